@@ -1,0 +1,4 @@
+import init from "./0001_init.sql" with { type: "text" };
+
+/** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
+export const migrations: readonly { name: string; sql: string }[] = [{ name: "0001_init", sql: init }];

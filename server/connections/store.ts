@@ -1,0 +1,97 @@
+import { AppError } from "../core/errors.ts";
+import type { Environment } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { Connection, Provider } from "../models/port.ts";
+import { connectionFor, connectionsFromEnvironment, parseModel } from "../models/registry.ts";
+
+/** A connection as operators see it: its key is never shown again. */
+export interface ConnectionInfo {
+  name: string;
+  provider: Provider;
+  base_url: string | null;
+  source: "environment" | "stored";
+  created_at_ms: number | null;
+}
+
+interface Row {
+  name: string;
+  provider: Provider;
+  base_url: string | null;
+  sealed_key: string | null;
+  created_at_ms: number;
+}
+
+export type ConnectionStore = ReturnType<typeof createConnectionStore>;
+
+/**
+ * How to reach model providers: from the environment, and stored with the key encrypted. A stored one goes before one
+ * of the environment. Read at every use: the command line may change them while the server runs.
+ */
+export function createConnectionStore({
+  db,
+  seal,
+  environment,
+  now,
+}: {
+  db: Db;
+  seal: Seal;
+  environment: Record<string, string | undefined>;
+  now: () => number;
+}) {
+  const fromEnvironment = connectionsFromEnvironment(environment);
+  const select = db.sqlite.query<Row, []>("SELECT * FROM model_connections ORDER BY name");
+  const stored = (): Connection[] =>
+    select.all().map(({ name, provider, base_url, sealed_key }) => ({
+      name,
+      provider,
+      base_url,
+      api_key: sealed_key === null ? null : seal.open(sealed_key, aad(name)),
+    }));
+  const all = (): Connection[] => [...stored(), ...fromEnvironment];
+
+  return {
+    /** Where a model is reached, or `model_not_available`. Live runs take no built-in test model. */
+    resolve(model: string, environment: Environment): { connection: Connection; model: string } {
+      const name = parseModel(model);
+      const connection =
+        name && (name.provider === "test" && environment === "live" ? null : connectionFor(name, all()));
+      if (name && connection) return { connection, model: name.model };
+      throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
+    },
+
+    list(): ConnectionInfo[] {
+      const kept = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
+      const given = fromEnvironment.map(({ name, provider, base_url }) => ({
+        name,
+        provider,
+        base_url,
+        source: "environment" as const,
+        created_at_ms: null,
+      }));
+      return [...kept, ...given];
+    },
+
+    /** Adds a connection, or replaces the one of this name. */
+    async put({ name, provider, base_url, api_key }: Connection): Promise<void> {
+      const sealed = api_key === null ? null : seal.seal(api_key, aad(name));
+      const upsert = db.sqlite.query(
+        `INSERT INTO model_connections (name, provider, base_url, sealed_key, created_at_ms) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET provider = excluded.provider, base_url = excluded.base_url, sealed_key = excluded.sealed_key`,
+      );
+      await db.write(() => upsert.run(name, provider, base_url, sealed, now()));
+    },
+
+    /** False when there was none of this name. */
+    remove: (name: string): Promise<boolean> =>
+      db.write(() => db.sqlite.query("DELETE FROM model_connections WHERE name = ?").run(name).changes > 0),
+  };
+}
+
+const aad = (name: string): string => `model_connection:${name}`;
+
+function unavailable(model: string, provider: Provider | undefined, environment: Environment): string {
+  if (provider === "test" && environment === "live") return `${model} is a test model: use it with a test key.`;
+  if (!provider) return `"${model}" names no provider. Models look like openai/gpt-4.1 or test/echo.`;
+  return `${model} is not available: there is no such model, or no connection to its provider.`;
+}

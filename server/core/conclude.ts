@@ -1,0 +1,97 @@
+import { partialOutput } from "./decide.ts";
+import { newId } from "./ids.ts";
+import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
+import { apply, pendingCalls, type RunState } from "./run-state.ts";
+
+/** What an unfinished model call has said and cost so far. */
+export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated">;
+
+/** The end of a run that failed; what is still open is closed first, so that its trace has no loose ends. */
+export function failedEvents(state: RunState, error: RunError, at: number, partial: Partial | null = null): RunEvent[] {
+  return conclude(state, at, partial, ({ usage, ...rest }) => ({
+    type: "run.failed",
+    error,
+    output: partialOutput({ usage, ...rest }),
+    usage,
+  }));
+}
+
+/** The end of a run that was cancelled. */
+export function cancelledEvents(
+  state: RunState,
+  reason: string | null,
+  at: number,
+  partial: Partial | null,
+): RunEvent[] {
+  return conclude(state, at, partial, ({ usage, ...rest }) => ({
+    type: "run.cancelled",
+    reason,
+    output: partialOutput({ usage, ...rest }),
+    usage,
+  }));
+}
+
+function conclude(
+  state: RunState,
+  at: number,
+  partial: Partial | null,
+  end: (closed: RunState) => RunEvent,
+): RunEvent[] {
+  const closing = [...closeModelCall(state, at, partial), ...closeToolCalls(state, at)];
+  const closed = closing.reduce((next, event, index) => apply(next, { seq: state.seq + index + 1, at, event }), state);
+  return [...closing, end(closed)];
+}
+
+/** Records what was streamed: whoever read it finds the same in the journal. */
+function closeModelCall(state: RunState, at: number, partial: Partial | null): RunEvent[] {
+  const step = state.open.find((open) => open.step_type === "model_call");
+  if (!step) return [];
+  const latency_ms = Math.max(0, at - step.started_at);
+  const answer = partial && {
+    ...partial,
+    message_id: newId("message"),
+    finish: null,
+    time_to_first_token_ms: partial.deltas[2] ?? null,
+  };
+  return [
+    {
+      type: "step.completed",
+      step_index: step.step_index,
+      step_type: "model_call",
+      status: "cancelled",
+      latency_ms,
+      error: null,
+      answer,
+    },
+  ];
+}
+
+const closeToolCalls = (state: RunState, at: number): RunEvent[] =>
+  pendingCalls(state).flatMap(({ id: tool_call_id, step_index, tool, attempts, created_at }): RunEvent[] => {
+    const latency_ms = Math.max(0, at - created_at);
+    const error = { code: "cancelled", message: "The run ended before this call did." };
+    return [
+      {
+        type: "tool.completed",
+        tool_call_id,
+        step_index,
+        tool,
+        status: "cancelled",
+        output: null,
+        error,
+        latency_ms,
+        attempts,
+        message_id: newId("message"),
+        submitted: false,
+      },
+      {
+        type: "step.completed",
+        step_index,
+        step_type: "tool_call",
+        status: "cancelled",
+        latency_ms,
+        error: null,
+        answer: null,
+      },
+    ];
+  });

@@ -1,0 +1,54 @@
+import type { RunError } from "./run-event.ts";
+import { isOver, pendingCalls, type RunState, type ToolCall } from "./run-state.ts";
+
+export type Command =
+  | { do: "stop" }
+  | { do: "call_model" }
+  | { do: "run_tools"; calls: ToolCall[] }
+  | { do: "pause"; calls: ToolCall[] }
+  | { do: "complete"; output: string | null }
+  | { do: "fail"; error: RunError };
+
+const stallsMax = 3;
+
+/** What comes next, from the state alone. No clock, no I/O: every branch is one line of a table test. */
+export function decide(state: RunState): Command {
+  if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
+  if (state.stalls >= stallsMax)
+    return fail(state, "crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`);
+  if (state.model_error) return { do: "fail", error: state.model_error };
+  if (state.open.some((step) => step.step_type === "model_call")) return { do: "call_model" };
+  const pending = pendingCalls(state);
+  const ours = pending.filter((call) => call.needs === null);
+  if (ours.length > 0) return { do: "run_tools", calls: ours };
+  if (pending.length > 0) return { do: "pause", calls: pending };
+  const last = state.messages.at(-1);
+  if (last?.role === "assistant") return { do: "complete", output: textOf(last.parts) };
+  const max = state.run!.max_turns;
+  if (state.turns >= max) return fail(state, "max_turns_exceeded", `Stopped after ${max} model calls (max_turns).`);
+  return { do: "call_model" };
+}
+
+const fail = (state: RunState, code: RunError["code"], message: string): Command => ({
+  do: "fail",
+  error: runError(code, message, state),
+});
+
+/** An error of a run, at the step that it has come to. */
+export const runError = (code: RunError["code"], message: string, state: RunState, retryable = false): RunError => ({
+  type: "run_error",
+  code,
+  message,
+  step_index: state.steps > 0 ? state.steps - 1 : null,
+  retryable,
+});
+
+/** What the model said to the user: its text parts, without reasoning. */
+export const textOf = (parts: readonly { type: string; text?: string }[]): string =>
+  parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+/** The text of the newest answer: what a run that ends early keeps as its output. */
+export function partialOutput(state: RunState): string | null {
+  const last = state.messages.findLast((message) => message.role === "assistant");
+  return (last && textOf(last.parts)) || null;
+}

@@ -1,0 +1,96 @@
+import type { JournalEntry, RequiredAction, RunError, RunEvent } from "./run-event.ts";
+import type { ToolCall } from "./run-state.ts";
+import { timestamp } from "./time.ts";
+
+/** What clients see of a journal entry: an event name of the specification and its data. */
+export interface Frame {
+  seq: number;
+  event: string;
+  at: string;
+  data: Record<string, unknown>;
+}
+
+/** The wire shape of an entry, the same in streams, lists and webhooks. */
+export function frameOf(runId: string, { seq, at, event }: JournalEntry): Frame {
+  const time = timestamp(at);
+  const [name, data] = wire(runId, event);
+  return { seq, event: name, at: time, data: { ...data, seq, run_id: runId, at: time } };
+}
+
+/** Every stream ends with exactly one of these two: clients of the specification close on them. */
+export const isLastFrame = (event: string): boolean => event === "run.completed" || event === "run.failed";
+
+function wire(id: string, event: RunEvent): [name: string, data: Record<string, unknown>] {
+  switch (event.type) {
+    case "run.created":
+      return [event.type, { id, status: "in_progress", agent_id: event.agent_id, request_id: event.request_id }];
+    case "run.completed":
+      return [
+        event.type,
+        { id, status: "completed", output: event.output, output_json: event.output_json, usage: event.usage },
+      ];
+    case "run.failed":
+      return [event.type, { id, status: "failed", error: event.error, usage: event.usage, output: event.output }];
+    case "run.cancelled": {
+      const { reason, usage, output } = event;
+      return ["run.failed", { id, status: "cancelled", error: cancelError(reason), usage, output }];
+    }
+    case "run.requires_action":
+      return [event.type, { required_action: event.required_action }];
+    case "run.resumed":
+      return [event.type, {}];
+    case "run.recovered":
+      return [event.type, { attempt: event.attempt, step_index: event.step_index }];
+    case "step.started":
+      return [
+        event.type,
+        { step_index: event.step_index, type: event.step_type, attempt: event.attempt, name: event.name },
+      ];
+    case "step.restarted": {
+      const { step_index, attempt, discards, reason, delay_ms } = event;
+      return [event.type, { step_index, attempt, discards, reason, delay_ms }];
+    }
+    case "step.completed": {
+      const { step_index, step_type, status, latency_ms, error, answer } = event;
+      return [event.type, { step_index, type: step_type, status, latency_ms, usage: answer?.usage ?? null, error }];
+    }
+    case "tool.requested": {
+      const { tool, arguments: args, id: tool_call_id, tool_id, type, needs, step_index } = event.call;
+      return [event.type, { tool, args, tool_call_id, tool_id, type, needs, step_index }];
+    }
+    case "tool.decided": {
+      const { tool_call_id, decision, reason, needs } = event;
+      return [event.type, { tool_call_id, decision, reason, needs }];
+    }
+    case "tool.completed": {
+      const { tool, tool_call_id, status, output, error, latency_ms, step_index } = event;
+      return [event.type, { tool, tool_call_id, status, result: output, error, latency_ms, step_index }];
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+/** How a cancelled run says so to clients that know only `run.failed`. */
+export const cancelError = (reason: string | null): RunError => ({
+  type: "run_error",
+  code: "run_cancelled",
+  message: reason ? `The run was cancelled: ${reason}` : "The run was cancelled.",
+  step_index: null,
+  retryable: false,
+});
+
+/** What a run that waits asks of its client. `expiresAt` in milliseconds. */
+export const requiredAction = (calls: readonly ToolCall[], expiresAt: number): RequiredAction => ({
+  type: "submit_tool_outputs",
+  submit_tool_outputs: {
+    tool_calls: calls.map(({ id, tool_id, tool, arguments: args, needs }) => ({
+      id,
+      tool_id,
+      tool,
+      arguments: args,
+      needs: needs!,
+      expires_at: timestamp(expiresAt),
+    })),
+  },
+});

@@ -1,0 +1,71 @@
+const prefixes = {
+  agent: "agt",
+  run: "run",
+  tool: "tool",
+  memory: "mem",
+  file: "file",
+  webhook: "whk",
+  trace: "trc",
+  api_key: "key",
+  project: "proj",
+  thread: "thr",
+  message: "msg",
+  tool_call: "call",
+  step: "stp",
+  event: "evt",
+  delivery: "dlv",
+  memory_entry: "ment",
+  schedule: "sch",
+  request: "req",
+} as const;
+
+export type Kind = keyof typeof prefixes;
+
+// Crockford's base 32 in lower case: no i, l, o, u, so that an id survives being read aloud.
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const timeLength = 10;
+const randomLength = 16;
+
+let lastTime = -1;
+let lastRandom = new Uint8Array(randomLength);
+
+/**
+ * A prefixed ULID (`run_01jd…`, 26 characters after the prefix): sorts by creation time, and ids made by one process
+ * within one millisecond still sort in the order in which they were made.
+ */
+export function newId(kind: Kind, now: number = Date.now()): string {
+  if (now === lastTime) increment(lastRandom);
+  else {
+    lastTime = now;
+    lastRandom = crypto.getRandomValues(new Uint8Array(randomLength)).map((byte) => byte & 31);
+  }
+  let time = "";
+  for (let rest = now, i = 0; i < timeLength; i++, rest = Math.floor(rest / 32)) time = alphabet[rest % 32] + time;
+  let random = "";
+  for (const digit of lastRandom) random += alphabet[digit];
+  return `${prefixes[kind]}_${time}${random}`;
+}
+
+function increment(digits: Uint8Array): void {
+  for (let i = digits.length - 1; i >= 0; i--) {
+    if (digits[i] !== 31) {
+      digits[i]!++;
+      return;
+    }
+    digits[i] = 0;
+  }
+}
+
+/** Whether the text has the form of an id of this kind; says nothing about whether the thing exists. */
+export function isId(kind: Kind, text: string): boolean {
+  const prefix = prefixes[kind];
+  return text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1));
+}
+
+/** The id of another kind that belongs to this one for ever: a run's trace is `trc_` with the run's own digits. */
+export function siblingId(id: string, kind: Kind): string {
+  return `${prefixes[kind]}${id.slice(id.indexOf("_"))}`;
+}
+
+/** JSON Schema pattern of an id in a path or a body. */
+export const idPattern = (kind: Kind): string => `^${prefixes[kind]}_[0-9a-hjkmnp-tv-z]{26}$`;

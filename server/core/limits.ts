@@ -1,0 +1,14 @@
+/** Sizes and counts that clients meet (contract, section 17). Bytes, milliseconds or counts, as the name says. */
+export const limits = {
+  body_bytes: 1024 * 1024,
+  json_depth: 64,
+  input_bytes: 256 * 1024,
+  instructions_bytes: 256 * 1024,
+  tool_arguments_bytes: 64 * 1024,
+  tool_output_bytes: 256 * 1024,
+  tools_per_agent: 128,
+  stream_readers_per_run: 20,
+  run_timeout_ms: 3_600_000,
+  action_timeout_ms: 24 * 3_600_000,
+  action_timeout_max_ms: 30 * 24 * 3_600_000,
+} as const;

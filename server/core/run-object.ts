@@ -1,0 +1,78 @@
+import { textOf } from "./decide.ts";
+import { cancelError } from "./frames.ts";
+import { siblingId } from "./ids.ts";
+import { toolText } from "./prompt.ts";
+import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
+import { timestamp, timestampOrNull } from "./time.ts";
+
+/** A run as clients read it (contract, section 6). `expiresAt` in milliseconds, null once the run is over. */
+export function runObject(state: RunState, expiresAt: number | null) {
+  const run = state.run!;
+  return {
+    id: run.run_id,
+    object: "run" as const,
+    agent_id: run.agent_id,
+    agent_version: run.agent_version,
+    model: run.model,
+    status: state.status,
+    input: run.input,
+    output: state.output,
+    output_json: state.output_json ?? null,
+    messages: state.messages.map((message) => messageObject(message, state.calls)),
+    tool_calls: state.calls.map(toolCallObject),
+    required_action: state.required_action,
+    usage: state.usage,
+    error: state.status === "cancelled" ? cancelError(state.cancel_reason) : state.error,
+    thread_id: run.thread_id,
+    session_id: run.session_id,
+    user_id: run.user_id,
+    file_ids: run.file_ids,
+    budget: null,
+    metadata: run.metadata,
+    trace_id: siblingId(run.run_id, "trace"),
+    parent_run_id: run.parent_run_id,
+    forked_from: null,
+    replay_of: null,
+    queue_position: null,
+    attempt: state.attempt,
+    created_at: timestamp(state.created_at),
+    started_at: timestamp(state.created_at),
+    ended_at: timestampOrNull(state.ended_at),
+    expires_at: timestampOrNull(isOver(state.status) ? null : expiresAt),
+    environment: run.environment,
+    project_id: run.project_id,
+  };
+}
+export type RunObject = ReturnType<typeof runObject>;
+
+export function messageObject(message: Message, calls: readonly ToolCall[]) {
+  const { id, role, at } = message;
+  const created_at = timestamp(at);
+  if (message.role === "user") return { id, role, content: message.content, created_at };
+  if (message.role === "tool") {
+    const call = calls.find((candidate) => candidate.id === message.tool_call_id);
+    return { id, role, content: call ? toolText(call).output : "", tool_call_id: message.tool_call_id, created_at };
+  }
+  const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
+  const tool_calls = asked.map((part) => ({
+    id: part.id,
+    name: part.name,
+    arguments: calls.find((call) => call.id === part.id)?.arguments ?? {},
+  }));
+  return { id, role, content: textOf(message.parts), ...(tool_calls.length > 0 && { tool_calls }), created_at };
+}
+
+const toolCallObject = (call: ToolCall) => ({
+  id: call.id,
+  tool_id: call.tool_id,
+  tool: call.tool,
+  type: call.type,
+  arguments: call.arguments,
+  status: call.status,
+  output: call.output ?? null,
+  error: call.error,
+  attempts: call.attempts,
+  latency_ms: call.latency_ms,
+  created_at: timestamp(call.created_at),
+  completed_at: timestampOrNull(call.completed_at),
+});

@@ -1,0 +1,273 @@
+import type { AssistantPart } from "./model-call.ts";
+import type {
+  JournalEntry,
+  ModelAnswer,
+  Needs,
+  RequiredAction,
+  RunCreated,
+  RunError,
+  StepType,
+  ToolCompleted,
+  ToolError,
+  ToolRequest,
+} from "./run-event.ts";
+import { addModelCall, noUsage, type RunUsage } from "./usage.ts";
+
+export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export type Message =
+  | { role: "user"; id: string; at: number; content: string }
+  | { role: "assistant"; id: string; at: number; parts: AssistantPart[] }
+  | { role: "tool"; id: string; at: number; tool_call_id: string };
+
+export type ToolCallStatus =
+  | "running"
+  | "awaiting_output"
+  | "awaiting_approval"
+  | "completed"
+  | "failed"
+  | "rejected"
+  | "cancelled"
+  | "unknown";
+
+export interface ToolCall extends ToolRequest {
+  status: ToolCallStatus;
+  output: unknown;
+  error: ToolError | null;
+  attempts: number;
+  latency_ms: number | null;
+  created_at: number;
+  completed_at: number | null;
+  /** A person has said yes: it is not asked again. */
+  approved: boolean;
+  submitted: boolean;
+}
+
+/** A step that has begun and not ended. */
+export interface OpenStep {
+  step_index: number;
+  step_type: StepType;
+  turn_index: number;
+  tool_call_id: string | null;
+  attempt: number;
+  /** `seq` of its newest start: its deltas are addressed by it. */
+  anchor: number;
+  /** The run's attempt that works on it: an older one means that the process died in the middle of it. */
+  run_attempt: number;
+  started_at: number;
+}
+
+export interface RunState {
+  run: RunCreated | null;
+  seq: number;
+  status: RunStatus;
+  attempt: number;
+  /** Recoveries since a step was last completed: a run that keeps killing the process is given up. */
+  stalls: number;
+  created_at: number;
+  updated_at: number;
+  ended_at: number | null;
+  /** When it began to wait for an action. */
+  waiting_since: number | null;
+  /** Steps numbered so far: the next one gets this index. */
+  steps: number;
+  turns: number;
+  messages: Message[];
+  calls: ToolCall[];
+  open: OpenStep[];
+  /** The final error of a model call, until the run fails of it. */
+  model_error: (RunError & { step_index: number }) | null;
+  required_action: RequiredAction | null;
+  output: string | null;
+  output_json: unknown;
+  error: RunError | null;
+  cancel_reason: string | null;
+  usage: RunUsage;
+}
+
+export const initialState: RunState = {
+  run: null,
+  seq: 0,
+  status: "in_progress",
+  attempt: 1,
+  stalls: 0,
+  created_at: 0,
+  updated_at: 0,
+  ended_at: null,
+  waiting_since: null,
+  steps: 0,
+  turns: 0,
+  messages: [],
+  calls: [],
+  open: [],
+  model_error: null,
+  required_action: null,
+  output: null,
+  output_json: null,
+  error: null,
+  cancel_reason: null,
+  usage: noUsage,
+};
+
+export const isOver = (status: RunStatus): boolean =>
+  status === "completed" || status === "failed" || status === "cancelled";
+
+export const isResolved = ({ status, needs }: Pick<ToolCall, "status" | "needs">): boolean =>
+  needs === null && status !== "running";
+
+/** The only place where a run changes. Folding it over the journal is recovery, the trace and the live view. */
+export function apply(before: RunState, { seq, at, event }: JournalEntry): RunState {
+  if (seq !== before.seq + 1) throw new Error(`Entry ${seq} does not follow entry ${before.seq}.`);
+  if (isOver(before.status)) throw new Error(`${event.type} after the run was ${before.status}.`);
+  const state: RunState = { ...before, seq, updated_at: at };
+  switch (event.type) {
+    case "run.created":
+      return {
+        ...state,
+        run: event,
+        created_at: at,
+        messages: [{ role: "user", id: event.message_id, at, content: event.input }],
+      };
+    case "run.requires_action":
+      return { ...state, status: "requires_action", required_action: event.required_action, waiting_since: at };
+    case "run.resumed":
+      return { ...state, status: "in_progress", required_action: null, waiting_since: null };
+    case "run.recovered":
+      return { ...state, attempt: event.attempt, stalls: state.stalls + 1 };
+    case "run.completed":
+      return { ...ended(state, at), status: "completed", output: event.output, output_json: event.output_json };
+    case "run.failed":
+      return { ...ended(state, at), status: "failed", error: event.error, output: event.output };
+    case "run.cancelled":
+      return { ...ended(state, at), status: "cancelled", cancel_reason: event.reason, output: event.output };
+    case "step.started": {
+      const { step_index, step_type, turn_index, tool_call_id, attempt } = event;
+      const step = {
+        step_index,
+        step_type,
+        turn_index,
+        tool_call_id,
+        attempt,
+        anchor: seq,
+        run_attempt: state.attempt,
+        started_at: at,
+      };
+      return {
+        ...state,
+        steps: Math.max(state.steps, step_index + 1),
+        turns: step_type === "model_call" ? state.turns + 1 : state.turns,
+        open: [...state.open, step],
+        usage: step_type === "tool_call" ? { ...state.usage, tool_calls: state.usage.tool_calls + 1 } : state.usage,
+        calls: changeCall(state.calls, tool_call_id, (call) => ({ ...call, attempts: attempt })),
+      };
+    }
+    case "step.restarted": {
+      const { step_index, attempt, spent } = event;
+      const again = (step: OpenStep) =>
+        step.step_index === step_index ? { ...step, attempt, anchor: seq, run_attempt: state.attempt } : step;
+      return { ...state, open: state.open.map(again), usage: spent ? addModelCall(state.usage, spent) : state.usage };
+    }
+    case "step.completed": {
+      const open = state.open.filter((step) => step.step_index !== event.step_index);
+      const next = { ...state, open, stalls: 0 };
+      if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed"));
+      if (event.error && event.step_type === "model_call" && event.status === "failed") {
+        const { code, message, retryable } = event.error;
+        const error = { type: "run_error", code, message, retryable, step_index: event.step_index } as RunError;
+        next.model_error = error as RunState["model_error"];
+      }
+      return next;
+    }
+    case "tool.requested":
+      return { ...state, ...requested(state, event.call, at) };
+    case "tool.decided": {
+      const { needs } = event;
+      const decide = (call: ToolCall): ToolCall => ({
+        ...call,
+        needs,
+        approved: true,
+        status: waiting(needs),
+        arguments: event.arguments ?? call.arguments,
+      });
+      // The word is the new intent: what ran before it is settled by it.
+      const open = state.open.map((step) =>
+        step.tool_call_id === event.tool_call_id ? { ...step, run_attempt: state.attempt } : step,
+      );
+      return { ...state, open, calls: changeCall(state.calls, event.tool_call_id, decide) };
+    }
+    case "tool.completed":
+      return {
+        ...state,
+        calls: changeCall(state.calls, event.tool_call_id, (call) => settle(call, event, at)),
+        messages: [...state.messages, { role: "tool", id: event.message_id, at, tool_call_id: event.tool_call_id }],
+      };
+    default:
+      return event satisfies never;
+  }
+}
+
+export const fold = (entries: Iterable<JournalEntry>, from: RunState = initialState): RunState => {
+  let state = from;
+  for (const entry of entries) state = apply(state, entry);
+  return state;
+};
+
+const ended = (state: RunState, at: number): RunState => ({
+  ...state,
+  ended_at: at,
+  required_action: null,
+  waiting_since: null,
+  open: [],
+});
+
+// A finished answer without a word is kept: it ends the run, where a missing one would be asked for again.
+function answered(state: RunState, answer: ModelAnswer, at: number, finished: boolean): Partial<RunState> {
+  const usage = addModelCall(state.usage, answer);
+  if (answer.parts.length === 0 && !finished) return { usage };
+  return {
+    usage,
+    messages: [...state.messages, { role: "assistant", id: answer.message_id, at, parts: answer.parts }],
+  };
+}
+
+const waiting = (needs: Needs | null): ToolCallStatus =>
+  needs === null
+    ? "running"
+    : ({ output: "awaiting_output", approval: "awaiting_approval", reconcile: "unknown" } as const)[needs];
+
+/** A call that is asked for again (its outcome is unknown) keeps its place and its arguments. */
+function requested(state: RunState, request: ToolRequest, at: number): Partial<RunState> {
+  const { id, needs, step_index } = request;
+  if (state.calls.some((call) => call.id === id))
+    return {
+      calls: changeCall(state.calls, id, (call) => ({ ...call, needs, approved: false, status: waiting(needs) })),
+    };
+  const call: ToolCall = {
+    ...request,
+    status: waiting(needs),
+    output: null,
+    error: null,
+    attempts: 0,
+    latency_ms: null,
+    created_at: at,
+    completed_at: null,
+    approved: false,
+    submitted: false,
+  };
+  return { calls: [...state.calls, call], steps: Math.max(state.steps, step_index + 1) };
+}
+
+const changeCall = (calls: ToolCall[], id: string | null, change: (call: ToolCall) => ToolCall): ToolCall[] =>
+  id === null ? calls : calls.map((call) => (call.id === id ? change(call) : call));
+
+function settle(
+  call: ToolCall,
+  { status, output, error, latency_ms, attempts, submitted }: ToolCompleted,
+  at: number,
+): ToolCall {
+  return { ...call, needs: null, status, output, error, latency_ms, attempts, submitted, completed_at: at };
+}
+
+/** The calls that nobody has answered yet. */
+export const pendingCalls = (state: RunState): ToolCall[] => state.calls.filter((call) => !isResolved(call));

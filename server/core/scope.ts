@@ -1,0 +1,11 @@
+export const environments = ["test", "live"] as const;
+export type Environment = (typeof environments)[number];
+
+/** What everything belongs to: a project, and there test or live. The first argument of every store function. */
+export interface Scope {
+  readonly project_id: string;
+  readonly environment: Environment;
+}
+
+export const permissions = ["read", "run", "admin"] as const;
+export type Permission = (typeof permissions)[number];

@@ -1,0 +1,205 @@
+import { AppError } from "./errors.ts";
+import { requiredAction } from "./frames.ts";
+import { newId } from "./ids.ts";
+import { limits } from "./limits.ts";
+import type { RunEvent, ToolError } from "./run-event.ts";
+import type { RunState, ToolCall } from "./run-state.ts";
+
+/** One answer of a client (contract, section 7). `undefined` is absent; an `output` of null is an output. */
+export interface ToolAnswer {
+  tool_call_id: string;
+  output?: unknown;
+  is_error?: boolean;
+  decision?: "approve" | "reject";
+  reason?: string;
+  arguments?: Record<string, unknown>;
+}
+
+/** Judges edited arguments by the tool's own schema: the faults, or none. */
+export type CheckArguments = (call: ToolCall, args: Record<string, unknown>) => string[];
+
+/**
+ * The events that these answers make, all or nothing; none when every answer was given before. Throws `AppError` with
+ * the first answer that cannot be taken.
+ */
+export function submitEvents(
+  state: RunState,
+  answers: readonly ToolAnswer[],
+  check: CheckArguments,
+  at: number,
+): RunEvent[] {
+  refuseTwice(answers);
+  const fresh = answers.flatMap((answer, index) => {
+    const call = find(state, answer, `tool_outputs[${index}]`);
+    return isRepeated(call, answer) ? [] : [{ call, answer, param: `tool_outputs[${index}]` }];
+  });
+  if (fresh.length === 0) return [];
+  for (const { call, param } of fresh) if (call.needs === null) throw resolved(call, param);
+  if (state.status !== "requires_action")
+    throw new AppError("run_not_awaiting_action", `The run is ${state.status}: it waits for no tool output.`);
+  const events = fresh.flatMap(({ call, answer, param }) => answerEvents(state, call, answer, param, check, at));
+  return [
+    ...events,
+    waitOrGoOn(
+      state,
+      fresh.map(({ call }) => call.id),
+      events,
+    ),
+  ];
+}
+
+function refuseTwice(answers: readonly ToolAnswer[]): void {
+  const seen = new Set<string>();
+  answers.forEach(({ tool_call_id }, index) => {
+    const param = `tool_outputs[${index}].tool_call_id`;
+    if (seen.has(tool_call_id)) throw new AppError("validation_failed", `${param} names a tool call twice.`, { param });
+    seen.add(tool_call_id);
+  });
+}
+
+function find(state: RunState, { tool_call_id }: ToolAnswer, param: string): ToolCall {
+  const call = state.calls.find(({ id }) => id === tool_call_id);
+  if (call) return call;
+  throw new AppError("tool_call_not_found", `This run has no tool call ${tool_call_id}.`, {
+    param: `${param}.tool_call_id`,
+  });
+}
+
+const resolved = (call: ToolCall, param: string) =>
+  new AppError("tool_call_already_resolved", `Tool call ${call.id} already has another answer.`, {
+    param: `${param}.tool_call_id`,
+  });
+
+/** Whether this very answer was given before: a client that retries after a lost response is told yes, once more. */
+function isRepeated(call: ToolCall, { output, is_error, decision, arguments: args }: ToolAnswer): boolean {
+  if (decision === "approve") return call.approved && (args === undefined || Bun.deepEquals(args, call.arguments));
+  if (decision === "reject") return call.status === "rejected";
+  if (!call.submitted) return false;
+  return is_error
+    ? Bun.deepEquals(call.error, clientError(output))
+    : call.error === null && Bun.deepEquals(call.output, output);
+}
+
+function answerEvents(
+  state: RunState,
+  call: ToolCall,
+  answer: ToolAnswer,
+  param: string,
+  check: CheckArguments,
+  at: number,
+): RunEvent[] {
+  const { output, decision, arguments: args, is_error, reason } = answer;
+  const refuse = (message: string, field: string) =>
+    new AppError("validation_failed", message, { param: `${param}.${field}` });
+  if (call.needs === "output" && decision) throw refuse("This call needs an output, not a decision.", "decision");
+  if (call.needs === "output" && output === undefined) throw refuse("This call needs an output.", "output");
+  if (call.needs === "approval" && !decision)
+    throw refuse('This call needs a decision: "approve" or "reject".', "decision");
+  if (call.needs === "reconcile" && !decision && output === undefined)
+    throw refuse("Give an output, or a decision.", "output");
+  if (decision && output !== undefined) throw refuse("Give an output or a decision, not both.", "decision");
+  if (args && decision !== "approve") throw refuse("Arguments are edited only when a call is approved.", "arguments");
+  if (JSON.stringify(output ?? null).length > limits.tool_output_bytes)
+    throw new AppError("payload_too_large", `An output has at most ${limits.tool_output_bytes} bytes.`, {
+      param: `${param}.output`,
+    });
+  const [fault] = args ? check(call, args) : [];
+  if (fault) throw refuse(fault, "arguments");
+  if (decision === "approve") return approve(state, call, reason ?? null, args ?? null);
+  if (decision === "reject") return settle(call, "rejected", null, rejection(call, reason), at);
+  return is_error ? settle(call, "failed", null, clientError(output), at) : settle(call, "completed", output, null, at);
+}
+
+function approve(
+  state: RunState,
+  call: ToolCall,
+  reason: string | null,
+  args: Record<string, unknown> | null,
+): RunEvent[] {
+  const needs = call.needs === "approval" && call.type === "client" ? "output" : null;
+  const decided: RunEvent = {
+    type: "tool.decided",
+    tool_call_id: call.id,
+    decision: "approve",
+    reason,
+    arguments: args,
+    needs,
+  };
+  if (call.needs !== "reconcile") return [decided];
+  const { attempt, anchor } = state.open.find((step) => step.tool_call_id === call.id)!;
+  const why = { code: "approved_again", message: "A person said to run the call again." };
+  return [
+    decided,
+    {
+      type: "step.restarted",
+      step_type: "tool_call",
+      step_index: call.step_index,
+      attempt: attempt + 1,
+      discards: anchor,
+      reason: why,
+      delay_ms: 0,
+      spent: null,
+    },
+  ];
+}
+
+function settle(
+  call: ToolCall,
+  status: "completed" | "failed" | "rejected",
+  output: unknown,
+  error: ToolError | null,
+  at: number,
+): RunEvent[] {
+  const { id: tool_call_id, step_index, tool } = call;
+  const latency_ms = Math.max(0, at - call.created_at);
+  return [
+    {
+      type: "tool.completed",
+      tool_call_id,
+      step_index,
+      tool,
+      status,
+      output,
+      error,
+      latency_ms,
+      attempts: call.attempts,
+      message_id: newId("message"),
+      submitted: true,
+    },
+    {
+      type: "step.completed",
+      step_index,
+      step_type: "tool_call",
+      status: status === "completed" ? "completed" : "failed",
+      latency_ms,
+      error: null,
+      answer: null,
+    },
+  ];
+}
+
+const clientError = (output: unknown): ToolError => ({
+  code: "client_error",
+  message: typeof output === "string" ? output : JSON.stringify(output ?? null),
+});
+
+function rejection({ needs }: ToolCall, reason: string | undefined): ToolError {
+  const said = reason ? ` Reason: ${reason}` : "";
+  if (needs === "reconcile") return { code: "not_executed", message: `The call did not happen.${said}` };
+  return { code: "rejected", message: `A person rejected this call.${said}` };
+}
+
+/** With calls still unanswered the run goes on waiting for the rest, until the same time as before. */
+function waitOrGoOn(state: RunState, answered: string[], events: readonly RunEvent[]): RunEvent {
+  const needs = (id: string) => events.find((event) => event.type === "tool.decided" && event.tool_call_id === id);
+  const waiting = state.calls.flatMap((call) => {
+    if (!answered.includes(call.id)) return call.needs === null ? [] : [call];
+    const decided = needs(call.id);
+    return decided?.type === "tool.decided" && decided.needs ? [{ ...call, needs: decided.needs }] : [];
+  });
+  if (waiting.length === 0) return { type: "run.resumed" };
+  return { type: "run.requires_action", required_action: requiredAction(waiting, expiry(state)) };
+}
+
+const expiry = ({ required_action }: RunState): number =>
+  Date.parse(required_action!.submit_tool_outputs.tool_calls[0]!.expires_at);

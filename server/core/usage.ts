@@ -1,0 +1,45 @@
+import type { ModelSpend } from "./run-event.ts";
+
+/** What a run cost so far. Null is unknown, 0 is zero; `estimated` says that some of it was counted by us. */
+export interface RunUsage {
+  input_tokens: number | null;
+  output_tokens: number | null;
+  total_tokens: number | null;
+  cached_input_tokens: number | null;
+  reasoning_tokens: number | null;
+  model_calls: number;
+  tool_calls: number;
+  cost_usd: number | null;
+  estimated: boolean;
+}
+
+export const noUsage: RunUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  model_calls: 0,
+  tool_calls: 0,
+  cost_usd: 0,
+  estimated: false,
+};
+
+/** One unknown summand makes the sum unknown: a partial sum would be read as the whole. */
+const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
+
+export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: ModelSpend): RunUsage {
+  const input_tokens = add(sum.input_tokens, usage.input_tokens);
+  const output_tokens = add(sum.output_tokens, usage.output_tokens);
+  return {
+    input_tokens,
+    output_tokens,
+    total_tokens: add(input_tokens, output_tokens),
+    cached_input_tokens: add(sum.cached_input_tokens, usage.cached_input_tokens),
+    reasoning_tokens: add(sum.reasoning_tokens, usage.reasoning_tokens),
+    model_calls: sum.model_calls + 1,
+    tool_calls: sum.tool_calls,
+    cost_usd: add(sum.cost_usd, cost_usd),
+    estimated: sum.estimated || estimated,
+  };
+}

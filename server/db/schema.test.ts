@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { is } from "drizzle-orm";
+import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { openDatabase } from "./open.ts";
+import * as schema from "./schema.ts";
+
+const db = openDatabase(":memory:");
+const tables = Object.values(schema)
+  .filter((value) => is(value, SQLiteTable))
+  .map(getTableConfig);
+
+test("the types know every table and every column that the migrations make, and no other", () => {
+  const migrated = db.sqlite
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all();
+  expect(tables.map((table) => table.name).sort()).toEqual(migrated.map((table) => table.name).sort());
+  for (const table of tables) {
+    const columns = db.sqlite
+      .query<{ name: string; type: string; notnull: number; pk: number }, []>(`PRAGMA table_info(${table.name})`)
+      .all();
+    const found = columns.map(
+      ({ name, type, notnull, pk }) => `${name} ${type.toLowerCase()} ${notnull || pk ? "not null" : "null"}`,
+    );
+    const typed = table.columns.map(
+      (column) => `${column.name} ${column.getSQLType()} ${column.notNull || column.primary ? "not null" : "null"}`,
+    );
+    expect({ table: table.name, columns: typed.sort() }).toEqual({ table: table.name, columns: found.sort() });
+  }
+});
+
+test("every table is STRICT, so that a wrong type is an error and not a surprise", () => {
+  const loose = db.sqlite.query(
+    "SELECT name FROM pragma_table_list WHERE strict = 0 AND schema = 'main' AND name NOT LIKE 'sqlite_%'",
+  );
+  expect(loose.all()).toEqual([]);
+});

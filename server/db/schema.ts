@@ -1,0 +1,189 @@
+import { blob, customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Environment, Permission } from "../core/scope.ts";
+
+// Types for queries. The SQL in migrations/ is the truth; schema.test.ts compares the two.
+
+/** JSON in a TEXT column. */
+const json = <T>(name: string) =>
+  customType<{ data: T; driverData: string }>({
+    dataType: () => "text",
+    toDriver: (value) => JSON.stringify(value),
+    fromDriver: (value) => JSON.parse(value) as T,
+  })(name);
+
+const scope = {
+  project_id: text("project_id").notNull(),
+  environment: text("environment").$type<Environment>().notNull(),
+};
+
+export const projects = sqliteTable("projects", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  settings: json<Record<string, number>>("settings").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+  archived_at_ms: integer("archived_at_ms"),
+});
+
+export const apiKeys = sqliteTable("api_keys", {
+  id: text("id").primaryKey(),
+  ...scope,
+  hash: blob("hash", { mode: "buffer" }).notNull(),
+  name: text("name").notNull(),
+  prefix: text("prefix").notNull(),
+  last4: text("last4").notNull(),
+  scopes: json<Permission[]>("scopes").notNull(),
+  agent_ids: json<string[]>("agent_ids"),
+  allowed_cidrs: json<string[]>("allowed_cidrs"),
+  metadata: json<Record<string, string>>("metadata").notNull(),
+  created_by: text("created_by").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+  expires_at_ms: integer("expires_at_ms"),
+  revoked_at_ms: integer("revoked_at_ms"),
+  exposed_at_ms: integer("exposed_at_ms"),
+  last_used_at_ms: integer("last_used_at_ms"),
+  last_used_ip: text("last_used_ip"),
+  rotated_to: text("rotated_to"),
+  rotated_from: text("rotated_from"),
+});
+
+export const tools = sqliteTable(
+  "tools",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    type: text("type").notNull(),
+    definition: json<Record<string, unknown>>("definition").notNull(),
+    sealed: text("sealed").notNull(),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const agents = sqliteTable(
+  "agents",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    model: text("model").notNull(),
+    version: integer("version").notNull(),
+    definition: json<Record<string, unknown>>("definition").notNull(),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const agentVersions = sqliteTable(
+  "agent_versions",
+  {
+    ...scope,
+    agent_id: text("agent_id").notNull(),
+    version: integer("version").notNull(),
+    definition: json<Record<string, unknown>>("definition").notNull(),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.agent_id, table.version] })],
+);
+
+export const agentTools = sqliteTable(
+  "agent_tools",
+  {
+    ...scope,
+    agent_id: text("agent_id").notNull(),
+    tool_id: text("tool_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.agent_id, table.tool_id] })],
+);
+
+export const runs = sqliteTable("runs", {
+  id: text("id").primaryKey(),
+  ...scope,
+  agent_id: text("agent_id").notNull(),
+  status: text("status").notNull(),
+  seq: integer("seq").notNull(),
+  attempt: integer("attempt").notNull(),
+  thread_id: text("thread_id"),
+  session_id: text("session_id"),
+  user_id: text("user_id"),
+  metadata: json<Record<string, string>>("metadata").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+  ended_at_ms: integer("ended_at_ms"),
+  worked_ms: integer("worked_ms").notNull(),
+  status_since_ms: integer("status_since_ms").notNull(),
+  timeout_ms: integer("timeout_ms").notNull(),
+  action_timeout_ms: integer("action_timeout_ms").notNull(),
+  expires_at_ms: integer("expires_at_ms"),
+  trace_deleted_at_ms: integer("trace_deleted_at_ms"),
+});
+
+export const runEvents = sqliteTable(
+  "run_events",
+  {
+    run_id: text("run_id").notNull(),
+    seq: integer("seq").notNull(),
+    at_ms: integer("at_ms").notNull(),
+    type: text("type").notNull(),
+    data: text("data").notNull(),
+    blobs: text("blobs"),
+  },
+  (table) => [primaryKey({ columns: [table.run_id, table.seq] })],
+);
+
+export const blobs = sqliteTable(
+  "blobs",
+  { ...scope, hash: text("hash").notNull(), content: text("content").notNull() },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.hash] })],
+);
+
+export const runBlobs = sqliteTable(
+  "run_blobs",
+  { run_id: text("run_id").notNull(), hash: text("hash").notNull() },
+  (table) => [primaryKey({ columns: [table.run_id, table.hash] })],
+);
+
+export const pendingCalls = sqliteTable(
+  "pending_calls",
+  {
+    run_id: text("run_id").notNull(),
+    id: text("id").notNull(),
+    ...scope,
+    needs: text("needs").notNull(),
+    call: text("call").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.run_id, table.id] })],
+);
+
+export const modelConnections = sqliteTable("model_connections", {
+  name: text("name").primaryKey(),
+  provider: text("provider").notNull(),
+  base_url: text("base_url"),
+  sealed_key: text("sealed_key"),
+  created_at_ms: integer("created_at_ms").notNull(),
+});
+
+export const users = sqliteTable("users", {
+  id: text("id").primaryKey(),
+  email: text("email").notNull(),
+  password_hash: text("password_hash").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+});
+
+export const sessions = sqliteTable("sessions", {
+  hash: blob("hash", { mode: "buffer" }).primaryKey(),
+  user_id: text("user_id").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+  last_seen_at_ms: integer("last_seen_at_ms").notNull(),
+});
+
+export const setupTokens = sqliteTable("setup_tokens", {
+  hash: blob("hash", { mode: "buffer" }).primaryKey(),
+  expires_at_ms: integer("expires_at_ms").notNull(),
+});

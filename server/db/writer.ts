@@ -1,0 +1,85 @@
+import type { Database } from "bun:sqlite";
+
+/**
+ * Queues one job for the next commit and answers when it is durable. Jobs are synchronous, touch nothing but the
+ * database and may run twice: all of a tick share one transaction, and if one throws, all run again in savepoints.
+ */
+export interface Writer {
+  <T>(job: () => T): Promise<T>;
+  /** Commits what is queued, now. For shutdown; everybody else awaits their job. */
+  flush(): void;
+  /** Transactions committed so far: benchmarks and tests count them. */
+  commits(): number;
+}
+
+interface Queued {
+  job: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+
+/** Group commit: one durable commit (an fsync) for everything that arrives in one tick. */
+export function createWriter(sqlite: Database): Writer {
+  let queue: Queued[] = [];
+  let scheduled = false;
+  let commits = 0;
+
+  function write<T>(job: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      queue.push({ job, resolve: resolve as Queued["resolve"], reject });
+      if (scheduled) return;
+      scheduled = true;
+      setImmediate(flush);
+    });
+  }
+
+  function flush(): void {
+    scheduled = false;
+    const batch = queue;
+    if (batch.length === 0) return;
+    queue = [];
+    const outcomes = commit(batch, plainly) ?? commit(batch, inSavepoint);
+    batch.forEach(({ resolve, reject }, index) => {
+      const outcome = outcomes![index]!;
+      if (outcome.ok) resolve(outcome.value);
+      else reject(outcome.error);
+    });
+  }
+
+  /** Null when a job threw and the whole batch was rolled back; a failed commit fails every job. */
+  function commit(batch: Queued[], run: (sqlite: Database, job: Queued["job"]) => Outcome): Outcome[] | null {
+    try {
+      // Immediate: a deferred transaction that turns into a write fails at once when another process wrote meanwhile.
+      sqlite.run("BEGIN IMMEDIATE");
+      const outcomes = batch.map(({ job }) => run(sqlite, job));
+      sqlite.run("COMMIT");
+      commits++;
+      return outcomes;
+    } catch (error) {
+      // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
+      if (sqlite.inTransaction) sqlite.run("ROLLBACK");
+      return run === plainly ? null : batch.map(() => ({ ok: false, error }));
+    }
+  }
+
+  return Object.assign(write, { flush, commits: () => commits });
+}
+
+const plainly = (_: Database, job: () => unknown): Outcome => ({ ok: true, value: job() });
+
+// One refused or broken job may not take its neighbours along.
+function inSavepoint(sqlite: Database, job: () => unknown): Outcome {
+  sqlite.run("SAVEPOINT job");
+  try {
+    const value = job();
+    sqlite.run("RELEASE job");
+    return { ok: true, value };
+  } catch (error) {
+    if (!sqlite.inTransaction) throw error; // The disk is full: there is no transaction left to go back in.
+    sqlite.run("ROLLBACK TO job");
+    sqlite.run("RELEASE job");
+    return { ok: false, error };
+  }
+}

@@ -1,0 +1,109 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import { isOver, type RunStatus } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import { createPack } from "./pack.ts";
+
+/** Where a run stands: what an append is checked against. */
+export interface RunHead extends Scope {
+  run_id: string;
+  status: RunStatus;
+  seq: number;
+  attempt: number;
+}
+
+/** Keeps a table in step with the journal, in the same transaction. `head` is null for a run's first entries. */
+export type Projector = (head: RunHead | null, entries: readonly JournalEntry[]) => void;
+
+/** The run is over, or driven by somebody else now: what comes late is refused. */
+export class AppendRefused extends Error {}
+
+interface EventRow {
+  seq: number;
+  at_ms: number;
+  data: string;
+  blobs: string | null;
+}
+
+export type Journal = ReturnType<typeof createJournal>;
+
+/** The only writer and reader of run history. `wake` hears of entries after they are durable, never before. */
+export function createJournal({
+  db,
+  project,
+  wake,
+  now,
+}: {
+  db: Db;
+  project: Projector;
+  wake: (runId: string, entries: readonly JournalEntry[]) => void;
+  now: () => number;
+}) {
+  const { sqlite } = db;
+  const pack = createPack(sqlite);
+  const selectHead = sqlite.query<RunHead, [string]>(
+    "SELECT id AS run_id, project_id, environment, status, seq, attempt FROM runs WHERE id = ?",
+  );
+  const selectEvents = sqlite.query<EventRow, [string, number, number]>(
+    "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+  );
+  const insertEvent = sqlite.query(
+    "INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+
+  /** Within a write: entries for these events, or `AppendRefused`. With an `attempt`, only while it is the run's. */
+  function insert(runId: string, events: readonly RunEvent[], attempt?: number): JournalEntry[] {
+    const head = selectHead.get(runId);
+    const scope = head ?? scopeOf(events[0]!);
+    if (head && isOver(head.status)) throw new AppendRefused(`Run ${runId} is ${head.status}.`);
+    if (head && attempt !== undefined && head.attempt !== attempt)
+      throw new AppendRefused(`Attempt ${attempt} is past.`);
+    const at = now();
+    const first = (head?.seq ?? 0) + 1;
+    const entries = events.map((event, index) => ({ seq: first + index, at, event }));
+    project(head, entries);
+    for (const { seq, event } of entries) {
+      const { data, blobs } = pack.pack(scope, runId, event);
+      insertEvent.run(runId, seq, at, event.type, data, blobs);
+    }
+    return entries;
+  }
+
+  /** Makes what `produce` inserts durable, all or nothing, and then wakes the readers. It runs inside the write. */
+  async function commit(runId: string, produce: () => JournalEntry[]): Promise<JournalEntry[]> {
+    const entries = await db.write(produce);
+    if (entries.length > 0) wake(runId, entries);
+    return entries;
+  }
+
+  const append = (runId: string, events: readonly RunEvent[], attempt?: number): Promise<JournalEntry[]> =>
+    commit(runId, () => insert(runId, events, attempt));
+
+  /** Entries after `after`, oldest first. */
+  function read(runId: string, after = 0, limit = -1): JournalEntry[] {
+    return selectEvents.all(runId, after, limit).map((row) => ({
+      seq: row.seq,
+      at: row.at_ms,
+      event: pack.unpack(runId, row.data, row.blobs),
+    }));
+  }
+
+  return {
+    insert,
+    commit,
+    append,
+    read,
+    head: (runId: string) => selectHead.get(runId),
+    /** Stores an agent as a run pins it; within a write. Answers the hash by which `snapshot` finds it. */
+    pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, JSON.stringify(agent)),
+    /** Names what `pin` will call the same agent. */
+    hashOf: (agent: AgentSnapshot): string => pack.hashOf(JSON.stringify(agent)),
+    snapshot: (scope: Scope, hash: string): AgentSnapshot => JSON.parse(pack.get(scope, hash)),
+  };
+}
+
+function scopeOf(event: RunEvent): Scope {
+  if (event.type !== "run.created") throw new AppendRefused("There is no such run.");
+  return event;
+}

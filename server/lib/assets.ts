@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Where the executable keeps what was built into it; null in a run from source. */
+const embedded = /^file:\/\/\/(\$bunfs|[A-Z]:\/(~|%7E)BUN)\/root\//.exec(import.meta.url)?.[0] ?? null;
+
+/** The built dashboard: a folder that `node:fs` and `Bun.file` read alike from the disk and from the executable. */
+export function dashboardDir(): string {
+  return fileURLToPath(embedded ? new URL("dashboard", embedded) : new URL("../../dist/dashboard", import.meta.url));
+}
+
+/** Address for `new Worker`: the thread's file lies elsewhere in the executable than beside its caller. */
+export function workerEntry(): string {
+  return new URL("worker/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
+}
+
+/** The name of sqlite-vec's library on a platform, as its package and the executable both spell it. */
+export function vecFile(platform: string): string {
+  return `vec0.${platform === "win32" ? "dll" : platform === "darwin" ? "dylib" : "so"}`;
+}
+
+/**
+ * Path for `loadExtension`. The system's loader cannot read inside the executable, so from there the library is copied
+ * into `folder` first; a copy that is already there with the same bytes is used again.
+ */
+export function vecLibrary(folder: string): string {
+  const file = vecFile(process.platform);
+  if (!embedded) return fileURLToPath(import.meta.resolve(`${vecPackage()}/${file}`));
+  const bytes = readFileSync(fileURLToPath(new URL(file, embedded)));
+  const path = join(folder, file);
+  if (!existsSync(path) || !readFileSync(path).equals(bytes)) place(path, bytes);
+  return path;
+}
+
+function vecPackage(): string {
+  return `sqlite-vec-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+}
+
+/** By rename: another process may have the old file mapped, and a crash must not leave half a library. */
+function place(path: string, bytes: Uint8Array): void {
+  mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}`;
+  try {
+    writeFileSync(temporary, bytes, { mode: 0o600 });
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}

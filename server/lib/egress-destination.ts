@@ -1,0 +1,86 @@
+import dns from "node:dns";
+import { EgressError } from "./egress-error.ts";
+import { hostOf, type Judge, type Verdict } from "./egress-policy.ts";
+import { parseAddress } from "./ip-address.ts";
+
+/** Looks a name up: every address that it has. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+/** Where a request may go: the addresses were judged, and only they may be connected to. */
+export type Destination = { url: URL; host: string; port: number; addresses: readonly string[]; loopback: boolean };
+/** How strictly one hop is judged. */
+export type HopRules = { httpsOnly: boolean; loopback: boolean };
+
+const dnsTimeoutMs = 5_000;
+
+/** Answers whether a URL may be reached, and at which addresses; throws `EgressError` where it may not. */
+export function createVet(judge: Judge, resolve: Resolve) {
+  return async function vet(url: URL, rules: HopRules, signal?: AbortSignal): Promise<Destination> {
+    const { host, port, named } = vetText(url, rules, judge);
+    const addresses = parseAddress(host) ? [host] : await lookUp(host, resolve, signal);
+    const verdicts = addresses.map((text): Verdict => {
+      const address = parseAddress(text);
+      return address ? judge.verdict(address, { named, loopback: rules.loopback }) : "forbidden";
+    });
+    // One bad address among good ones is refused too: which of them is reached would be up to chance, or an attacker.
+    if (verdicts.includes("forbidden"))
+      throw new EgressError("address_forbidden", `${host} is not a public host, and no rule allows it.`);
+    if (url.protocol === "http:" && !named && verdicts.includes("public")) refuseScheme(host);
+    return { url, host, port, addresses, loopback: verdicts.every((verdict) => verdict === "loopback") };
+  };
+}
+
+/** What the text alone tells, before any lookup. */
+function vetText(url: URL, rules: HopRules, judge: Judge): { host: string; port: number; named: boolean } {
+  const host = hostOf(url);
+  if (url.protocol !== "https:" && url.protocol !== "http:") refuseScheme(host ?? "The address");
+  if (url.username || url.password)
+    throw new EgressError("credentials_in_url", "A user name or password in a URL is not allowed.");
+  if (host === null) throw new EgressError("url_invalid", "The URL names no host.");
+  const port = Number(url.port) || (url.port === "0" ? 0 : url.protocol === "https:" ? 443 : 80);
+  const named = judge.names(host, port);
+  if (port === 0 || (otherProtocols.has(port) && !named))
+    throw new EgressError("port_forbidden", `Port ${port} is not for HTTP.`);
+  if (url.protocol === "http:" && (rules.httpsOnly || !judge.mayBePlain(host, port))) refuseScheme(host);
+  return { host, port, named };
+}
+
+async function lookUp(host: string, resolve: Resolve, signal?: AbortSignal): Promise<readonly string[]> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), dnsTimeoutMs);
+  try {
+    const found = await unlessAborted(resolve(host), AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]));
+    if (found.length > 0) return found;
+  } catch {
+    signal?.throwIfAborted();
+    if (limit.signal.aborted) throw new EgressError("dns_timeout", `Looking up ${host} took too long.`);
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new EgressError("dns_failed", `${host} could not be looked up.`);
+}
+
+/** The system's resolver, hosts file included: the same answers that any other program on this machine gets. */
+export const systemResolve: Resolve = async (host) =>
+  (await dns.promises.lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** A lookup cannot be stopped, so it is left behind. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  return promise;
+}
+
+function refuseScheme(host: string): never {
+  throw new EgressError("scheme_forbidden", `${host} must be reached by https.`);
+}
+
+// Services that read lines (mail, chat, printers, …) can be driven by an HTTP request; the Fetch standard's bad ports.
+const otherProtocols = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);

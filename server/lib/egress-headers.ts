@@ -1,0 +1,45 @@
+import { EgressError } from "./egress-error.ts";
+
+/** Refuses headers that would end up as another request than the one meant; throws `header_forbidden`. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const seen = new Set<string>();
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) refuse(name, "is not a header name");
+    if (reserved.has(lower) || lower.startsWith("proxy-")) refuse(name, "is set by the server itself");
+    // Two spellings of one name would be joined into one value that neither of them had.
+    if (seen.has(lower)) refuse(name, "is given twice");
+    // A line break starts another header, or another request.
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) refuse(name, "has a value with forbidden characters");
+    seen.add(lower);
+  }
+}
+
+/** What may follow a redirect to another origin. A list of what to strip would miss the secret in an `X-Token`. */
+export function withoutSecrets(headers: Headers): Headers {
+  const plain = new Headers();
+  for (const name of ["accept", "accept-language", "content-type", "user-agent"]) {
+    const value = headers.get(name);
+    if (value !== null) plain.set(name, value);
+  }
+  return plain;
+}
+
+const reserved = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+function refuse(name: string, reason: string): never {
+  // The name may hold anything, line breaks included, and the value may be a secret: neither is repeated raw.
+  throw new EgressError("header_forbidden", `The header ${JSON.stringify(name.slice(0, 64))} ${reason}.`);
+}

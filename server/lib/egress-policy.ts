@@ -1,0 +1,105 @@
+import { EgressError } from "./egress-error.ts";
+import {
+  type Cidr,
+  holds,
+  type IpAddress,
+  isCloudMetadata,
+  isLoopback,
+  isPublic,
+  parseAddress,
+  parseCidr,
+} from "./ip-address.ts";
+
+/** What may be reached besides public addresses. Plain data: it crosses to worker threads as it is. */
+export type EgressPolicy = {
+  /** `host[:port]`, `*.suffix[:port]` or a network in CIDR form. */
+  allow: readonly string[];
+  /** Whether this machine itself may be reached. */
+  loopback: boolean;
+  /** Certificates (PEM) to trust instead of the usual authorities. */
+  ca?: string;
+};
+
+/** Why an address may be reached, or that it may not. */
+export type Verdict = "public" | "allowed" | "loopback" | "forbidden";
+
+type HostRule = { host: string; wildcard: boolean; port: number | null };
+
+/** A policy made ready for questions. */
+export type Judge = ReturnType<typeof createJudge>;
+
+/** Reads a policy once; throws `policy_invalid` with every rule that cannot be read. */
+export function createJudge({ allow, loopback }: EgressPolicy) {
+  const { hosts, networks } = readRules(allow);
+
+  /** Whether a host rule names this host at this port. */
+  const names = (host: string, port: number): boolean =>
+    hosts.some(
+      (rule) =>
+        (rule.port === null || rule.port === port) &&
+        (rule.wildcard ? host.endsWith(`.${rule.host}`) : host === rule.host),
+    );
+
+  return {
+    names,
+    loopback,
+
+    /** Whether plain HTTP could be right for this host: known before its name is looked up. */
+    mayBePlain: (host: string, port: number): boolean =>
+      names(host, port) || networks.length > 0 || (loopback && isLoopbackHost(host)),
+
+    /** Host rules and loopback never open cloud metadata: whoever controls a name could point it there. */
+    verdict(address: IpAddress, trust: { named: boolean; loopback: boolean }): Verdict {
+      if (networks.some((network) => holds(network, address))) return "allowed";
+      if (isCloudMetadata(address)) return "forbidden";
+      if (trust.named) return "allowed";
+      if (trust.loopback && isLoopback(address)) return "loopback";
+      return isPublic(address) ? "public" : "forbidden";
+    },
+  };
+}
+
+function isLoopbackHost(host: string): boolean {
+  const address = parseAddress(host);
+  return address ? isLoopback(address) : host === "localhost" || host.endsWith(".localhost");
+}
+
+function readRules(allow: readonly string[]): { hosts: HostRule[]; networks: Cidr[] } {
+  const hosts: HostRule[] = [];
+  const networks: Cidr[] = [];
+  const faults: string[] = [];
+  for (const text of allow) {
+    const rule = text.includes("/") ? readNetwork(text) : readHost(text);
+    if (typeof rule === "string") faults.push(`${JSON.stringify(text)} ${rule}`);
+    else if ("prefix" in rule) networks.push(rule);
+    else hosts.push(rule);
+  }
+  if (faults.length > 0) throw new EgressError("policy_invalid", `Egress rules: ${faults.join("; ")}.`);
+  return { hosts, networks };
+}
+
+function readNetwork(text: string): Cidr | string {
+  const network = parseCidr(text);
+  if (!network) return "is no network like 10.0.5.0/24";
+  return network.prefix === 0 ? "would open every address" : network;
+}
+
+function readHost(text: string): HostRule | string {
+  const address = parseAddress(text);
+  const literal = address?.family === 6 ? `[${text}]` : text;
+  const [, wildcard, name = "", port] =
+    /^(\*\.)?(\[[0-9a-f:.]+\]|[^\s/?#@*:\\[\]%]+)(?::(\d{1,5}))?$/i.exec(literal) ?? [];
+  const host = canonicalHost(name);
+  if (host === null) return "is none of host[:port], *.suffix and CIDR";
+  if (port !== undefined && (Number(port) === 0 || Number(port) > 65_535)) return "has no valid port";
+  return { host, wildcard: wildcard !== undefined, port: port === undefined ? null : Number(port) };
+}
+
+/** The spelling that `hostOf` gives for the same host in an address, so that the two can be compared. */
+function canonicalHost(name: string): string | null {
+  const url = name === "" ? null : URL.parse(`http://${name}`);
+  return url && hostOf(url);
+}
+
+/** A URL's host without brackets and without the dots that end a fully qualified name; null if nothing is left. */
+export const hostOf = (url: URL): string | null => url.hostname.replace(/^\[|\]$|\.+$/g, "") || null;

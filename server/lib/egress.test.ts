@@ -1,0 +1,687 @@
+import { afterAll, beforeEach, describe, expect, jest, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { createServer, type Server, type Socket } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { generate } from "selfsigned";
+import {
+  checkHeaders,
+  createEgress,
+  EgressError,
+  type EgressPolicy,
+  type EgressRequest,
+  type Resolve,
+} from "./egress.ts";
+import { removeProxyEnvironment } from "./proxy-environment.ts";
+
+removeProxyEnvironment();
+
+const publicIp = "93.184.215.14";
+const { cert: ca, private: key } = await generate([{ name: "commonName", value: "good.test" }], {
+  keyType: "ec",
+  algorithm: "sha256",
+  extensions: [
+    { name: "basicConstraints", cA: true },
+    {
+      name: "subjectAltName",
+      altNames: [
+        { type: 2, value: "good.test" },
+        { type: 2, value: "other.test" },
+        { type: 7, ip: "127.0.0.1" },
+      ],
+    },
+  ],
+});
+
+/** What a server got, as it got it. */
+type Seen = { method: string; path: string; host: string | null; headers: Headers; body: string };
+const seen: Seen[] = [];
+const bomb = gzipSync(Buffer.alloc(64 << 20));
+
+const server = serve({ key, cert: ca });
+const plain = serve();
+const port = server.port;
+
+function serve(tls?: { key: string; cert: string }) {
+  return Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls,
+    async fetch(request) {
+      const { pathname, searchParams } = new URL(request.url);
+      const { method, headers } = request;
+      seen.push({ method, path: pathname, host: headers.get("host"), headers, body: await request.text() });
+      if (pathname === "/to")
+        return new Response("moved", {
+          status: Number(searchParams.get("status") ?? 302),
+          headers: { location: searchParams.get("url") ?? "" },
+        });
+      if (pathname === "/nowhere") return new Response("moved", { status: 302 });
+      if (pathname === "/big") return new Response("x".repeat(100_000));
+      if (pathname === "/bomb") return new Response(bomb, { headers: { "content-encoding": "gzip" } });
+      if (pathname === "/gzip") return new Response(gzipSync("zipped"), { headers: { "content-encoding": "gzip" } });
+      if (pathname === "/deflate")
+        return new Response(deflateSync("zipped"), { headers: { "content-encoding": "deflate" } });
+      if (pathname === "/br")
+        return new Response(brotliCompressSync("zipped"), { headers: { "content-encoding": "br" } });
+      if (pathname === "/empty-gzip") return new Response(null, { headers: { "content-encoding": "gzip" } });
+      if (pathname === "/lie") return new Response("not zipped", { headers: { "content-encoding": "gzip" } });
+      return new Response("hello", { headers: { "x-answer": "42" } });
+    },
+  });
+}
+
+/** A server below HTTP: does what it is told to with every connection. */
+async function rawServer(onConnection: (socket: Socket) => void, hostname = "127.0.0.1") {
+  const sockets: Socket[] = [];
+  const raw: Server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => {});
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => raw.listen(0, hostname, resolve));
+  const address = raw.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    raw.close();
+  };
+  return { port: address.port, sockets, [Symbol.dispose]: close };
+}
+
+// Stands where a guard that lets something through would arrive. Nothing in this file may ever connect to it.
+const canary = await rawServer((socket) => socket.destroy(), "0.0.0.0");
+
+beforeEach(() => {
+  seen.length = 0;
+});
+
+afterAll(async () => {
+  const visitors = canary.sockets.length;
+  canary[Symbol.dispose]();
+  await server.stop(true);
+  await plain.stop(true);
+  expect(visitors).toBe(0);
+});
+
+/** Names that the tests use; any other one is public, and nothing is there. */
+const names: Record<string, string[]> = {
+  "good.test": ["127.0.0.1"],
+  "other.test": ["127.0.0.1"],
+  "wrong.test": ["127.0.0.1"],
+  "internal.test": ["10.0.0.5"],
+  "mixed.test": [publicIp, "10.0.0.5"],
+  "mixed6.test": [publicIp, "::ffff:127.0.0.1"],
+  "meta.test": ["169.254.169.254"],
+  "meta6.test": ["fd00:ec2::254"],
+  "garbage.test": ["0177.0.0.1"],
+  "zone.test": ["fe80::1%eth0"],
+  "nothing.test": [],
+};
+const resolve: Resolve = async (host) => names[host] ?? [publicIp];
+
+const egress = (policy: Partial<EgressPolicy> = {}, lookup = resolve) =>
+  createEgress({ allow: [`good.test:${port}`], loopback: false, ca, ...policy }, lookup);
+
+/** The error's code, or what came back in its place. */
+async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return { answer: await work() };
+  } catch (error) {
+    if (!(error instanceof EgressError)) return error;
+    return error.code;
+  }
+}
+const failure = (url: string, request?: EgressRequest, policy?: Partial<EgressPolicy>, lookup?: Resolve) =>
+  codeOf(() => egress(policy, lookup).fetch(url, request));
+const text = (body: Uint8Array) => Buffer.from(body).toString();
+
+describe("addresses", () => {
+  // Every spelling of an address that is not public; the URL parser turns most of them into the plain one.
+  const forbidden = [
+    ..."127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0177.0.0.1 017700000001 127.0.0.1. 127.0.0.1..".split(" "),
+    ..."0 0.0.0.0 [::] [::1] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [::ffff:0:7f00:1]".split(
+      " ",
+    ),
+    ..."[64:ff9b::7f00:1] [64:ff9b:1::a00:1] [2002:7f00:1::] [2001:0:0:0:0:0:80ff:fffe] %31%32%37.0.0.1".split(" "),
+    ..."①②⑦.⓪.⓪.① 127。0。0。1 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 0xa9fea9fe".split(" "),
+    ..."[::ffff:169.254.169.254] [64:ff9b::a9fe:a9fe] [fd00:ec2::254] [fd20:ce::254] 168.63.129.16".split(" "),
+    ..."100.64.0.1 100.100.100.200 198.18.0.1 192.0.0.192 203.0.113.7 224.0.0.1 240.0.0.1 255.255.255.255".split(" "),
+    ..."[fe80::1] [fec0::1] [fc00::1] [ff02::1] [2001:db8::1] [3fff::1] [100::1] [4000::1]".split(" "),
+    ..."internal.test mixed.test mixed6.test meta.test meta6.test garbage.test zone.test INTERNAL.test. internal.test..".split(
+      " ",
+    ),
+  ];
+
+  test.each(forbidden)("https://%s is refused, at registration and at the request", async (host) => {
+    const url = `https://${host}:${canary.port}/`;
+    expect(await failure(url)).toBe("address_forbidden");
+    expect(await codeOf(() => egress().check(url))).toBe("address_forbidden");
+  });
+
+  test.each(["localhost", "localhost.", "LOCALHOST", "127.0.0.1\\@example.com"])(
+    "https://%s is refused with the system's own resolver",
+    async (host) => {
+      const guard = createEgress({ allow: [], loopback: false });
+      expect(await codeOf(() => guard.fetch(`https://${host}:${canary.port}/`))).toBeOneOf([
+        "address_forbidden",
+        "url_invalid",
+      ]);
+      expect(await codeOf(() => guard.check(`https://${host}/`))).toBe("address_forbidden");
+    },
+  );
+
+  test("a public host passes the check", async () => {
+    for (const host of ["example.com", publicIp, "[2606:4700:4700::1111]", "[64:ff9b::808:808]"])
+      await egress().check(`https://${host}/hook?x=1#y`);
+  });
+
+  test("a name is looked up once per request, so a second answer cannot lead elsewhere", async () => {
+    let lookups = 0;
+    const rebinding: Resolve = async () => (++lookups === 1 ? ["127.0.0.1"] : ["10.0.0.5"]);
+    const guard = egress({ allow: ["good.test"] }, rebinding);
+    const answer = await guard.fetch(`https://good.test:${port}/`);
+    expect([answer.status, lookups]).toEqual([200, 1]);
+  });
+
+  test("a name that passed the check and points inside later is refused at the request", async () => {
+    let answers = [publicIp];
+    const guard = egress({ allow: [] }, async () => answers);
+    await guard.check(`https://rebind.test:${canary.port}/`);
+    answers = ["127.0.0.1"];
+    expect(await codeOf(() => guard.fetch(`https://rebind.test:${canary.port}/`))).toBe("address_forbidden");
+  });
+});
+
+describe("URLs", () => {
+  test.each([
+    ["", "url_invalid"],
+    ["nonsense", "url_invalid"],
+    ["https://", "url_invalid"],
+    ["https://./", "url_invalid"],
+    ["https://a.test:70000/", "url_invalid"],
+    ["https://[fe80::1%25eth0]/", "url_invalid"],
+    ["https://[::1", "url_invalid"],
+    ["http://example.com/", "scheme_forbidden"],
+    ["ftp://example.com/", "scheme_forbidden"],
+    ["file:///etc/passwd", "scheme_forbidden"],
+    ["data:text/plain,x", "scheme_forbidden"],
+    ["javascript:alert(1)", "scheme_forbidden"],
+    ["unix:/run/docker.sock", "scheme_forbidden"],
+    ["ws://example.com/", "scheme_forbidden"],
+    ["https://user:password@example.com/", "credentials_in_url"],
+    ["https://user@example.com/", "credentials_in_url"],
+    ["https://:password@example.com/", "credentials_in_url"],
+    ["https://example.com:0/", "port_forbidden"],
+    ["https://example.com:25/", "port_forbidden"],
+    ["https://example.com:22/", "port_forbidden"],
+    ["https://nothing.test/", "dns_failed"],
+  ])("'%s' ends as %s", async (url, code) => {
+    expect(await failure(url)).toBe(code);
+    expect(await codeOf(() => egress().check(url))).toBe(code);
+  });
+
+  test("a lookup that fails, and one that never ends, are told apart", async () => {
+    const broken: Resolve = () => Promise.reject(new Error("SERVFAIL from 10.0.0.5"));
+    expect(await failure("https://a.test/", {}, {}, broken)).toBe("dns_failed");
+    const silent: Resolve = () => new Promise(() => {});
+    expect(await failure("https://a.test/", { timeoutMs: 30 }, {}, silent)).toBe("timeout");
+    expect(await failure("https://a.test/", { signal: AbortSignal.abort() }, {}, silent)).toBe("aborted");
+  });
+
+  test("a lookup has a limit of its own, so a check ends too", async () => {
+    jest.useFakeTimers();
+    try {
+      const outcome = codeOf(() => egress({}, () => new Promise(() => {})).check("https://a.test/"));
+      jest.advanceTimersByTime(5_000);
+      expect(await outcome).toBe("dns_timeout");
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+describe("what the operator allows", () => {
+  test("an allowed internal host is reached under its own name, with its certificate checked", async () => {
+    const { status, body, headers, url, truncated } = await egress().fetch(`https://good.test:${port}/a%20b?c=d#e`);
+    expect([status, text(body), headers.get("x-answer"), truncated]).toEqual([200, "hello", "42", false]);
+    expect(url).toBe(`https://good.test:${port}/a%20b?c=d#e`);
+    expect(seen).toMatchObject([{ method: "GET", path: "/a%20b", host: `good.test:${port}` }]);
+  });
+
+  test.each([
+    ["good.test", true],
+    [`good.test:${port}`, true],
+    ["GOOD.test", true],
+    ["*.test", true],
+    [`*.test:${port}`, true],
+    ["127.0.0.0/8", true],
+    ["127.0.0.1/32", true],
+    ["good.test:1", false],
+    ["*.good.test", false],
+    ["ood.test", false],
+    ["*.est", false],
+    ["other.test", false],
+    ["127.0.0.2/32", false],
+    ["127.0.0.1", false], // A rule for a host: this URL names another one.
+  ])("the rule '%s' opens good.test: %p", async (rule, open) => {
+    const work = () => egress({ allow: [rule] }).check(`https://good.test:${port}/`);
+    expect(await codeOf(work)).toEqual(open ? { answer: undefined } : "address_forbidden");
+  });
+
+  test("a rule for an address in place of a name opens the URL with that address", async () => {
+    for (const rule of ["10.0.0.5", "10.0.0.5:8443", "fd12::1", "[fd12::1]:8443", "10.0.0.0/24", "fd12::/16"]) {
+      const host = rule.startsWith("1") ? "10.0.0.5" : "[fd12::1]";
+      await egress({ allow: [rule] }).check(`https://${host}:8443/`);
+    }
+  });
+
+  test("a host rule never opens cloud metadata, a network that names it does", async () => {
+    for (const rule of ["meta.test", "*.test", "169.254.169.254"])
+      for (const host of ["meta.test", "meta6.test", "169.254.169.254", "[::ffff:a9fe:a9fe]"])
+        expect(await codeOf(() => egress({ allow: [rule] }).check(`https://${host}/`))).toBe("address_forbidden");
+    await egress({ allow: ["169.254.169.254/32"] }).check("https://meta.test/");
+  });
+
+  test("every rule that cannot be read is named at construction", async () => {
+    const rules = [
+      "0.0.0.0/0",
+      "::/0",
+      "10.0.0.0/33",
+      "https://a.test",
+      "a.test:0",
+      "a.test:99999",
+      "*",
+      "*.",
+      "",
+      "a b",
+    ];
+    const more = ["user@a.test", "a:80:90", "a.test/x", "[::1", "10.0.0.0/"];
+    for (const rule of [...rules, ...more]) {
+      expect([rule, await codeOf(async () => egress({ allow: ["good.test", rule] }))]).toEqual([
+        rule,
+        "policy_invalid",
+      ]);
+    }
+    expect(() => egress({ allow: rules })).toThrow(/0\.0\.0\.0\/0.*a\.test:99999.*a b/);
+  });
+
+  test("plain HTTP is for allowed hosts only, and not even for them where https is a must", async () => {
+    const url = `http://good.test:${plain.port}/`;
+    expect((await egress({ allow: ["good.test"] }).fetch(url)).status).toBe(200);
+    expect((await egress({ allow: ["127.0.0.0/8"] }).fetch(url)).status).toBe(200);
+    expect(await failure(url, { httpsOnly: true }, { allow: ["good.test"] })).toBe("scheme_forbidden");
+    expect(await failure("http://example.com/", {}, { allow: ["127.0.0.0/8"] })).toBe("scheme_forbidden");
+    expect(await failure(url)).toBe("scheme_forbidden");
+  });
+
+  test("an allowed host may listen where HTTP is not usual", async () => {
+    await egress({ allow: ["internal.test:6000"] }).check("https://internal.test:6000/");
+    expect(await codeOf(() => egress({ allow: ["internal.test:1"] }).check("https://internal.test:6000/"))).toBe(
+      "port_forbidden",
+    );
+  });
+});
+
+describe("loopback", () => {
+  const open = { allow: [], loopback: true };
+
+  test("where it is open, this machine is reached by http and https", async () => {
+    for (const url of [plain.url.href, `https://127.0.0.1:${port}/`, `https://good.test:${port}/`])
+      expect((await egress(open).fetch(url)).status).toBe(200);
+    const guard = createEgress(open);
+    await guard.check(`http://localhost:${plain.port}/`);
+    await guard.check("http://[::1]:8080/");
+  });
+
+  test("nothing else is opened by it", async () => {
+    for (const host of ["10.0.0.1", "0.0.0.0", "169.254.169.254", "[::ffff:a9fe:a9fe]", "meta.test", "internal.test"])
+      expect(await failure(`https://${host}/`, {}, open)).toBe("address_forbidden");
+    for (const url of ["http://example.com/", `http://${publicIp}/`, `http://good.test:${plain.port}/`])
+      expect(await failure(url, {}, open)).toBe("scheme_forbidden");
+    expect(await failure(plain.url.href, { httpsOnly: true }, open)).toBe("scheme_forbidden");
+  });
+
+  // Otherwise any server out there could make us call what listens on this machine.
+  test("a server that is not on this machine cannot redirect to it", async () => {
+    const target = encodeURIComponent(`https://127.0.0.1:${canary.port}/`);
+    const policy = { ...open, allow: ["good.test"] };
+    expect(await failure(`https://good.test:${port}/to?url=${target}`, { maxRedirects: 3 }, policy)).toBe(
+      "address_forbidden",
+    );
+    const inside = encodeURIComponent(plain.url.href);
+    const answer = await egress(open).fetch(`${plain.url.href}to?url=${inside}`, { maxRedirects: 3 });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe("connections", () => {
+  test("a certificate for another name, or of an unknown authority, ends before the request is sent", async () => {
+    const allow = ["wrong.test", "good.test"];
+    expect(await failure(`https://wrong.test:${port}/`, {}, { allow })).toBe("connect_failed");
+    expect(await failure(`https://good.test:${port}/`, {}, { allow, ca: undefined })).toBe("connect_failed");
+    expect(await failure(`https://good.test:${plain.port}/`, {}, { allow })).toBe("connect_failed");
+    expect(seen).toEqual([]);
+  });
+
+  test("the next address is tried when nobody listens at the first", async () => {
+    const guard = egress({ allow: ["good.test"] }, async () => ["127.0.0.2", "127.0.0.1"]);
+    expect((await guard.fetch(`https://good.test:${port}/`)).status).toBe(200);
+  });
+
+  // The first server may have done its work before the connection broke.
+  test("a request that was sent is not sent a second time", async () => {
+    using raw = await rawServer((socket) => socket.once("data", () => socket.destroy()));
+    const guard = egress({ allow: ["good.test"] }, async () => ["127.0.0.1", "127.0.0.1"]);
+    const request: EgressRequest = { method: "POST", body: "order" };
+    expect(await codeOf(() => guard.fetch(`http://good.test:${raw.port}/`, request))).toBe("connection_lost");
+    expect(raw.sockets).toHaveLength(1);
+  });
+
+  test("an error tells whether a server may have seen the request", async () => {
+    using raw = await rawServer((socket) => socket.once("data", () => socket.destroy()));
+    const outcome = (url: string, request: EgressRequest = {}) =>
+      egress({ allow: ["good.test", "wrong.test"] })
+        .fetch(url, request)
+        .then(
+          () => "answered",
+          ({ code, sent }: EgressError) => [code, sent],
+        );
+    expect(await outcome("https://10.0.0.1/")).toEqual(["address_forbidden", false]);
+    expect(await outcome("https://good.test:1/")).toEqual(["connect_failed", false]);
+    expect(await outcome(`https://wrong.test:${port}/`)).toEqual(["connect_failed", false]);
+    expect(await outcome(`http://good.test:${raw.port}/`)).toEqual(["connection_lost", true]);
+    const redirect = `https://good.test:${port}/to?url=https://10.0.0.1/`;
+    expect(await outcome(redirect, { maxRedirects: 1 })).toEqual(["address_forbidden", true]);
+    const dead = `https://good.test:${port}/to?url=https://good.test:2/`;
+    expect(await outcome(dead, { maxRedirects: 1 })).toEqual(["connect_failed", true]);
+  });
+
+  test("no message tells where a name points to", async () => {
+    const urls = Object.keys(names).map((host) => `https://${host}/`);
+    const guard = egress({ allow: ["good.test", "wrong.test"] });
+    const messages = await Promise.all(
+      [...urls, `https://wrong.test:${port}/`].map((url) =>
+        guard.fetch(url, { timeoutMs: 200 }).then(
+          () => "answered",
+          (error: EgressError) => `${error.message} ${error.stack} ${error.cause}`,
+        ),
+      ),
+    );
+    for (const address of Object.values(names).flat().concat(publicIp))
+      for (const message of messages) expect(message).not.toContain(address);
+  });
+
+  test("method, body and headers arrive as given", async () => {
+    const headers = { authorization: "Bearer x", "content-type": "application/json", "X-Own": "1" };
+    await egress().fetch(`https://good.test:${port}/`, { method: "PUT", headers, body: '{"a":1}' });
+    expect(seen).toMatchObject([{ method: "PUT", body: '{"a":1}' }]);
+    const got = seen[0]?.headers;
+    expect([got?.get("authorization"), got?.get("x-own"), got?.get("user-agent")]).toEqual(["Bearer x", "1", "runnel"]);
+    expect(got?.get("accept-encoding")).toBe("identity");
+  });
+
+  test("a line break in the path stays inside the path", async () => {
+    await egress().fetch(`https://good.test:${port}/a%0d%0aX-Evil:1\r\nY: 2`);
+    expect(seen[0]?.path).toBe("/a%0d%0aX-Evil:1Y:%202");
+    expect(seen[0]?.headers.has("x-evil")).toBe(false);
+  });
+
+  test("a body on GET is refused and never silently dropped", async () => {
+    expect(await failure(`https://good.test:${port}/`, { body: "x" })).toBe("body_forbidden");
+  });
+});
+
+describe("headers", () => {
+  test.each([
+    [{ Host: "evil.test" }],
+    [{ "Content-Length": "0" }],
+    [{ "transfer-encoding": "chunked" }],
+    [{ CONNECTION: "close" }],
+    [{ "Keep-Alive": "1" }],
+    [{ Upgrade: "h2c" }],
+    [{ TE: "trailers" }],
+    [{ Trailer: "x" }],
+    [{ Expect: "100-continue" }],
+    [{ "Proxy-Authorization": "Basic x" }],
+    [{ "Accept-Encoding": "gzip" }],
+    [{ "x-a": "b\r\nX-Evil: 1" }],
+    [{ "x-a": "b\nX-Evil: 1" }],
+    [{ "x-a": "b\rc" }],
+    [{ "x-a": "b\0c" }],
+    [{ "x-a": "€" }],
+    [{ "x a": "b" }],
+    [{ "x-a:": "b" }],
+    [{ "x\r\ny": "b" }],
+    [{ "": "b" }],
+    [{ "X-Own": "a", "x-own": "b" }],
+  ] as Record<string, string>[][])("%p is refused, at creation and at the request", async (headers = {}) => {
+    expect(await codeOf(async () => checkHeaders(headers))).toBe("header_forbidden");
+    expect(await failure(`https://good.test:${port}/`, { headers })).toBe("header_forbidden");
+    expect(seen).toEqual([]);
+  });
+
+  test("ordinary headers pass", () => {
+    checkHeaders({ Authorization: "Bearer {{secret.KEY}}", "X-Tab": "a\tb", "content-type": "text/plain", "x-e": "é" });
+  });
+});
+
+describe("redirects", () => {
+  const to = (url: string, status = 302, base = `https://good.test:${port}`) =>
+    `${base}/to?status=${status}&url=${encodeURIComponent(url)}`;
+  const follow: EgressRequest = { maxRedirects: 3 };
+
+  test("without leave to follow, a redirect is the answer", async () => {
+    const { status, headers, body } = await egress().fetch(to("https://10.0.0.1/"));
+    expect([status, headers.get("location"), text(body)]).toEqual([302, "https://10.0.0.1/", "moved"]);
+  });
+
+  test.each([
+    ["https://169.254.169.254/latest", "address_forbidden"],
+    ["https://internal.test/", "address_forbidden"],
+    [`https://127.0.0.1:${canary.port}/`, "address_forbidden"],
+    [`//127.0.0.1:${canary.port}/`, "address_forbidden"],
+    ["http://good.test/", "redirect_downgrade"],
+    [`http://127.0.0.1:${canary.port}/`, "redirect_downgrade"],
+    ["file:///etc/passwd", "scheme_forbidden"],
+    ["data:text/plain,x", "scheme_forbidden"],
+    ["https://user:password@good.test/", "credentials_in_url"],
+    ["https://good.test:1/", "connect_failed"],
+    ["https://example.com:25/", "port_forbidden"],
+    ["https://[", "url_invalid"],
+  ])("a redirect to %s ends as %s", async (url, code) => {
+    expect(await failure(to(url), follow, { allow: ["good.test"] })).toBe(code);
+  });
+
+  test("every hop of a chain is judged, not only the first redirect", async () => {
+    const chain = to(to(to("https://10.0.0.1/")));
+    expect(await failure(chain, follow)).toBe("address_forbidden");
+    expect(seen).toHaveLength(3);
+  });
+
+  test("a chain ends at its limit, and at the limit it still arrives", async () => {
+    const three = to(to(to("/end")));
+    const answer = await egress().fetch(three, follow);
+    expect([answer.status, answer.url]).toEqual([200, `https://good.test:${port}/end`]);
+    expect(await failure(three, { maxRedirects: 2 })).toBe("too_many_redirects");
+    expect(await failure(to("/to?url=/to%3Furl=/to"), { maxRedirects: 1 })).toBe("too_many_redirects");
+  });
+
+  test("an answer without location is an answer", async () => {
+    expect((await egress().fetch(`https://good.test:${port}/nowhere`, follow)).status).toBe(302);
+  });
+
+  test("secrets stay with the origin that they were meant for, whatever their header is called", async () => {
+    const headers = {
+      authorization: "a",
+      cookie: "b",
+      "x-api-key": "c",
+      "x-own-token": "d",
+      "webhook-signature": "e",
+      "content-type": "text/plain",
+    };
+    const request: EgressRequest = { ...follow, method: "POST", headers, body: "x" };
+    const policy = { allow: ["good.test", "other.test"] };
+    await egress(policy).fetch(to("/same", 307), request);
+    expect(seen.at(-1)?.headers.toJSON()).toMatchObject(headers);
+    const back = to(`https://good.test:${port}/back`, 307, `https://other.test:${port}`);
+    await egress(policy).fetch(to(back, 307), request);
+    expect(seen.slice(-2).map(({ host, path }) => [host, path])).toEqual([
+      [`other.test:${port}`, "/to"],
+      [`good.test:${port}`, "/back"],
+    ]);
+    for (const { headers: got } of seen.slice(-2)) {
+      for (const name of ["authorization", "cookie", "x-api-key", "x-own-token", "webhook-signature"])
+        expect([name, got.get(name)]).toEqual([name, null]);
+      expect(got.get("content-type")).toBe("text/plain");
+    }
+  });
+
+  test.each([
+    ["POST", 301, "GET", ""],
+    ["POST", 302, "GET", ""],
+    ["POST", 303, "GET", ""],
+    ["PUT", 303, "GET", ""],
+    ["POST", 307, "POST", "x"],
+    ["POST", 308, "POST", "x"],
+    ["PUT", 302, "PUT", "x"],
+    ["HEAD", 303, "HEAD", ""],
+  ] as const)("%s answered by %d becomes %s", async (method, status, then, body) => {
+    const own: EgressRequest = method === "HEAD" ? {} : { body: "x", headers: { "content-type": "text/plain" } };
+    await egress().fetch(to("/end", status), { ...follow, method, ...own });
+    expect(seen.at(-1)).toMatchObject({ path: "/end", method: then, body });
+    expect(seen.at(-1)?.headers.get("content-type")).toBe(body === "" ? null : "text/plain");
+  });
+});
+
+describe("answers", () => {
+  const get = (path: string, request: EgressRequest = {}) =>
+    egress().fetch(`https://good.test:${port}${path}`, request);
+
+  test("a long body is cut at the limit and marked, one of exactly the limit is whole", async () => {
+    const cut = await get("/big", { maxBytes: 1_000 });
+    expect([cut.body.length, cut.truncated]).toEqual([1_000, true]);
+    const whole = await get("/big", { maxBytes: 100_000 });
+    expect([whole.body.length, whole.truncated]).toEqual([100_000, false]);
+  });
+
+  test.each(["/gzip", "/deflate", "/br"])("a body that is encoded unasked is decoded: %s", async (path) => {
+    const { body, headers } = await get(path);
+    expect(text(body)).toBe("zipped");
+    expect([headers.get("content-encoding"), headers.get("content-length")]).toEqual([null, null]);
+  });
+
+  test("a body that inflates without end is cut at the limit and never held", async () => {
+    const before = process.memoryUsage().rss;
+    const { body, truncated } = await get("/bomb", { maxBytes: 10_000 });
+    expect([body.length, truncated]).toEqual([10_000, true]);
+    expect(process.memoryUsage().rss - before).toBeLessThan(32 << 20);
+  });
+
+  test("an empty body is empty whatever encoding it claims, a false claim is an error", async () => {
+    expect((await get("/empty-gzip")).body).toHaveLength(0);
+    expect((await get("/gzip", { method: "HEAD" })).body).toHaveLength(0);
+    expect(await codeOf(() => get("/lie"))).toBe("response_invalid");
+  });
+
+  test("a server that drips its body is left at the deadline, and its connection is closed", async () => {
+    const closed = Promise.withResolvers<void>();
+    using raw = await rawServer((socket) => {
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
+        const drip = setInterval(() => socket.write("x"), 5);
+        socket.on("close", () => {
+          clearInterval(drip);
+          closed.resolve();
+        });
+      });
+    });
+    const policy = { allow: ["good.test"] };
+    expect(await failure(`http://good.test:${raw.port}/`, { timeoutMs: 100 }, policy)).toBe("timeout");
+    await closed.promise;
+  });
+
+  test("a server that never answers is left at the deadline", async () => {
+    using raw = await rawServer(() => {});
+    expect(await failure(`http://good.test:${raw.port}/`, { timeoutMs: 50 }, { allow: ["good.test"] })).toBe("timeout");
+  });
+
+  test.each([
+    ["plain", "x".repeat(500), ""],
+    ["encoded", gzipSync(randomBytes(500)), "content-encoding: gzip\r\n"],
+  ])("the connection of a body that was cut is closed: %s", async (_, body, header) => {
+    const closed = Promise.withResolvers<void>();
+    using raw = await rawServer((socket) => {
+      socket.on("close", () => closed.resolve());
+      socket.once("data", () => {
+        socket.write(`HTTP/1.1 200 OK\r\n${header}content-length: 100000\r\n\r\n`);
+        socket.write(body);
+      });
+    });
+    const guard = egress({ allow: ["good.test"] });
+    const { truncated } = await guard.fetch(`http://good.test:${raw.port}/`, { maxBytes: 100 });
+    expect(truncated).toBe(true);
+    await closed.promise;
+  });
+
+  test("a caller who gives up is told so, before and during the request", async () => {
+    const arrived = Promise.withResolvers<void>();
+    using raw = await rawServer((socket) => socket.once("data", () => arrived.resolve()));
+    const url = `http://good.test:${raw.port}/`;
+    const giveUp = new AbortController();
+    const outcome = failure(url, { signal: giveUp.signal }, { allow: ["good.test"] });
+    await arrived.promise;
+    giveUp.abort();
+    expect(await outcome).toBe("aborted");
+    expect(await failure(url, { signal: AbortSignal.abort() }, { allow: ["good.test"] })).toBe("aborted");
+    expect(raw.sockets).toHaveLength(1);
+  });
+
+  test("an answer that breaks off is an error and not a short body", async () => {
+    using raw = await rawServer((socket) =>
+      socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc")),
+    );
+    expect(await failure(`http://good.test:${raw.port}/`, {}, { allow: ["good.test"] })).toBe("connection_lost");
+  });
+});
+
+test("the policy crosses to another thread as it is", () => {
+  const policy: EgressPolicy = { allow: ["*.test", "10.0.0.0/8"], loopback: true, ca };
+  expect(structuredClone(policy)).toEqual(policy);
+});
+
+describe("any URL at all", () => {
+  const privateHost = fc.oneof(
+    fc.constantFrom("localhost", "127.1", "0x7f.1", "[::1]", "[::ffff:7f00:1]", "internal.test", "mixed.test", "0"),
+    fc.ipV6().map((ip) => `[${ip}]`),
+    fc.ipV4Extended(),
+    fc.domain(),
+    fc.string({ maxLength: 12 }),
+  );
+  const anyUrl = fc.oneof(
+    fc
+      .tuple(fc.constantFrom("https:", "http:", "HTTPS:", "https:\\", "ftp:", ""), privateHost, fc.string())
+      .map(([scheme, host, rest]) => `${scheme}//${host}:${canary.port}/${rest}`),
+    fc.webUrl(),
+    fc.string(),
+  );
+  // Every name leads to this machine, and nothing is allowed: whatever gets through would knock at the canary.
+  const guard = createEgress({ allow: [], loopback: false }, async () => ["127.0.0.1"]);
+
+  test("ends as an EgressError and reaches nothing on this machine", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyUrl, async (url) => {
+        // Public literals would leave this machine; the check judges them the same and connects to nothing.
+        await guard.check(url).then(
+          () => expect(URL.parse(url)?.hostname).toMatch(/^[[\d]/),
+          async (error) => {
+            expect(error).toBeInstanceOf(EgressError);
+            expect(await codeOf(() => guard.fetch(url, { maxRedirects: 3, timeoutMs: 500 }))).toBe(error.code);
+          },
+        );
+      }),
+      { numRuns: 600 },
+    );
+    expect(canary.sockets).toHaveLength(0);
+  });
+});

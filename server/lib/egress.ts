@@ -1,0 +1,193 @@
+import { isDecoded, readBody } from "./egress-body.ts";
+import { createVet, type Destination, type Resolve, systemResolve } from "./egress-destination.ts";
+import { EgressError } from "./egress-error.ts";
+import { checkHeaders, withoutSecrets } from "./egress-headers.ts";
+import { createJudge, type EgressPolicy } from "./egress-policy.ts";
+
+export type { Resolve } from "./egress-destination.ts";
+export { EgressError, type EgressErrorCode } from "./egress-error.ts";
+export { checkHeaders } from "./egress-headers.ts";
+export type { EgressPolicy } from "./egress-policy.ts";
+
+/** Rules of one use, on top of the policy. */
+export type EgressRules = {
+  /** Refuses plain HTTP also where the policy would let it pass (loopback, allowed hosts). */
+  httpsOnly?: boolean;
+};
+
+/** A request to an address that a user gave. */
+export type EgressRequest = EgressRules & {
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array<ArrayBuffer>;
+  signal?: AbortSignal;
+  /** For the whole request, from the lookup to the last byte of the body. */
+  timeoutMs?: number;
+  /** Of the response's body, after decoding. */
+  maxBytes?: number;
+  /** At 0 a redirect is an answer like any other. */
+  maxRedirects?: number;
+};
+
+/** What came back; `url` is the last one of the redirects. */
+export type EgressResponse = {
+  status: number;
+  headers: Headers;
+  body: Uint8Array;
+  truncated: boolean;
+  url: string;
+};
+
+/** Reaches addresses that users give, and only where the policy lets them. */
+export type Egress = ReturnType<typeof createEgress>;
+
+/** One hop's request, still to be sent. */
+type Outgoing = { method: string; headers: Headers; body: string | Uint8Array<ArrayBuffer> | undefined };
+
+/** A request under way: until when, and whether it has left. */
+type Trip = { signal: AbortSignal; sent: boolean };
+
+/**
+ * The guard against requests into our own network. A name is looked up once, all its addresses are judged, and the
+ * connection goes to one of exactly these: a second lookup could answer otherwise. Throws `policy_invalid`.
+ */
+export function createEgress(policy: EgressPolicy, resolve: Resolve = systemResolve) {
+  const judge = createJudge(policy);
+  const vet = createVet(judge, resolve);
+
+  /** Early word on whether a URL will be reachable; what counts is asked again at every request. */
+  async function check(url: string, { httpsOnly = false }: EgressRules = {}): Promise<void> {
+    await vet(parseUrl(url), { httpsOnly, loopback: judge.loopback });
+  }
+
+  /** Sends one request, follows its redirects and reads the answer. Throws nothing but `EgressError`. */
+  async function guardedFetch(url: string, request: EgressRequest = {}): Promise<EgressResponse> {
+    const ending = new AbortController();
+    const timer = setTimeout(() => ending.abort(), request.timeoutMs ?? 30_000);
+    const signal = AbortSignal.any([ending.signal, ...(request.signal ? [request.signal] : [])]);
+    const trip: Trip = { signal, sent: false };
+    try {
+      const { response, url: final } = await follow(parseUrl(url), firstHop(request), request, trip);
+      return await receive(response, final, request);
+    } catch (error) {
+      if (error instanceof EgressError) throw new EgressError(error.code, error.message, trip.sent);
+      if (ending.signal.aborted) throw new EgressError("timeout", "The request took too long.", trip.sent);
+      if (request.signal?.aborted) throw new EgressError("aborted", "The request was given up.", trip.sent);
+      // Never the cause: its message holds the address that was connected to.
+      throw new EgressError("connection_lost", "The connection ended before the answer did.", trip.sent);
+    } finally {
+      clearTimeout(timer);
+      ending.abort(); // Closes the connection of a body that was cut.
+    }
+  }
+
+  async function follow(start: URL, first: Outgoing, request: EgressRequest, trip: Trip) {
+    const { httpsOnly = false, maxRedirects = 0 } = request;
+    let [url, outgoing, loopback] = [start, first, judge.loopback];
+    for (let hop = 0; ; hop++) {
+      const destination = await vet(url, { httpsOnly, loopback }, trip.signal);
+      const response = await send(destination, outgoing, policy.ca, trip);
+      const next = maxRedirects > 0 ? locationOf(response, url) : null;
+      if (!next) return { response, url };
+      await response.body?.cancel();
+      if (hop >= maxRedirects) throw new EgressError("too_many_redirects", "The request was redirected too often.");
+      outgoing = redirected(outgoing, response.status, next.origin === url.origin);
+      // The user may name this machine; a stranger's server may not send us there.
+      loopback &&= destination.loopback;
+      url = next;
+    }
+  }
+
+  return { check, fetch: guardedFetch };
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (!url) throw new EgressError("url_invalid", "The URL cannot be read.");
+  return url;
+}
+
+function firstHop({ method = "GET", headers = {}, body }: EgressRequest): Outgoing {
+  checkHeaders(headers);
+  if (body !== undefined && (method === "GET" || method === "HEAD"))
+    throw new EgressError("body_forbidden", `A ${method} request has no body.`);
+  return { method, headers: new Headers(headers), body };
+}
+
+/** Connects to the judged addresses in turn, until one of them takes the request. */
+async function send(destination: Destination, outgoing: Outgoing, ca: string | undefined, trip: Trip) {
+  const sentBefore = trip.sent;
+  let reason = "";
+  for (const address of destination.addresses.slice(0, 4)) {
+    trip.sent = true;
+    try {
+      return await fetch(pinnedUrl(destination, address), init(destination, outgoing, ca, trip.signal));
+    } catch (error) {
+      reason = String((error as { code?: unknown } | null)?.code);
+      // Only what surely never arrived may be sent again: a repeated POST is a second order, a second mail.
+      if (trip.signal.aborted || !neverSent.test(reason)) throw error;
+      trip.sent = sentBefore;
+    }
+  }
+  const { host, port } = destination;
+  throw new EgressError("connect_failed", `Could not connect to ${host}:${port} (${reason}).`);
+}
+
+// No connection was made, or its TLS handshake failed, which precedes the request.
+const neverSent = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EPROTO|ERR_TLS_.*|.*CERT.*)$/;
+
+/** The address in place of the name: Bun's fetch has no other way to say where to connect. */
+function pinnedUrl({ url, port }: Destination, address: string): string {
+  const literal = address.includes(":") ? `[${address}]` : address;
+  return `${url.protocol}//${literal}:${port}${url.pathname}${url.search}`;
+}
+
+function init({ url, host, addresses }: Destination, outgoing: Outgoing, ca: string | undefined, signal: AbortSignal) {
+  const headers = new Headers(outgoing.headers);
+  headers.set("host", url.host);
+  headers.set("accept-encoding", "identity");
+  if (!headers.has("user-agent")) headers.set("user-agent", "runnel");
+  return {
+    method: outgoing.method,
+    headers,
+    body: outgoing.body,
+    signal,
+    redirect: "manual",
+    keepalive: false, // A pooled connection would be taken by address alone and skip what this request asks of it.
+    decompress: false, // A small answer may inflate to gigabytes before anyone counts it.
+    timeout: false, // Bun's own limit is shorter than ours may be.
+    tls: {
+      rejectUnauthorized: true,
+      // The certificate is checked against the name that the user gave, which the pinned URL no longer has.
+      ...(addresses[0] === host ? {} : { serverName: host }),
+      ...(ca === undefined ? {} : { ca }),
+    },
+  } satisfies BunFetchRequestInit & { timeout: false };
+}
+
+function locationOf(response: Response, from: URL): URL | null {
+  const location = response.headers.get("location");
+  if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return null;
+  const url = URL.parse(location, from.href);
+  if (!url) throw new EgressError("url_invalid", "The answer redirects to a URL that cannot be read.");
+  if (from.protocol === "https:" && url.protocol === "http:")
+    throw new EgressError("redirect_downgrade", "The answer redirects from https to http.");
+  return url;
+}
+
+function redirected({ method, headers, body }: Outgoing, status: number, sameOrigin: boolean): Outgoing {
+  const kept = sameOrigin ? new Headers(headers) : withoutSecrets(headers);
+  const becomesGet = status === 303 ? method !== "HEAD" : status < 303 && method === "POST";
+  if (!becomesGet) return { method, headers: kept, body };
+  kept.delete("content-type");
+  return { method: "GET", headers: kept, body: undefined };
+}
+
+async function receive(response: Response, url: URL, { maxBytes = 1_048_576 }: EgressRequest): Promise<EgressResponse> {
+  const { body, truncated } = await readBody(response, maxBytes);
+  const headers = new Headers(response.headers);
+  // They described the bytes on the wire, not the ones that we hand over.
+  if (isDecoded(headers.get("content-encoding")))
+    for (const name of ["content-encoding", "content-length"]) headers.delete(name);
+  return { status: response.status, headers, body, truncated, url: url.href };
+}

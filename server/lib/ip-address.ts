@@ -1,0 +1,163 @@
+/** A parsed address: the number decides, never its spelling. */
+export type IpAddress = { family: 4 | 6; value: bigint };
+/** A network: every address whose first `prefix` bits equal those of `value`. */
+export type Cidr = IpAddress & { prefix: number };
+
+/** True for what the public internet routes; false for everything else, unreadable text included. */
+export function isPublicAddress(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== null && isPublic(address);
+}
+
+/** {@link isPublicAddress} for an address that is already parsed. */
+export function isPublic(address: IpAddress): boolean {
+  const embedding = embeddingOf(address);
+  if (embedding) return embedding.reachable && isPublic(extract(embedding, address));
+  if (isCloudMetadata(address)) return false;
+  if (address.family === 4) return !isIn(address, forbidden4);
+  return contains(globalUnicast, address) && !isIn(address, forbidden6);
+}
+
+/** True for this machine itself, in IPv4, IPv6 and IPv4-mapped form. */
+export const isLoopback = (address: IpAddress): boolean => isIn(unmapped(address), loopback);
+
+/** True for an address where clouds hand out credentials, also when a translation prefix wraps it. */
+export function isCloudMetadata(address: IpAddress): boolean {
+  const embedding = embeddingOf(address);
+  return isIn(address, cloudMetadata) || (embedding !== undefined && isIn(extract(embedding, address), cloudMetadata));
+}
+
+/** Whether the network holds the address; an IPv4-mapped address counts as the IPv4 address that it reaches. */
+export const holds = (network: Cidr, address: IpAddress): boolean =>
+  contains(network, address) || contains(network, unmapped(address));
+
+/** Reads dotted-decimal IPv4 or IPv6 text. Zone ids, octal and shortened forms are no addresses here. */
+export function parseAddress(text: string): IpAddress | null {
+  const value = text.includes(":") ? parse6(text) : parse4(text);
+  return value === null ? null : { family: text.includes(":") ? 6 : 4, value };
+}
+
+/** Reads `address/prefix`; null for anything else. */
+export function parseCidr(text: string): Cidr | null {
+  const [, base, length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const address = base === undefined ? null : parseAddress(base);
+  if (!address || Number(length) > bits(address)) return null;
+  return { ...address, prefix: Number(length) };
+}
+
+function parse4(text: string): bigint | null {
+  // No leading zeros: some readers take 010.0.0.1 for 8.0.0.1, and then two parties disagree on who is meant.
+  if (!/^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/.test(text)) return null;
+  const octets = text.split(".").map(Number);
+  if (octets.some((octet) => octet > 255)) return null;
+  return octets.reduce((value, octet) => (value << 8n) | BigInt(octet), 0n);
+}
+
+function parse6(text: string): bigint | null {
+  const halves = withHexTail(text)?.split("::");
+  if (!halves || halves.length > 2) return null;
+  const [head = [], tail = []] = halves.map((half) => (half === "" ? [] : half.split(":")));
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
+  const groups = [...head, ...Array<string>(missing).fill("0"), ...tail];
+  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return null;
+  return groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+/** `::ffff:10.0.0.1` → `::ffff:a00:1`. */
+function withHexTail(text: string): string | null {
+  if (!text.includes(".")) return text;
+  const start = text.lastIndexOf(":") + 1;
+  const value = parse4(text.slice(start));
+  if (value === null) return null;
+  return `${text.slice(0, start)}${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`;
+}
+
+const bits = ({ family }: { family: 4 | 6 }): number => (family === 4 ? 32 : 128);
+
+function contains(network: Cidr, address: IpAddress): boolean {
+  if (network.family !== address.family) return false;
+  const rest = BigInt(bits(network) - network.prefix);
+  return network.value >> rest === address.value >> rest;
+}
+
+const isIn = (address: IpAddress, networks: readonly Cidr[]): boolean =>
+  networks.some((network) => contains(network, address));
+
+function network(text: string): Cidr {
+  const parsed = parseCidr(text);
+  if (!parsed) throw new Error(`Not a network: ${text}`);
+  return parsed;
+}
+
+// IANA's special-purpose registries, and multicast and the reserved space above it.
+const forbidden4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.31.196.0/24",
+  "192.52.193.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "192.175.48.0/24",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+].map(network);
+
+// Of IPv6 only global unicast is open, so unique-local, link-local, multicast and what comes later need no entry.
+const globalUnicast = network("2000::/3");
+const forbidden6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48"].map(network);
+
+const loopback = ["127.0.0.0/8", "::1/128"].map(network);
+
+// Credentials of the machine's own cloud role. 168.63.129.16 looks public, but inside Azure it is the host.
+const cloudMetadata = [
+  "169.254.169.254/32",
+  "169.254.170.2/32",
+  "169.254.170.23/32",
+  "169.254.42.42/32",
+  "169.254.0.23/32",
+  "100.100.100.200/32",
+  "168.63.129.16/32",
+  "192.0.0.192/32",
+  "fd00:ec2::254/128",
+  "fd00:ec2::23/128",
+  "fd20:ce::254/128",
+  "fd00:42::42/128",
+  "fe80::a9fe:a9fe/128",
+].map(network);
+
+/** IPv6 space that carries an IPv4 address, `shift` bits from its end. */
+type Embedding = { network: Cidr; shift: bigint; inverted: boolean; reachable: boolean };
+
+// Only mapped addresses and the well-known NAT64 prefix lead to the IPv4 address and nowhere else. The rest are
+// tunnels and translators of unknown ends: never reachable, but unwrapped so that metadata is recognised in them.
+const mapped: Embedding = { network: network("::ffff:0:0/96"), shift: 0n, inverted: false, reachable: true };
+const embeddings: readonly Embedding[] = [
+  mapped,
+  { network: network("64:ff9b::/96"), shift: 0n, inverted: false, reachable: true },
+  { network: network("64:ff9b:1::/48"), shift: 0n, inverted: false, reachable: false },
+  { network: network("::ffff:0:0:0/96"), shift: 0n, inverted: false, reachable: false },
+  { network: network("::/96"), shift: 0n, inverted: false, reachable: false },
+  { network: network("2002::/16"), shift: 80n, inverted: false, reachable: false },
+  { network: network("2001::/32"), shift: 0n, inverted: true, reachable: false },
+];
+
+const embeddingOf = (address: IpAddress): Embedding | undefined =>
+  embeddings.find((embedding) => contains(embedding.network, address));
+
+function extract({ shift, inverted }: Embedding, { value }: IpAddress): IpAddress {
+  const low = (value >> shift) & 0xffff_ffffn;
+  return { family: 4, value: inverted ? low ^ 0xffff_ffffn : low };
+}
+
+const unmapped = (address: IpAddress): IpAddress =>
+  contains(mapped.network, address) ? extract(mapped, address) : address;

@@ -1,0 +1,168 @@
+import { Errors } from "typebox/schema";
+import { isShallowValue } from "./json-limits.ts";
+import { isSafePattern } from "./safe-pattern.ts";
+
+const limits = { bytes: 64 * 1024, depth: 32, nodes: 1000, faults: 20 };
+
+type Rule = (value: unknown) => boolean;
+
+const isNumber: Rule = (value) => typeof value === "number";
+const isCount: Rule = (value) => Number.isInteger(value) && (value as number) >= 0;
+const isText: Rule = (value) => typeof value === "string";
+const isBoolean: Rule = (value) => typeof value === "boolean";
+const isTexts: Rule = (value) => Array.isArray(value) && value.every(isText);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
+const isType: Rule = (value) => types.includes(value as string);
+
+// Keywords whose value is data. A validator takes a wrong value in silence and then accepts everything.
+const rules: Record<string, [Rule, string]> = {
+  type: [
+    (value) => isType(value) || (Array.isArray(value) && value.length > 0 && value.every(isType)),
+    `must be one of ${types.join(", ")}, or a list of them`,
+  ],
+  enum: [(value) => Array.isArray(value) && value.length > 0, "must be a list of values"],
+  required: [isTexts, "must be a list of names"],
+  pattern: [
+    (value) => isText(value) && isSafePattern(value as string),
+    "must be a short regular expression without repeated repetitions",
+  ],
+  format: [isText, "must be a name"],
+  uniqueItems: [isBoolean, "must be true or false"],
+  multipleOf: [(value) => isNumber(value) && (value as number) > 0, "must be a number above 0"],
+  dependentRequired: [
+    (value) => isObject(value) && Object.values(value).every(isTexts),
+    "must map names to lists of names",
+  ],
+};
+for (const name of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"])
+  rules[name] = [isNumber, "must be a number"];
+for (const name of ["minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains"])
+  rules[name] = [isCount, "must be an integer from 0"];
+for (const name of ["minProperties", "maxProperties"]) rules[name] = [isCount, "must be an integer from 0"];
+
+// Keywords whose value is a schema, a list of schemas, or a map of names to schemas.
+const single = [
+  "additionalProperties",
+  "items",
+  "contains",
+  "propertyNames",
+  "not",
+  "if",
+  "then",
+  "else",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "additionalItems",
+];
+const listed = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const mapped = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/**
+ * What is wrong with a JSON Schema (2020-12) that a stranger gave, as sentences; nothing when it can be used. The
+ * validator itself accepts nonsense such as `{"type": "foo"}` and then lets everything pass.
+ */
+export function checkSchema(schema: unknown): string[] {
+  if (!isObject(schema)) return ["must be a JSON Schema object"];
+  if (!isShallowValue(schema, limits.depth)) return [`must not nest deeper than ${limits.depth}`];
+  if (Buffer.byteLength(JSON.stringify(schema)) > limits.bytes)
+    return [`must not be larger than ${limits.bytes} bytes`];
+  const faults: string[] = [];
+  let nodes = 0;
+  const visit = (node: unknown, path: string): void => {
+    if (++nodes > limits.nodes || typeof node === "boolean") return;
+    if (!isObject(node)) return void faults.push(`${path || "the schema"} must be a schema`);
+    for (const [keyword, value] of Object.entries(node)) {
+      const here = path ? `${path}.${keyword}` : keyword;
+      const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined;
+      if (rule && !rule[0](value)) faults.push(`${here} ${rule[1]}`);
+      else if (keyword.endsWith("$ref") || keyword === "$dynamicRef") checkReference(schema, value, here, faults);
+      else if (keyword === "items" && Array.isArray(value))
+        faults.push(`${here} must be a schema; lists stand in prefixItems`);
+      else if (single.includes(keyword)) visit(value, here);
+      else if (listed.includes(keyword)) visitAll(value, here, Array.isArray(value) && value.length > 0);
+      else if (mapped.includes(keyword)) visitAll(value, here, isObject(value), keyword === "patternProperties");
+    }
+  };
+  const visitAll = (value: unknown, path: string, fits: boolean, patterns = false): void => {
+    if (!fits) return void faults.push(`${path} must hold schemas`);
+    for (const [name, inner] of Object.entries(value as object)) {
+      if (patterns && !isSafePattern(name)) faults.push(`${path} has a name that is no short regular expression`);
+      visit(inner, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`);
+    }
+  };
+  visit(schema, "");
+  if (nodes > limits.nodes) faults.push(`must not have more than ${limits.nodes} parts`);
+  if (faults.length === 0 && hasEndlessReference(schema)) faults.push("has a $ref that leads back to itself");
+  return faults.slice(0, limits.faults);
+}
+
+// A remote $ref would be fetched or, with this validator, silently accept everything.
+function checkReference(root: object, value: unknown, path: string, faults: string[]): void {
+  if (typeof value !== "string" || !/^#(\/|$)/.test(value))
+    faults.push(`${path} must point into this schema, such as "#/$defs/name"`);
+  else if (!isObject(resolve(root, value)) && typeof resolve(root, value) !== "boolean")
+    faults.push(`${path} points to nothing`);
+}
+
+function resolve(root: unknown, pointer: string): unknown {
+  let found = root;
+  for (const part of pointer.split("/").slice(1)) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<string, unknown>)[key];
+  }
+  return found;
+}
+
+// Following references that consume no data, a validator would never come back.
+function hasEndlessReference(root: Record<string, unknown>): boolean {
+  const done = new Set<unknown>();
+  const walk = (node: unknown, path: Set<unknown>): boolean => {
+    if (!isObject(node) || done.has(node)) return false;
+    if (path.has(node)) return true;
+    path.add(node);
+    const same = [...["not", "if", "then", "else"].map((key) => node[key])];
+    for (const key of ["allOf", "anyOf", "oneOf"]) if (Array.isArray(node[key])) same.push(...node[key]);
+    if (isObject(node.dependentSchemas)) same.push(...Object.values(node.dependentSchemas));
+    if (typeof node.$ref === "string") same.push(resolve(root, node.$ref));
+    const endless = same.some((inner) => walk(inner, path));
+    path.delete(node);
+    done.add(node);
+    return endless;
+  };
+  return subschemas(root).some((node) => walk(node, new Set()));
+}
+
+function subschemas(node: unknown): unknown[] {
+  if (typeof node !== "object" || node === null) return [];
+  return [node, ...Object.values(node).flatMap(subschemas)];
+}
+
+/** Where a value breaks a schema that {@link checkSchema} passed: `path` as `items[0].name`, empty for the value itself. */
+export function validateAgainst(schema: Record<string, unknown>, value: unknown): { path: string; message: string }[] {
+  const [valid, errors] = Errors(schema, value);
+  if (valid) return [];
+  const named = errors
+    .filter(({ keyword }) => keyword !== "boolean") // Says "schema is false" beside the fault that means something.
+    .map((error) => ({ path: dotted(error.instancePath), message: sentence(error) }));
+  return named.length > 0 ? named.slice(0, limits.faults) : [{ path: "", message: "does not fit the schema" }];
+}
+
+function sentence({ keyword, params, message }: { keyword: string; params: object; message: string }): string {
+  if (keyword === "additionalProperties" && "additionalProperties" in params)
+    return `must not have ${(params.additionalProperties as string[]).map((name) => JSON.stringify(name)).join(", ")}`;
+  return message;
+}
+
+/** A JSON pointer in the notation of error parameters: `/items/0/name` → `items[0].name`. */
+export function dotted(pointer: string): string {
+  let path = "";
+  for (const part of pointer.split("/").slice(1)) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    path += /^\d+$/.test(key) ? `[${key}]` : path ? `.${key}` : key;
+  }
+  return path;
+}

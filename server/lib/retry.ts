@@ -1,0 +1,32 @@
+const base_ms = 500;
+const max_ms = 60_000;
+
+/** How long to wait after failed attempt `attempt` (from 1): what the other side asked for, else doubling with jitter. */
+export function backoff(attempt: number, asked_ms: number | null): number {
+  if (asked_ms !== null) return Math.min(asked_ms, max_ms);
+  const full = Math.min(base_ms * 2 ** (attempt - 1), max_ms);
+  return Math.round(full / 2 + (Math.random() * full) / 2);
+}
+
+/** `Retry-After` in milliseconds: seconds or a date. Null when absent or unreadable. */
+export function retryAfter(headers: Headers, now: number): number | null {
+  const value = headers.get("retry-after")?.trim();
+  if (!value) return null;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+/** Waits, or returns at once when the signal is aborted. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+  });
+}

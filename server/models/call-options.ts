@@ -1,0 +1,83 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import type { AssistantPart, ModelRequest, PromptMessage } from "./port.ts";
+
+type Schema = LanguageModelV4FunctionTool["inputSchema"];
+type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
+
+/** Our request in the words of the AI SDK's provider interface; what only one provider knows is added by its adapter. */
+export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {
+  const { settings, tools, output_schema } = request;
+  return {
+    prompt: toPrompt(request.messages),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.max_output_tokens !== undefined && { maxOutputTokens: settings.max_output_tokens }),
+    ...(settings.reasoning_effort !== undefined && { reasoning: settings.reasoning_effort }),
+    ...(tools.length > 0 && { tools: tools.map(toTool), toolChoice: { type: "auto" as const } }),
+    ...(output_schema && {
+      responseFormat: { type: "json" as const, schema: output_schema as Schema, name: "output" },
+    }),
+  };
+}
+
+function toTool(tool: ModelRequest["tools"][number]): LanguageModelV4FunctionTool {
+  return { type: "function", name: tool.name, description: tool.description, inputSchema: tool.parameters as Schema };
+}
+
+function toPrompt(messages: PromptMessage[]): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [];
+  for (const message of messages) {
+    if (message.role === "tool") addResult(prompt, toResult(message));
+    else if (message.role === "system") prompt.push({ role: "system", content: message.content });
+    else if (message.role === "user") prompt.push({ role: "user", content: [{ type: "text", text: message.content }] });
+    else addAnswer(prompt, message.parts);
+  }
+  return prompt;
+}
+
+/** Results that follow each other are one message: Google wants all answers to parallel calls in one turn. */
+function addResult(prompt: LanguageModelV4Prompt, result: LanguageModelV4ToolResultPart): void {
+  const last = prompt.at(-1);
+  if (last?.role === "tool") last.content.push(result);
+  else prompt.push({ role: "tool", content: [result] });
+}
+
+function toResult(message: Extract<PromptMessage, { role: "tool" }>): LanguageModelV4ToolResultPart {
+  const type = message.is_error ? "error-text" : "text";
+  return {
+    type: "tool-result",
+    toolCallId: message.call_id,
+    toolName: message.tool,
+    output: { type, value: message.output },
+  };
+}
+
+/** An empty answer is left out: Anthropic refuses messages and text parts without content. */
+function addAnswer(prompt: LanguageModelV4Prompt, parts: AssistantPart[]): void {
+  const content = parts.filter((part) => part.type !== "text" || part.text !== "" || part.metadata).map(toPart);
+  if (content.length > 0) prompt.push({ role: "assistant", content });
+}
+
+function toPart(part: AssistantPart): AssistantContent[number] {
+  const metadata = part.metadata && { providerOptions: part.metadata as SharedV4ProviderOptions };
+  if (part.type !== "tool_call") return { type: part.type, text: part.text, ...metadata };
+  const input = toInput(part.arguments);
+  return { type: "tool-call", toolCallId: part.id, toolName: part.name, input, ...metadata };
+}
+
+/** Providers take only objects back, so arguments that were none go back as text inside one. */
+function toInput(text: string): Record<string, unknown> {
+  try {
+    const input: unknown = JSON.parse(text);
+    if (typeof input === "object" && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
+  } catch {
+    // Falls through: the model reads its own broken text beside the tool error about it.
+  }
+  return { unreadable_arguments: text };
+}

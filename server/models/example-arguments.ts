@@ -1,0 +1,50 @@
+import type { JsonSchema } from "./port.ts";
+
+/** Arguments that fit an ordinary schema: its required properties, each with the plainest value of its type. */
+export function exampleArguments(schema: JsonSchema): Record<string, unknown> {
+  const value = example(schema, 0);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function example(schema: JsonSchema, depth: number): unknown {
+  if (schema.const !== undefined) return schema.const;
+  const given = [schema.enum, schema.examples].find((list) => Array.isArray(list) && list.length > 0) as unknown[];
+  if (given) return given[0];
+  if (schema.default !== undefined) return schema.default;
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (type === "string") return text(schema);
+  if (type === "number" || type === "integer") return number(schema);
+  if (type === "boolean") return true;
+  if (type === "null") return null;
+  if (type === "array") return list(schema, depth);
+  return object(schema, depth);
+}
+
+function text(schema: JsonSchema): string {
+  const least = typeof schema.minLength === "number" ? schema.minLength : 0;
+  const most = typeof schema.maxLength === "number" ? schema.maxLength : 1000;
+  return "text".padEnd(Math.min(least, 1000), "x").slice(0, most);
+}
+
+function number(schema: JsonSchema): number {
+  if (typeof schema.minimum === "number") return schema.minimum;
+  if (typeof schema.exclusiveMinimum === "number") return schema.exclusiveMinimum + 1;
+  return typeof schema.maximum === "number" ? Math.min(1, schema.maximum) : 1;
+}
+
+function list(schema: JsonSchema, depth: number): unknown[] {
+  const length = typeof schema.minItems === "number" ? Math.min(schema.minItems, 10) : 0;
+  return Array.from({ length }, () => example(asSchema(schema.items), depth + 1));
+}
+
+function object(schema: JsonSchema, depth: number): Record<string, unknown> {
+  // A schema can be as deep as a request's body; a test model need not follow it to the end.
+  if (depth > 8 || !Array.isArray(schema.required)) return {};
+  const properties = asSchema(schema.properties);
+  const names = schema.required.filter((name) => typeof name === "string");
+  return Object.fromEntries(names.map((name) => [name, example(asSchema(properties[name]), depth + 1)]));
+}
+
+function asSchema(value: unknown): JsonSchema {
+  return typeof value === "object" && value !== null ? (value as JsonSchema) : {};
+}

@@ -1,0 +1,202 @@
+import type { ModelError } from "./port.ts";
+import { redact } from "./redact.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+/** What the caller's abort ends a stream with. */
+export const abortedError: ModelError = {
+  code: "model_error",
+  message: "The model call was aborted.",
+  retryable: false,
+  retry_after_ms: null,
+  aborted: true,
+};
+
+/** For a stream that stops without saying that it is finished: a cut connection looks like this. */
+export const incompleteError: ModelError = {
+  code: "model_error",
+  message: "The provider's answer ended before it was complete.",
+  retryable: true,
+  retry_after_ms: null,
+  aborted: false,
+};
+
+const unreadable = "The provider sent an answer that cannot be read.";
+
+/** Turns whatever a provider's SDK threw or streamed as an error into an error that the loop can act on. */
+export function toModelError(failure: unknown, secrets: readonly string[], now = Date.now()): ModelError {
+  const facts = factsOf(failure);
+  const verdict = judge(facts);
+  return {
+    code: verdict.code,
+    message: redact(verdict.message, secrets),
+    retryable: verdict.retryable,
+    retry_after_ms: verdict.retryable ? retryAfterMs(facts.headers, facts.body, now) : null,
+    aborted: false,
+  };
+}
+
+interface Facts {
+  /** The class of the error, by the SDK's name for it. */
+  name: string;
+  status: number | null;
+  /** What the provider said, for people. */
+  text: string;
+  /** The provider's own words for the kind of error, in lower case. */
+  kind: string;
+  body: string;
+  headers: Record<string, string>;
+  network: boolean;
+}
+
+type Verdict = Pick<ModelError, "code" | "message" | "retryable">;
+
+function judge(facts: Facts): Verdict {
+  const { status } = facts;
+  const said = facts.text === "" ? "" : `: ${facts.text}`;
+  if (facts.network) return modelError("The model's server cannot be reached.", true);
+  if (status !== null && status < 300) return incompleteError;
+  if (status === 401 || status === 403) {
+    // The provider's own sentence repeats most of the key.
+    const message = `The provider refused the credentials of this connection (HTTP ${status}).`;
+    return { code: "model_not_available", message, retryable: false };
+  }
+  if (status === 404) {
+    return {
+      code: "model_not_available",
+      message: `The provider does not have it (HTTP 404)${said}`,
+      retryable: false,
+    };
+  }
+  if (status === 429) return rateLimited(facts, said);
+  if (isContextOverflow(facts)) {
+    const message = `The conversation is longer than the model's context${said}`;
+    return { code: "context_length_exceeded", message, retryable: false };
+  }
+  if (status !== null) return modelError(`The provider answered HTTP ${status}${said}`, isPassing(status));
+  return withoutStatus(facts, said);
+}
+
+function rateLimited(facts: Facts, said: string): Verdict {
+  // An empty account does not fill up while we wait.
+  const retryable = !facts.kind.includes("insufficient_quota");
+  return { code: "model_rate_limited", message: `The provider limits the rate of calls${said}`, retryable };
+}
+
+function withoutStatus(facts: Facts, said: string): Verdict {
+  if (unsendable.has(facts.name)) return modelError(`The provider cannot take this request${said}`, false);
+  if (facts.name !== "" || facts.text === "") return modelError(unreadable, true);
+  return modelError(`The provider reported an error${said}`, !/invalid|bad_request/.test(facts.kind));
+}
+
+function modelError(message: string, retryable: boolean): Verdict {
+  return { code: "model_error", message, retryable };
+}
+
+function isPassing(status: number): boolean {
+  return status === 408 || status === 409 || status === 425 || status >= 500;
+}
+
+/** Errors that an SDK throws before it sends anything. */
+const unsendable = new Set([
+  "AI_UnsupportedFunctionalityError",
+  "AI_InvalidPromptError",
+  "AI_InvalidArgumentError",
+  "AI_LoadAPIKeyError",
+  "AI_NoSuchModelError",
+]);
+
+const overflows = [
+  /context_length_exceeded|maximum context length|exceeds? the context window/i, // OpenAI, vLLM
+  /prompt is too long|exceeds? (the )?context limit/i, // Anthropic
+  /exceeds the maximum number of tokens/i, // Google
+  /exceed_context_size|exceeds the available context size/i, // llama.cpp
+  /exceeds the (maximum )?context length/i, // Ollama
+  /reduce the length of (the|your) (messages|prompt|input)/i, // Groq and others
+];
+
+function isContextOverflow(facts: Facts): boolean {
+  return overflows.some((pattern) => pattern.test(facts.text) || pattern.test(facts.kind));
+}
+
+function factsOf(failure: unknown): Facts {
+  const top = record(failure);
+  const body = typeof top.responseBody === "string" ? top.responseBody : "";
+  const inBody = errorIn(parse(body));
+  const inData = errorIn(top.data);
+  const kinds = [top, inData, inBody].flatMap((from) => [from.code, from.type, from.status]);
+  return {
+    name: failure instanceof Error ? failure.name : "",
+    status: statusIn([top.statusCode, ...kinds]),
+    text: firstText(inBody.message, inData.message, plainBody(body), failure === body ? "" : top.message, failure),
+    kind: kinds
+      .filter((kind) => typeof kind === "string")
+      .join(" ")
+      .toLowerCase(),
+    body,
+    headers: stringsOf(top.responseHeaders),
+    network: isNetwork(failure),
+  };
+}
+
+/** The error object wherever a provider puts it: `{error: {…}}`, `{error: "…"}`, `{response: {error: {…}}}`, `{detail}`. */
+function errorIn(value: unknown): Record<string, unknown> {
+  const outer = record(Array.isArray(value) ? value[0] : value);
+  const inner = outer.error ?? record(outer.response).error ?? outer;
+  if (typeof inner === "string") return { message: inner };
+  const found = record(inner);
+  return { ...found, message: found.message ?? found.detail };
+}
+
+/** A body that is neither JSON nor a page: some servers answer with a bare sentence. */
+function plainBody(body: string): string {
+  return /^\s*[<{[]/.test(body) ? "" : body.trim();
+}
+
+function statusIn(candidates: unknown[]): number | null {
+  for (const candidate of candidates) {
+    const status = typeof candidate === "string" && /^\d{3}$/.test(candidate) ? Number(candidate) : candidate;
+    if (typeof status === "number" && status >= 100 && status < 600) return status;
+  }
+  const kind = candidates.filter((candidate) => typeof candidate === "string").join(" ");
+  if (/rate_limit|insufficient_quota|RESOURCE_EXHAUSTED/.test(kind)) return 429;
+  return /overloaded/.test(kind) ? 503 : null;
+}
+
+const networkCodes =
+  /^(Connection|FailedToOpen|Unable|ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|CERT|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+
+function isNetwork(failure: unknown): boolean {
+  let error = failure;
+  // Five is deeper than any SDK nests its causes, and a cause that points to itself ends here.
+  for (let depth = 0; depth < 5 && error instanceof Error; depth++) {
+    const { code, statusCode } = error as Error & { code?: unknown; statusCode?: unknown };
+    if (typeof statusCode === "number") return false;
+    if (typeof code === "string" && networkCodes.test(code)) return true;
+    if (error.message.startsWith("Cannot connect to API")) return true;
+    error = error.cause;
+  }
+  return false;
+}
+
+function firstText(...candidates: unknown[]): string {
+  const text = candidates.find((candidate) => typeof candidate === "string" && candidate.trim() !== "");
+  return typeof text === "string" ? text.trim() : "";
+}
+
+function stringsOf(value: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(record(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import { type Fetch, modelFetch } from "./model-fetch.ts";
+import type { Connection, Model, ModelRequest } from "./port.ts";
+import { providerModel } from "./provider-model.ts";
+
+/**
+ * OpenAI by its Responses API (`.responses`, not `.chat`): only there can reasoning go back to the model between tool
+ * calls. Nothing is stored at OpenAI (`store: false`); reasoning comes and goes encrypted, so a run can resume anywhere.
+ */
+export async function open(connection: Connection, modelName: string, fetch: Fetch = modelFetch): Promise<Model> {
+  const { createOpenAI } = await import("@ai-sdk/openai");
+  const apiKey = connection.api_key ?? "";
+  // Said outright, or the SDK takes its address from OPENAI_BASE_URL.
+  const baseURL = connection.base_url ?? "https://api.openai.com/v1";
+  const provider = createOpenAI({ apiKey, baseURL, fetch });
+  return providerModel(provider.responses(modelName), { options, counts, secrets: [apiKey] });
+}
+
+function options({ settings, tools }: ModelRequest) {
+  const parallel = tools.length > 0 ? settings.parallel_tool_calls : undefined;
+  return {
+    openai: {
+      store: false,
+      // Strict mode refuses most ordinary schemas; what comes back is validated here anyway.
+      strictJsonSchema: false,
+      ...(parallel !== undefined && { parallelToolCalls: parallel }),
+    },
+  };
+}
+
+const counts = {
+  input_tokens: "input_tokens",
+  output_tokens: "output_tokens",
+  cached_input_tokens: "input_tokens_details.cached_tokens",
+  reasoning_tokens: "output_tokens_details.reasoning_tokens",
+};

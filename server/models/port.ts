@@ -1,0 +1,58 @@
+import type { RunErrorCode } from "../core/errors.ts";
+import type { FinishReason, ModelRequest, ModelUsage } from "../core/model-call.ts";
+
+export type {
+  AssistantPart,
+  FinishReason,
+  JsonSchema,
+  ModelRequest,
+  ModelSettings,
+  ModelTool,
+  ModelUsage,
+  PromptMessage,
+  ScriptEntry,
+} from "../core/model-call.ts";
+
+/**
+ * What a call yields. `part` numbers the parts of the answer from 0; deltas of one part arrive in order. A stream ends
+ * with exactly one `done` or `error`: adapters never throw, also when aborted (then `error` with `aborted: true`).
+ */
+export type ModelEvent =
+  | { type: "delta"; part: number; kind: "output" | "reasoning"; text: string }
+  | { type: "tool_call"; part: number; name: string; arguments: string; metadata?: Record<string, unknown> }
+  | { type: "metadata"; part: number; metadata: Record<string, unknown> }
+  | { type: "done"; finish: FinishReason; usage: ModelUsage }
+  | { type: "error"; error: ModelError; usage: ModelUsage };
+
+export interface ModelError {
+  code: Extract<RunErrorCode, "model_error" | "model_rate_limited" | "model_not_available" | "context_length_exceeded">;
+  /** A sentence without secrets: no key, no URL with credentials. */
+  message: string;
+  retryable: boolean;
+  /** What the provider asked for by `Retry-After`, in milliseconds. */
+  retry_after_ms: number | null;
+  aborted: boolean;
+}
+
+export interface Model {
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export const unknownUsage: ModelUsage = {
+  input_tokens: null,
+  output_tokens: null,
+  cached_input_tokens: null,
+  reasoning_tokens: null,
+};
+
+export const providers = ["openai", "anthropic", "google", "ollama", "openai_compatible", "test"] as const;
+export type Provider = (typeof providers)[number];
+
+/** How to reach a provider. Plain data: the main thread resolves it, a worker opens it. */
+export interface Connection {
+  /** Name of the connection: the provider's own name, or what follows `openai_compatible/`. */
+  name: string;
+  provider: Provider;
+  base_url: string | null;
+  api_key: string | null;
+}

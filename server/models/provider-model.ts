@@ -1,0 +1,151 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import { answerParts } from "./answer-parts.ts";
+import { callOptions } from "./call-options.ts";
+import { abortedError, incompleteError, toModelError } from "./model-error.ts";
+import {
+  type FinishReason,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  type ModelUsage,
+  unknownUsage,
+} from "./port.ts";
+
+/** What differs between providers beyond the SDK's common interface. */
+export interface Dialect {
+  /** Settings that only this provider has, under its own name. */
+  options(request: ModelRequest): SharedV4ProviderOptions;
+  /** Where each count stands in the provider's usage. The SDKs write 0 for a count that never came. */
+  counts: Record<keyof ModelUsage, string>;
+  /** What must never show in an error message. */
+  secrets: string[];
+}
+
+/** Gives a model of the AI SDK the shape of our port. */
+export function providerModel(model: LanguageModelV4, dialect: Dialect): Model {
+  return { stream: (request, signal) => stream(model, dialect, request, signal) };
+}
+
+async function* stream(
+  model: LanguageModelV4,
+  dialect: Dialect,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const call = callAbort(signal);
+  try {
+    for await (const event of answer(model, dialect, request, call.signal)) {
+      // Chunks that were already here when the caller aborted are not news any more.
+      if (signal.aborted) break;
+      yield event;
+      if (event.type === "done" || event.type === "error") return;
+    }
+    yield { type: "error", error: signal.aborted ? abortedError : incompleteError, usage: unknownUsage };
+  } catch (failure) {
+    // The signal decides: what an SDK throws after an abort depends on the abort's reason and on the moment.
+    const error = signal.aborted ? abortedError : toModelError(failure, dialect.secrets);
+    yield { type: "error", error, usage: unknownUsage };
+  } finally {
+    call.end();
+  }
+}
+
+/** A signal that also ends when the reader stops early, so that no request outlives its stream. */
+function callAbort(signal: AbortSignal) {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  return {
+    signal: controller.signal,
+    end() {
+      // A run's signal lives through many calls and would keep every one of them in memory.
+      signal.removeEventListener("abort", abort);
+      abort();
+    },
+  };
+}
+
+async function* answer(
+  model: LanguageModelV4,
+  dialect: Dialect,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  signal.throwIfAborted();
+  const options = { ...callOptions(request), providerOptions: dialect.options(request), abortSignal: signal };
+  const reader = (await model.doStream(options)).stream.getReader();
+  const parts = answerParts();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      yield* events(next.value, parts, dialect);
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // A stream that broke rejects its own cancelling too.
+  }
+}
+
+function* events(
+  part: LanguageModelV4StreamPart,
+  parts: ReturnType<typeof answerParts>,
+  dialect: Dialect,
+): Generator<ModelEvent> {
+  switch (part.type) {
+    case "text-start":
+    case "text-delta":
+    case "text-end":
+    case "reasoning-start":
+    case "reasoning-delta":
+    case "reasoning-end":
+      yield* parts.read(part);
+      break;
+    case "tool-call":
+      yield parts.toolCall(part);
+      break;
+    case "error":
+      yield { type: "error", error: toModelError(part.error, dialect.secrets), usage: unknownUsage };
+      break;
+    case "finish":
+      yield* parts.closeAll();
+      yield finished(part.finishReason.unified, usageOf(part.usage, dialect.counts));
+      break;
+  }
+}
+
+function finished(reason: LanguageModelV4FinishReason["unified"], usage: ModelUsage): ModelEvent {
+  if (reason === "error" || reason === "interrupted") return { type: "error", error: incompleteError, usage };
+  return { type: "done", finish: finishes[reason], usage };
+}
+
+const finishes: Record<Exclude<LanguageModelV4FinishReason["unified"], "error" | "interrupted">, FinishReason> = {
+  stop: "stop",
+  "tool-calls": "tool_calls",
+  length: "length",
+  "content-filter": "content_filter",
+  other: "other",
+};
+
+function usageOf(usage: LanguageModelV4Usage, counts: Dialect["counts"]): ModelUsage {
+  const known = (name: keyof ModelUsage, count: number | undefined) =>
+    isCount(at(usage.raw, counts[name])) && isCount(count) ? count : null;
+  return {
+    input_tokens: known("input_tokens", usage.inputTokens.total),
+    output_tokens: known("output_tokens", usage.outputTokens.total),
+    cached_input_tokens: known("cached_input_tokens", usage.inputTokens.cacheRead),
+    reasoning_tokens: known("reasoning_tokens", usage.outputTokens.reasoning),
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function at(value: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((inner, key) => Object(inner)[key], value);
+}

@@ -1,0 +1,485 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { ModelEvent, ModelRequest, ModelUsage, Provider } from "./port.ts";
+import { openModel } from "./registry.ts";
+
+const unknown = { input_tokens: null, output_tokens: null, cached_input_tokens: null, reasoning_tokens: null };
+const counted = { input_tokens: 36, output_tokens: 12, cached_input_tokens: 8, reasoning_tokens: 5 };
+
+interface Case {
+  provider: Provider;
+  fixtures: string;
+  usage: ModelUsage;
+  /** Usage of `no-usage`. */
+  uncounted: ModelUsage;
+  badArguments: string;
+  reasoning: string;
+  /** A body of this provider's 400 for a prompt that is too long. */
+  overflow: unknown;
+}
+
+const broken = '{"city": "Par';
+const cases: Case[] = [
+  {
+    provider: "openai",
+    fixtures: "openai",
+    usage: counted,
+    uncounted: unknown,
+    badArguments: broken,
+    reasoning: "",
+    overflow: {
+      error: {
+        message: "Your input exceeds the context window of this model.",
+        type: "invalid_request_error",
+        param: "input",
+        code: "context_length_exceeded",
+      },
+    },
+  },
+  {
+    provider: "anthropic",
+    fixtures: "anthropic",
+    usage: { ...counted, reasoning_tokens: null },
+    uncounted: { ...unknown, input_tokens: 28, output_tokens: 12 },
+    badArguments: broken,
+    reasoning: "Two and two is four.",
+    overflow: {
+      type: "error",
+      error: { type: "invalid_request_error", message: "prompt is too long: 208310 tokens > 200000 maximum" },
+    },
+  },
+  {
+    provider: "google",
+    fixtures: "google",
+    usage: counted,
+    uncounted: unknown,
+    badArguments: '{"city":42}',
+    reasoning: "Two and two is four.",
+    overflow: {
+      error: {
+        code: 400,
+        message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        status: "INVALID_ARGUMENT",
+      },
+    },
+  },
+  {
+    provider: "openai_compatible",
+    fixtures: "openai-compatible",
+    usage: counted,
+    uncounted: unknown,
+    badArguments: broken,
+    reasoning: "Two and two is four.",
+    overflow: {
+      error: {
+        code: 400,
+        message: "the request exceeds the available context size, try increasing it",
+        type: "exceed_context_size_error",
+      },
+    },
+  },
+];
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+/** One real server for all: each test leaves its answer under a path of its own, so tests cannot disturb each other. */
+const answers = new Map<string, Answer>();
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: (request) =>
+    answers.get(new URL(request.url).pathname.split("/")[1] ?? "")?.(request) ?? new Response("", { status: 500 }),
+});
+afterAll(() => server.stop(true));
+
+const key = "sk-test-0123456789abcdef";
+const request: ModelRequest = {
+  messages: [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "What is the weather?" },
+  ],
+  tools: [
+    {
+      name: "weather",
+      description: "Tells the weather.",
+      parameters: { type: "object", properties: { city: { type: "string" } } },
+    },
+  ],
+  settings: {},
+};
+
+function connect({ provider }: Case, answer: Answer, fetch?: typeof globalThis.fetch) {
+  const path = crypto.randomUUID();
+  answers.set(path, answer);
+  return openModel(
+    { name: provider, provider, base_url: `${server.url}${path}/v1`, api_key: key },
+    "some-model",
+    fetch,
+  );
+}
+
+async function ask(
+  each: Case,
+  answer: Answer,
+  fetch?: typeof globalThis.fetch,
+  asked = request,
+): Promise<ModelEvent[]> {
+  const model = await connect(each, answer, fetch);
+  return Array.fromAsync(model.stream(asked, new AbortController().signal));
+}
+
+const events = { headers: { "content-type": "text/event-stream" } };
+const file = (each: Case, name: string) =>
+  Bun.file(`${import.meta.dir}/__fixtures__/${each.fixtures}-${name}.chunks.txt`);
+const replay =
+  (each: Case, name: string): Answer =>
+  () =>
+    new Response(file(each, name), events);
+const json =
+  (body: unknown, init: ResponseInit): Answer =>
+  () =>
+    Response.json(body, init);
+
+function textOf(all: ModelEvent[], kind = "output"): string {
+  return all.map((event) => (event.type === "delta" && event.kind === kind ? event.text : "")).join("");
+}
+
+function callsOf(all: ModelEvent[]) {
+  return all.flatMap((event) => (event.type === "tool_call" ? [[event.part, event.name, event.arguments]] : []));
+}
+
+function errorOf(all: ModelEvent[]) {
+  const last = all.at(-1);
+  if (last?.type !== "error") throw new Error(`ended with ${last?.type}`);
+  return last.error;
+}
+
+/** The first half of a text answer; then the stream ends, or stays open for ever. */
+function half(each: Case, then: "end" | "wait"): Answer {
+  return async () => {
+    const bytes = await file(each, "text").bytes();
+    const start = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue(bytes.slice(0, bytes.length / 2));
+      if (then === "end") controller.close();
+    };
+    return new Response(new ReadableStream({ start }), events);
+  };
+}
+
+describe.each(cases)("$provider", (each) => {
+  test("streams a text delta by delta and says that it is done", async () => {
+    const all = await ask(each, replay(each, "text"));
+    const deltas = all.flatMap((event) => (event.type === "delta" ? [event.text] : []));
+    expect(deltas).toEqual(["Hello", ", ", "world", "."]);
+    expect(all.at(-1)).toEqual({ type: "done", finish: "stop", usage: each.usage });
+  });
+
+  test("numbers a tool call after the text that came before it", async () => {
+    const all = await ask(each, replay(each, "tool-call"));
+    expect(textOf(all)).toBe("Let me look.");
+    expect(callsOf(all)).toEqual([[1, "weather", '{"city":"Paris"}']]);
+    expect(all.at(-1)).toMatchObject({ type: "done", finish: "tool_calls" });
+  });
+
+  test("keeps parallel tool calls apart and in order", async () => {
+    const all = await ask(each, replay(each, "parallel-tool-calls"));
+    expect(callsOf(all)).toEqual([
+      [0, "weather", '{"city":"Paris"}'],
+      [1, "weather", '{"city":"Oslo"}'],
+    ]);
+  });
+
+  test("passes bad arguments on as the model wrote them", async () => {
+    expect(callsOf(await ask(each, replay(each, "bad-arguments")))).toEqual([[0, "weather", each.badArguments]]);
+  });
+
+  test("reports a count that never came as unknown, not as zero", async () => {
+    expect((await ask(each, replay(each, "no-usage"))).at(-1)).toMatchObject({ type: "done", usage: each.uncounted });
+  });
+
+  test("takes an empty answer for an answer", async () => {
+    expect(await ask(each, replay(each, "empty"))).toEqual([{ type: "done", finish: "stop", usage: each.usage }]);
+  });
+
+  test("puts characters together whose bytes arrive one by one", async () => {
+    const byteWise = async (...args: Parameters<typeof globalThis.fetch>) => {
+      const answer = await fetch(...args);
+      const bytes = await answer.bytes();
+      const single = new ReadableStream({
+        start(controller) {
+          for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+          controller.close();
+        },
+      });
+      return new Response(single, events);
+    };
+    const all = await ask(each, replay(each, "unicode"), byteWise as typeof globalThis.fetch);
+    expect(textOf(all)).toBe("Grüße, 世界 🌍👩‍🚀!");
+  });
+
+  test("keeps reasoning apart from the answer", async () => {
+    const all = await ask(each, replay(each, "reasoning"));
+    expect([textOf(all, "reasoning"), textOf(all)]).toEqual([each.reasoning, "Four."]);
+  });
+
+  test("ends with a retryable error when the provider fails after some text", async () => {
+    const all = await ask(each, replay(each, "error"));
+    expect(textOf(all)).toBe("Hel");
+    expect(errorOf(all)).toMatchObject({ code: "model_error", retryable: true, aborted: false });
+    expect(all.filter((event) => event.type === "error" || event.type === "done")).toHaveLength(1);
+  });
+
+  test("ends with a retryable error when the stream stops without a finish", async () => {
+    const all = await ask(each, half(each, "end"));
+    expect(textOf(all)).toStartWith("Hel");
+    expect(errorOf(all)).toMatchObject({ code: "model_error", retryable: true, aborted: false });
+  });
+
+  test("ends with a retryable error when the connection breaks", async () => {
+    const bytes = await file(each, "text").bytes();
+    const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99999\r\n\r\n";
+    const data = (socket: Bun.Socket) => {
+      socket.write(head);
+      socket.write(bytes.slice(0, bytes.length / 2));
+      socket.end();
+    };
+    using broken = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data } });
+    const base_url = `http://127.0.0.1:${broken.port}/v1`;
+    const model = await openModel({ name: "x", provider: each.provider, base_url, api_key: key }, "some-model");
+    const all = await Array.fromAsync(model.stream(request, new AbortController().signal));
+    expect(errorOf(all)).toMatchObject({ code: "model_error", retryable: true, aborted: false });
+  });
+
+  test("ends with a retryable error when a chunk is not JSON", async () => {
+    const all = await ask(each, () => new Response("data: {not json\n\n", events));
+    expect(errorOf(all)).toMatchObject({ code: "model_error", retryable: true });
+    expect(errorOf(all).message).not.toContain("not json");
+  });
+
+  test("closes the provider's request when the caller aborts", async () => {
+    const closed = Promise.withResolvers<void>();
+    const held = half(each, "wait");
+    const model = await connect(each, (incoming) => {
+      incoming.signal.addEventListener("abort", () => closed.resolve());
+      return held(incoming);
+    });
+    const controller = new AbortController();
+    const all: ModelEvent[] = [];
+    for await (const event of model.stream(request, controller.signal)) {
+      all.push(event);
+      controller.abort(new Error("cancelled by the user"));
+    }
+    await closed.promise;
+    expect(all).toHaveLength(2);
+    expect(errorOf(all)).toMatchObject({ aborted: true, retryable: false });
+  });
+
+  test("closes the provider's request when the reader stops early", async () => {
+    const closed = Promise.withResolvers<void>();
+    const held = half(each, "wait");
+    const model = await connect(each, (incoming) => {
+      incoming.signal.addEventListener("abort", () => closed.resolve());
+      return held(incoming);
+    });
+    for await (const _ of model.stream(request, new AbortController().signal)) break;
+    await closed.promise;
+  });
+
+  test("calls nobody when it is aborted before it starts", async () => {
+    let calls = 0;
+    const model = await connect(each, () => {
+      calls++;
+      return new Response();
+    });
+    const all = await Array.fromAsync(model.stream(request, AbortSignal.abort()));
+    expect(errorOf(all).aborted).toBe(true);
+    expect([all.length, calls]).toEqual([1, 0]);
+  });
+
+  test("gives a 429 and its Retry-After to the loop, and does not retry by itself", async () => {
+    let calls = 0;
+    const all = await ask(each, () => {
+      calls++;
+      const error = { message: "Slow down.", type: "rate_limit_error", code: 429, status: "RESOURCE_EXHAUSTED" };
+      return Response.json({ type: "error", error }, { status: 429, headers: { "retry-after": "2" } });
+    });
+    expect(errorOf(all)).toMatchObject({ code: "model_rate_limited", retryable: true, retry_after_ms: 2000 });
+    expect(calls).toBe(1);
+  });
+
+  test("retries a 500", async () => {
+    expect(errorOf(await ask(each, json({ error: { message: "Oh." } }, { status: 500 })))).toMatchObject({
+      code: "model_error",
+      retryable: true,
+    });
+  });
+
+  test("recognises a conversation that is too long", async () => {
+    const error = errorOf(await ask(each, json(each.overflow, { status: 400 })));
+    expect(error).toMatchObject({ code: "context_length_exceeded", retryable: false });
+  });
+
+  test("does not retry a refused key, and does not repeat it", async () => {
+    const answer = json({ error: { message: `Incorrect API key provided: ${key}` } }, { status: 401 });
+    const error = errorOf(await ask(each, answer));
+    expect(error).toMatchObject({ code: "model_not_available", retryable: false });
+    expect(error.message).not.toContain(key);
+  });
+
+  test("does not retry a model that does not exist", async () => {
+    const error = errorOf(await ask(each, json({ error: { message: "No such model." } }, { status: 404 })));
+    expect(error).toMatchObject({ code: "model_not_available", retryable: false });
+  });
+
+  test("does not follow a redirect with its key", async () => {
+    let followed = false;
+    const elsewhere = crypto.randomUUID();
+    answers.set(elsewhere, () => {
+      followed = true;
+      return new Response();
+    });
+    const error = errorOf(await ask(each, () => Response.redirect(`${server.url}${elsewhere}`, 307)));
+    expect([error.retryable, followed]).toEqual([false, false]);
+  });
+
+  test("retries a server that cannot be reached", async () => {
+    const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const base_url = `http://user:hunter2@127.0.0.1:${gone.port}/v1`;
+    await gone.stop(true);
+    const model = await openModel({ name: "x", provider: each.provider, base_url, api_key: key }, "some-model");
+    const error = errorOf(await Array.fromAsync(model.stream(request, new AbortController().signal)));
+    expect(error).toMatchObject({
+      code: "model_error",
+      retryable: true,
+      message: "The model's server cannot be reached.",
+    });
+  });
+
+  test("gives back what the provider wants back, under our own call ids", async () => {
+    const parts = assemble([
+      ...(await ask(each, replay(each, "reasoning"))),
+      ...(await ask(each, replay(each, "tool-call"))),
+    ]);
+    const messages: ModelRequest["messages"] = [
+      ...request.messages,
+      { role: "assistant", parts },
+      { role: "tool", call_id: "call_ours", tool: "weather", output: "rain", is_error: false },
+    ];
+    let sent = "";
+    await ask(
+      each,
+      async (incoming) => {
+        sent = await incoming.text();
+        return new Response(file(each, "text"), events);
+      },
+      undefined,
+      { ...request, messages },
+    );
+    const wanted = JSON.stringify(parts).match(/EqQBCgIYsigned|CsIBsigned|gAAAAABencrypted/g) ?? [];
+    for (const signature of wanted) expect(sent).toContain(signature);
+    expect(wanted.length > 0).toBe(each.provider !== "openai_compatible");
+    expect(sent).not.toMatch(/toolu_01A|call_a1/);
+    if (each.provider !== "google") expect(sent.match(/call_ours/g)).toHaveLength(2);
+    expect(sent).toContain("rain");
+  });
+
+  test("sends arguments back that were no JSON", async () => {
+    const call = { type: "tool_call" as const, id: "call_ours", name: "weather", arguments: broken };
+    const messages: ModelRequest["messages"] = [
+      ...request.messages,
+      { role: "assistant", parts: [call] },
+      { role: "tool", call_id: "call_ours", tool: "weather", output: "not JSON", is_error: true },
+    ];
+    let sent = "";
+    const all = await ask(
+      each,
+      async (incoming) => {
+        sent = await incoming.text();
+        return new Response(file(each, "text"), events);
+      },
+      undefined,
+      { ...request, messages },
+    );
+    expect(textOf(all)).toBe("Hello, world.");
+    expect(sent).toContain("unreadable_arguments");
+  });
+});
+
+/** The parts of an answer as a run records them, with our own id on every call. */
+function assemble(all: ModelEvent[]) {
+  const parts: Extract<ModelRequest["messages"][number], { role: "assistant" }>["parts"] = [];
+  let first = 0;
+  for (const event of all) {
+    if (event.type === "done") first = parts.length;
+    if (event.type === "tool_call") {
+      parts[first + event.part] = { ...event, id: "call_ours" };
+    } else if (event.type === "delta") {
+      const part = parts[first + event.part];
+      const type = event.kind === "output" ? "text" : "reasoning";
+      if (part && part.type !== "tool_call") part.text += event.text;
+      else parts[first + event.part] = { type, text: event.text };
+    } else if (event.type === "metadata") {
+      const part = parts[first + event.part];
+      if (part) part.metadata = event.metadata;
+    }
+  }
+  return parts;
+}
+
+const [openai, anthropic, google, compatible] = cases as [Case, Case, Case, Case];
+
+test("a character whose halves come in two deltas leaves in one", async () => {
+  const all = await ask(compatible, replay(compatible, "split-pair"));
+  expect(all.filter((event) => event.type === "delta").map((event) => event.text)).toEqual(["a", "🌍b"]);
+});
+
+test("an answer that a filter stopped says so", async () => {
+  expect((await ask(google, replay(google, "safety"))).at(-1)).toMatchObject({ finish: "content_filter" });
+});
+
+async function bodyFor(each: Case, change: Partial<ModelRequest>): Promise<Record<string, unknown>> {
+  let body: Record<string, unknown> = {};
+  const answer: Answer = async (incoming) => {
+    body = (await incoming.json()) as Record<string, unknown>;
+    return new Response(file(each, "text"), events);
+  };
+  await ask(each, answer, undefined, { ...request, ...change });
+  return body;
+}
+
+test("settings arrive in each provider's own words", async () => {
+  const settings = { temperature: 0.5, max_output_tokens: 77, parallel_tool_calls: false };
+  expect(await bodyFor(openai, { settings })).toMatchObject({
+    temperature: 0.5,
+    max_output_tokens: 77,
+    parallel_tool_calls: false,
+    store: false,
+  });
+  expect(await bodyFor(anthropic, { settings })).toMatchObject({
+    temperature: 0.5,
+    max_tokens: 77,
+    tool_choice: { type: "auto", disable_parallel_tool_use: true },
+  });
+  expect(await bodyFor(google, { settings })).toMatchObject({
+    generationConfig: { temperature: 0.5, maxOutputTokens: 77 },
+  });
+  expect(await bodyFor(compatible, { settings })).toMatchObject({
+    temperature: 0.5,
+    max_tokens: 77,
+    parallel_tool_calls: false,
+    stream_options: { include_usage: true },
+  });
+});
+
+test("an output schema is sent, and not in strict mode", async () => {
+  const output_schema = { type: "object", properties: { ok: { type: "boolean" } } };
+  expect(await bodyFor(openai, { output_schema })).toMatchObject({
+    text: { format: { type: "json_schema", strict: false } },
+  });
+  const sent = await bodyFor(compatible, { output_schema });
+  expect(sent).toMatchObject({ response_format: { json_schema: { strict: false, schema: output_schema } } });
+});
+
+test("the setting for parallel calls stays away when there is no tool", async () => {
+  const body = await bodyFor(openai, { tools: [], settings: { parallel_tool_calls: true } });
+  expect(body).not.toHaveProperty("parallel_tool_calls");
+});

@@ -1,0 +1,86 @@
+import type { Fetch } from "./model-fetch.ts";
+import { ollamaUrl } from "./ollama.ts";
+import { type Connection, type Model, type Provider, providers } from "./port.ts";
+import { openTestModel, testModelNames } from "./test-models.ts";
+
+export interface ModelName {
+  provider: Provider;
+  /** Name of the connection: the provider's own name, or what follows `openai_compatible/`. */
+  connection: string;
+  model: string;
+}
+
+/** The built-in models' connection: always there, needs nothing. */
+export const testConnection: Connection = { name: "test", provider: "test", base_url: null, api_key: null };
+
+/** Reads `<provider>/<model>` or `openai_compatible/<connection>/<model>`; a model's own name may have slashes and colons. */
+export function parseModel(name: string): ModelName | null {
+  const compatible = /^openai_compatible\/([a-z0-9][a-z0-9_-]{0,63})\/([^\s/][^\s]{0,199})$/.exec(name);
+  if (compatible)
+    return { provider: "openai_compatible", connection: String(compatible[1]), model: String(compatible[2]) };
+  const plain = /^([a-z_]+)\/([^\s/][^\s]{0,199})$/.exec(name);
+  const provider = providers.find((known) => known === plain?.[1] && known !== "openai_compatible");
+  return provider && plain ? { provider, connection: provider, model: String(plain[2]) } : null;
+}
+
+/** The connection that serves a model, or null: no such provider, no credential, or no such built-in model. */
+export function connectionFor(name: ModelName, connections: readonly Connection[]): Connection | null {
+  if (name.provider === "test") return testModelNames.includes(name.model) ? testConnection : null;
+  return connections.find((each) => each.provider === name.provider && each.name === name.connection) ?? null;
+}
+
+/** Whether a run could call this model with these connections. */
+export function isAvailable(name: string, connections: readonly Connection[]): boolean {
+  const parsed = parseModel(name);
+  return parsed !== null && connectionFor(parsed, connections) !== null;
+}
+
+/** Opens a model. Only the provider in question is loaded, since all of them together double the start-up time. */
+export async function openModel(connection: Connection, modelName: string, fetch?: Fetch): Promise<Model> {
+  switch (connection.provider) {
+    case "test":
+      return openTestModel(modelName);
+    case "openai":
+      return (await import("./openai.ts")).open(connection, modelName, fetch);
+    case "anthropic":
+      return (await import("./anthropic.ts")).open(connection, modelName, fetch);
+    case "google":
+      return (await import("./google.ts")).open(connection, modelName, fetch);
+    case "ollama":
+    case "openai_compatible":
+      return (await import("./openai-compatible.ts")).open(connection, modelName, fetch);
+  }
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** Connections that the operator set by environment variables. Ollama needs no credential, so it is always among them. */
+export function connectionsFromEnvironment(env: Environment): Connection[] {
+  const keyed = (provider: Provider, variable: string): Connection[] => {
+    const api_key = read(env, variable);
+    return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key }];
+  };
+  return [
+    ...keyed("openai", "OPENAI_API_KEY"),
+    ...keyed("anthropic", "ANTHROPIC_API_KEY"),
+    ...keyed("google", "GOOGLE_GENERATIVE_AI_API_KEY"),
+    { name: "ollama", provider: "ollama", base_url: read(env, "OLLAMA_BASE_URL") ?? ollamaUrl, api_key: null },
+    ...compatible(env),
+  ];
+}
+
+function compatible(env: Environment): Connection[] {
+  return Object.keys(env).flatMap((variable): Connection[] => {
+    const name = /^RUNNEL_MODEL_([A-Z0-9][A-Z0-9_]*)_BASE_URL$/.exec(variable)?.[1];
+    const base_url = read(env, variable);
+    if (name === undefined || base_url === null) return [];
+    const api_key = read(env, `RUNNEL_MODEL_${name}_API_KEY`);
+    return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key }];
+  });
+}
+
+/** Set to nothing is not set; a line break that came along with a pasted key would break the header. */
+function read(env: Environment, variable: string): string | null {
+  const value = env[variable]?.trim();
+  return value ? value : null;
+}

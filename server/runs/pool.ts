@@ -1,0 +1,225 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { failedEvents } from "../core/conclude.ts";
+import { runError } from "../core/decide.ts";
+import { AppError } from "../core/errors.ts";
+import type { RunEvent } from "../core/run-event.ts";
+import { fold, isOver } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
+import type { Log } from "../lib/log.ts";
+import type { Notice, Order, RunStart } from "../worker/messages.ts";
+import type { Thread, ThreadFactory } from "./threads.ts";
+import type { Watches } from "./watch.ts";
+
+/** What a run needs besides its journal: keys, addresses, policy. Throws `model_not_available`. */
+export type Prepare = (
+  scope: Scope,
+  agent: AgentSnapshot,
+) => Pick<RunStart, "connection" | "model" | "secrets" | "egress">;
+
+interface Drive {
+  id: number;
+  run_id: string;
+  /** Project and environment: whose slot it takes. */
+  owner: string;
+  thread: Thread;
+}
+
+export type Pool = ReturnType<typeof createPool>;
+
+// Storage that refused a write (a full disk) is asked again at this pace, until it takes it.
+const storageRetry_ms = 1000;
+
+/**
+ * Hands runs to threads and their events to the journal. A thread that dies costs its runs a recovery, nothing more;
+ * what a given-up loop still sends is refused by its attempt.
+ */
+export function createPool({
+  journal,
+  watches,
+  prepare,
+  threads: makeThread,
+  size,
+  slots,
+  log,
+  now,
+}: {
+  journal: Journal;
+  watches: Watches;
+  prepare: Prepare;
+  threads: ThreadFactory;
+  /** How many threads. */
+  size: number;
+  /** How many runs of a scope may be driven at once. */
+  slots(scope: Scope): number;
+  log: Log;
+  now: () => number;
+}) {
+  const drives = new Map<string, Drive>();
+  const busy = new Map<string, number>();
+  const queues = new Map<string, RunHead[]>();
+  let count = 0;
+  let stopped = false;
+  const threads: Thread[] = Array.from({ length: Math.max(1, size) }, (_, index) => spawn(index));
+
+  function spawn(index: number): Thread {
+    const thread: Thread = makeThread(
+      (notices) => {
+        for (const notice of notices) hear(notice, thread);
+      },
+      (reason) => {
+        if (stopped) return;
+        log.error("worker thread ended", { reason });
+        threads[index] = spawn(index);
+        for (const drive of [...drives.values()]) if (drive.thread === thread) lost(drive);
+      },
+    );
+    return thread;
+  }
+
+  function lost({ run_id }: Drive): void {
+    drop(run_id);
+    void recover(run_id);
+  }
+
+  /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
+  function start(runId: string): void {
+    const head = journal.head(runId);
+    if (stopped || !head || head.status !== "in_progress" || drives.has(runId)) return;
+    const key = keyOf(head);
+    if ((busy.get(key) ?? 0) < slots(head)) drive(head);
+    else queues.set(key, [...(queues.get(key) ?? []), head]);
+  }
+
+  function drive(head: RunHead): void {
+    const { run_id, attempt } = head;
+    const history = journal.read(run_id);
+    const created = history[0]!.event;
+    if (created.type !== "run.created") throw new Error(`Journal of ${run_id} has no beginning.`);
+    const agent = journal.snapshot(head, created.agent_hash);
+    try {
+      const thread = leastBusy();
+      const one: Drive = { id: ++count, run_id, owner: keyOf(head), thread };
+      const order: Order = {
+        do: "start",
+        start: { drive: one.id, run_id, attempt, history, agent, ...prepare(head, agent) },
+      };
+      drives.set(run_id, one);
+      busy.set(keyOf(head), (busy.get(keyOf(head)) ?? 0) + 1);
+      thread.send(order);
+    } catch (error) {
+      void end(run_id, attempt, error);
+    }
+  }
+
+  const leastBusy = (): Thread => {
+    const load = (thread: Thread) => [...drives.values()].filter((drive) => drive.thread === thread).length;
+    return threads.length === 1
+      ? threads[0]!
+      : threads.reduce((best, thread) => (load(thread) < load(best) ? thread : best));
+  };
+
+  function hear(notice: Notice, thread: Thread): void {
+    if (stopped) return;
+    if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
+    else if (notice.do === "append") void append(notice, thread);
+    else leave(notice);
+  }
+
+  async function append({ run_id, attempt, ticket, events }: Extract<Notice, { do: "append" }>, thread: Thread) {
+    try {
+      const [first] = await journal.append(run_id, events, attempt);
+      thread.send({ do: "appended", ticket, seq: first!.seq, at: first!.at });
+    } catch (error) {
+      thread.send({ do: "refused", ticket });
+      if (error instanceof AppendRefused) return;
+      log.error("the journal could not be written", { run_id, error });
+      drop(run_id);
+      setTimeout(() => void recover(run_id), storageRetry_ms);
+    }
+  }
+
+  function leave({ drive, run_id, attempt, fault }: Extract<Notice, { do: "left" }>): void {
+    if (drives.get(run_id)?.id === drive) drop(run_id);
+    if (fault !== null) {
+      log.error("a run met a bug", { run_id, fault });
+      void end(run_id, attempt, new Error(fault));
+    } else start(run_id); // An answer may have come while the loop was on its way out.
+  }
+
+  /** Forgets that a run is driven, and gives its slot to the next one that waits. */
+  function drop(runId: string): void {
+    const drive = drives.get(runId);
+    if (!drive) return;
+    drives.delete(runId);
+    const key = drive.owner;
+    const left = (busy.get(key) ?? 1) - 1;
+    if (left > 0) busy.set(key, left);
+    else busy.delete(key);
+    const queue = queues.get(key);
+    const next = queue?.shift();
+    if (queue?.length === 0) queues.delete(key);
+    if (next) start(next.run_id);
+  }
+
+  /** Fails a run that cannot be driven: its model is gone, or a bug stopped its loop. */
+  async function end(runId: string, attempt: number, cause: unknown): Promise<void> {
+    const known = cause instanceof AppError && cause.code === "model_not_available";
+    const message = known ? cause.message : "runnel met an internal error while it worked on this run.";
+    await change(runId, attempt, (entries) => {
+      const state = fold(entries);
+      return failedEvents(state, runError(known ? "model_not_available" : "internal_error", message, state), now());
+    });
+  }
+
+  /** Takes up a run whose loop is gone, under a new attempt, from its last completed step. */
+  async function recover(runId: string): Promise<void> {
+    if (stopped) return;
+    const done = await change(runId, undefined, (entries) => {
+      const state = fold(entries);
+      if (state.status !== "in_progress") return [];
+      return [{ type: "run.recovered", attempt: state.attempt + 1, step_index: state.open[0]?.step_index ?? null }];
+    });
+    if (done) start(runId);
+    else if (!stopped) setTimeout(() => void recover(runId), storageRetry_ms);
+  }
+
+  /** False when the storage refused; a run that is over or gone needs nothing and is done. */
+  async function change(
+    runId: string,
+    attempt: number | undefined,
+    produce: (entries: ReturnType<Journal["read"]>) => RunEvent[],
+  ) {
+    try {
+      await journal.commit(runId, () => {
+        const head = journal.head(runId);
+        if (!head || isOver(head.status)) return [];
+        return journal.insert(runId, produce(journal.read(runId)), attempt);
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof AppendRefused) return true;
+      log.error("the journal could not be written", { run_id: runId, error });
+      return false;
+    }
+  }
+
+  return {
+    start,
+    recover,
+    /** Tells the loop of a run to stop; the journal has already said why. */
+    abort(runId: string): void {
+      const drive = drives.get(runId);
+      if (!drive) return;
+      drop(runId);
+      drive.thread.send({ do: "abort", drive: drive.id });
+    },
+    driving: () => drives.size,
+    stop(): void {
+      stopped = true;
+      for (const thread of threads) thread.end();
+    },
+  };
+}
+
+const keyOf = ({ project_id, environment }: Scope): string => `${project_id}:${environment}`;

@@ -1,0 +1,112 @@
+import type { Database } from "bun:sqlite";
+import type { JournalEntry, ToolRequest } from "../core/run-event.ts";
+import { isOver, type RunStatus } from "../core/run-state.ts";
+import type { Projector, RunHead } from "../journal/journal.ts";
+
+interface Times {
+  worked_ms: number;
+  status_since_ms: number;
+  timeout_ms: number;
+  action_timeout_ms: number;
+}
+
+interface Standing extends Times {
+  status: RunStatus;
+  attempt: number;
+}
+
+/** Keeps the run's row and its pending calls in step with the journal, in the same transaction. */
+export function createRunProjector(sqlite: Database): Projector {
+  const insertRun = sqlite.query(
+    `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, thread_id, session_id, user_id,
+       metadata, created_at_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms)
+     VALUES (?, ?, ?, ?, 'in_progress', 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const selectTimes = sqlite.query<Times, [string]>(
+    "SELECT worked_ms, status_since_ms, timeout_ms, action_timeout_ms FROM runs WHERE id = ?",
+  );
+  const updateSeq = sqlite.query("UPDATE runs SET seq = ? WHERE id = ?");
+  const updateRun = sqlite.query(
+    `UPDATE runs SET seq = ?, status = ?, attempt = ?, worked_ms = ?, status_since_ms = ?, expires_at_ms = ?,
+       ended_at_ms = ? WHERE id = ?`,
+  );
+  const upsertCall = sqlite.query(
+    `INSERT INTO pending_calls (run_id, id, project_id, environment, needs, call, created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET needs = excluded.needs, call = excluded.call`,
+  );
+  const changeNeeds = sqlite.query("UPDATE pending_calls SET needs = ? WHERE run_id = ? AND id = ?");
+  const deleteCall = sqlite.query("DELETE FROM pending_calls WHERE run_id = ? AND id = ?");
+  const deleteCalls = sqlite.query("DELETE FROM pending_calls WHERE run_id = ?");
+
+  function created({ at, event: run }: JournalEntry): RunHead {
+    if (run.type !== "run.created") throw new Error(`A journal begins with ${run.type}.`);
+    const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, timeout_ms, action_timeout_ms } =
+      run;
+    insertRun.run(
+      run_id,
+      project_id,
+      environment,
+      agent_id,
+      thread_id,
+      session_id,
+      user_id,
+      JSON.stringify(run.metadata),
+      at,
+      at,
+      timeout_ms,
+      action_timeout_ms,
+      at + timeout_ms,
+    );
+    return { run_id, project_id, environment, status: "in_progress", seq: 0, attempt: 1 };
+  }
+
+  function projectCalls(head: RunHead, { at, event }: JournalEntry): void {
+    const { run_id } = head;
+    if (event.type === "tool.requested" && event.call.needs) wait(head, event.call, at);
+    else if (event.type === "tool.completed") deleteCall.run(run_id, event.tool_call_id);
+    else if (event.type === "tool.decided" && event.needs) changeNeeds.run(event.needs, run_id, event.tool_call_id);
+    else if (event.type === "tool.decided") deleteCall.run(run_id, event.tool_call_id);
+    else if (statusAfter(event.type) !== null && isOver(statusAfter(event.type)!)) deleteCalls.run(run_id);
+  }
+
+  const wait = ({ run_id, project_id, environment }: RunHead, call: ToolRequest, at: number) =>
+    upsertCall.run(run_id, call.id, project_id, environment, call.needs, JSON.stringify(call), at);
+
+  return (known, entries) => {
+    const head = known ?? created(entries[0]!);
+    const last = entries.at(-1)!;
+    for (const entry of entries) projectCalls(head, entry);
+    if (!entries.some(({ event }) => changesStanding(event.type))) return void updateSeq.run(last.seq, head.run_id);
+    const before: Standing = { status: head.status, attempt: head.attempt, ...selectTimes.get(head.run_id)! };
+    const { status, attempt, worked_ms, status_since_ms, ...rest } = entries.reduce(stand, before);
+    const expires_at_ms = expiry({ status, attempt, worked_ms, status_since_ms, ...rest });
+    const ended_at_ms = isOver(status) ? last.at : null;
+    updateRun.run(last.seq, status, attempt, worked_ms, status_since_ms, expires_at_ms, ended_at_ms, head.run_id);
+  };
+}
+
+const changesStanding = (type: string): boolean => statusAfter(type) !== null || type === "run.recovered";
+
+const statuses: Record<string, RunStatus> = {
+  "run.requires_action": "requires_action",
+  "run.resumed": "in_progress",
+  "run.completed": "completed",
+  "run.failed": "failed",
+  "run.cancelled": "cancelled",
+};
+const statusAfter = (type: string): RunStatus | null => statuses[type] ?? null;
+
+function stand(standing: Standing, { at, event }: JournalEntry): Standing {
+  if (event.type === "run.recovered") return { ...standing, attempt: event.attempt };
+  const status = statusAfter(event.type);
+  if (status === null) return standing;
+  if (status === standing.status) return standing; // A partial answer does not buy time.
+  const worked = standing.status === "in_progress" ? at - standing.status_since_ms : 0;
+  return { ...standing, status, status_since_ms: at, worked_ms: standing.worked_ms + Math.max(0, worked) };
+}
+
+/** Waiting for somebody has a timeout of its own and does not use up the run's. */
+function expiry({ status, status_since_ms, worked_ms, timeout_ms, action_timeout_ms }: Standing): number | null {
+  if (status === "in_progress") return status_since_ms + Math.max(0, timeout_ms - worked_ms);
+  return status === "requires_action" ? status_since_ms + action_timeout_ms : null;
+}

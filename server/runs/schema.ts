@@ -1,0 +1,67 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { idPattern } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+
+const closed = { additionalProperties: false };
+
+export const RunPath = Type.Object({ id: Type.String({ pattern: idPattern("run") }) }, closed);
+
+const Metadata = Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+});
+
+const Subject = Type.String({ minLength: 1, maxLength: 255 });
+
+/** Body of `POST /v1/runs` (contract, section 6). */
+export const CreateRun = Type.Object(
+  {
+    agent_id: Type.String(),
+    input: Type.String({ maxLength: limits.input_bytes }),
+    stream: Type.Optional(Type.Boolean()),
+    session_id: Type.Optional(Subject),
+    user_id: Type.Optional(Subject),
+    overrides: Type.Optional(
+      Type.Object(
+        {
+          instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
+          model: Type.Optional(Type.String({ maxLength: 300 })),
+          tools: Type.Optional(Type.Array(Type.String(), { maxItems: limits.tools_per_agent, uniqueItems: true })),
+          max_turns: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+          output_schema: Type.Optional(Type.Object({})),
+        },
+        closed,
+      ),
+    ),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
+    action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
+    on_disconnect: Type.Optional(Type.Union([Type.Literal("continue"), Type.Literal("cancel")])),
+    on_concurrency_limit: Type.Optional(Type.Literal("reject")),
+    metadata: Type.Optional(Metadata),
+  },
+  closed,
+);
+export type CreateRun = Static<typeof CreateRun>;
+
+/** Body of `POST /v1/runs/:id/submit_tool_outputs` (contract, section 7). */
+export const SubmitToolOutputs = Type.Object(
+  {
+    tool_outputs: Type.Array(
+      Type.Object(
+        {
+          tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
+          output: Type.Optional(Type.Unknown()),
+          is_error: Type.Optional(Type.Boolean()),
+          decision: Type.Optional(Type.Union([Type.Literal("approve"), Type.Literal("reject")])),
+          reason: Type.Optional(Type.String({ maxLength: 2000 })),
+          arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: limits.tools_per_agent },
+    ),
+    stream: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+export const CancelRun = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 500 })) }, closed);

@@ -1,0 +1,191 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { cancelledEvents, failedEvents, type Partial } from "../core/conclude.ts";
+import { runError } from "../core/decide.ts";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import type { RunCreated } from "../core/run-event.ts";
+import { type RunObject, runObject } from "../core/run-object.ts";
+import { fold, isOver, type RunState } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import { submitEvents, type ToolAnswer } from "../core/submit.ts";
+import type { Db } from "../db/open.ts";
+import type { Journal } from "../journal/journal.ts";
+import { validateAgainst } from "../lib/json-schema.ts";
+import { costOf } from "../models/known-models.ts";
+import { unknownUsage } from "../models/port.ts";
+import { createDeadlines } from "./deadlines.ts";
+import type { Pool } from "./pool.ts";
+import type { CreateRun } from "./schema.ts";
+import type { RunStore } from "./store.ts";
+import { partialAnswer, type Watches } from "./watch.ts";
+
+export type RunService = ReturnType<typeof createRunService>;
+
+/** Starts runs, answers what they ask, and ends them. */
+export function createRunService({
+  db,
+  journal,
+  watches,
+  pool,
+  runs,
+  snapshot,
+  slots,
+  now,
+}: {
+  db: Db;
+  journal: Journal;
+  watches: Watches;
+  pool: Pool;
+  runs: RunStore;
+  /** The agent as a run of this scope would pin it now; throws when there is none, or its model is not available. */
+  snapshot(scope: Scope, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
+  /** How many runs of a scope may be in progress at once. */
+  slots(scope: Scope): number;
+  now: () => number;
+}) {
+  const deadlines = createDeadlines(db.sqlite, expire, now);
+
+  /** Starts a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
+  async function create(scope: Scope, body: CreateRun, requestId: string): Promise<RunObject> {
+    const run_id = newId("run", now());
+    const agent = snapshot(scope, body.agent_id, body.overrides);
+    const created = {
+      type: "run.created" as const,
+      ...pinned(scope, run_id, agent, body, requestId, journal.hashOf(agent)),
+    };
+    const entries = await journal.commit(run_id, () => {
+      refuseIfFull(scope);
+      const inserted = journal.insert(run_id, [created]);
+      journal.pin(scope, run_id, agent);
+      return inserted;
+    });
+    pool.start(run_id);
+    deadlines.arm(now() + created.timeout_ms);
+    return runObject(fold(entries), now() + created.timeout_ms);
+  }
+
+  function refuseIfFull(scope: Scope): void {
+    const limit = slots(scope);
+    if (runs.inProgress(scope) < limit) return;
+    const message = `${limit} runs are in progress, which is the limit. Try again when one has ended.`;
+    throw new AppError("concurrency_limit_exceeded", message, { retryAfter: 1, details: { limit } });
+  }
+
+  /** Takes answers to what a run asked for. Answers the `seq` before them, from where a stream may go on. */
+  async function submit(scope: Scope, runId: string, answers: readonly ToolAnswer[]): Promise<number> {
+    runs.standing(scope, runId);
+    let before = 0;
+    const entries = await journal.commit(runId, () => {
+      const state = fold(journal.read(runId));
+      before = state.seq;
+      const events = submitEvents(state, answers, argumentFaults(scope, state), now());
+      return events.length > 0 ? journal.insert(runId, events) : [];
+    });
+    if (entries.length > 0) {
+      pool.start(runId);
+      deadlines.arm();
+    }
+    return before;
+  }
+
+  const argumentFaults =
+    (scope: Scope, state: RunState) => (call: { tool_id: string | null }, args: Record<string, unknown>) => {
+      const tool = journal.snapshot(scope, state.run!.agent_hash).tools.find(({ id }) => id === call.tool_id);
+      if (!tool) return ["The tool of this call is not known."];
+      return validateAgainst(tool.parameters, args).map(({ path, message }) => `${path || "arguments"}: ${message}`);
+    };
+
+  /** Cancels, at once and for good: the journal says so before anybody is told to stop. */
+  async function cancel(scope: Scope, runId: string, reason: string | null): Promise<void> {
+    runs.standing(scope, runId);
+    await journal.commit(runId, () => {
+      const state = fold(journal.read(runId));
+      if (state.status === "cancelled") return [];
+      if (isOver(state.status)) throw new AppError("run_already_terminal", `The run is ${state.status} already.`);
+      return journal.insert(runId, cancelledEvents(state, reason, now(), partialOf(state)));
+    });
+    pool.abort(runId);
+  }
+
+  /** What the model call that is cut short has said: it was streamed, so it is recorded, and counted as an estimate. */
+  function partialOf(state: RunState): Partial | null {
+    const live = watches.live(state.run!.run_id);
+    if (!live) return null;
+    const asked = JSON.stringify(state.messages).length;
+    const usage = { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(live.length / 4) };
+    return { ...partialAnswer(live), usage, cost_usd: costOf(state.run!.model, usage), estimated: true };
+  }
+
+  /** Fails a run whose time is up. Looks again inside the write: it may have moved on in the meantime. */
+  async function expire(runId: string): Promise<void> {
+    await journal.commit(runId, () => {
+      const expires_at = runs.expiry(runId);
+      if (expires_at === null || expires_at > now()) return [];
+      const state = fold(journal.read(runId));
+      const waiting = state.status === "requires_action";
+      const error = waiting
+        ? runError("action_expired", "Nobody answered what the run asked for in time (action_timeout_ms).", state)
+        : runError("run_timeout", `The run took longer than ${state.run!.timeout_ms} ms (timeout_ms).`, state);
+      return journal.insert(runId, failedEvents(state, error, now(), partialOf(state)));
+    });
+    pool.abort(runId);
+  }
+
+  /** Answers when the run is over or needs action, or after `ms`. */
+  async function settled(runId: string, ms: number): Promise<void> {
+    const watch = watches.join(runId);
+    try {
+      const end = performance.now() + ms;
+      while (journal.head(runId)?.status === "in_progress") {
+        const left = end - performance.now();
+        if (left <= 0 || !(await watch.next(left))) return;
+      }
+    } finally {
+      watch.leave();
+    }
+  }
+
+  /** At boot: every run that was in progress goes on from its last completed step. */
+  async function recover(): Promise<number> {
+    const unfinished = runs.unfinished();
+    await Promise.all(unfinished.map((id) => pool.recover(id)));
+    deadlines.arm();
+    return unfinished.length;
+  }
+
+  return { create, submit, cancel, settled, recover, stop: () => deadlines.stop() };
+}
+
+function pinned(
+  scope: Scope,
+  run_id: string,
+  agent: AgentSnapshot,
+  body: CreateRun,
+  request_id: string,
+  agent_hash: string,
+): RunCreated {
+  const { project_id, environment } = scope;
+  return {
+    run_id,
+    project_id,
+    environment,
+    agent_id: agent.id,
+    agent_version: agent.version,
+    agent_hash,
+    model: agent.model,
+    input: body.input,
+    message_id: newId("message"),
+    max_turns: agent.max_turns,
+    timeout_ms: body.timeout_ms ?? limits.run_timeout_ms,
+    action_timeout_ms: body.action_timeout_ms ?? limits.action_timeout_ms,
+    on_disconnect: body.on_disconnect ?? "continue",
+    thread_id: null,
+    session_id: body.session_id ?? null,
+    user_id: body.user_id ?? null,
+    file_ids: [],
+    parent_run_id: null,
+    metadata: body.metadata ?? {},
+    request_id,
+  };
+}

@@ -1,0 +1,156 @@
+import { AppError } from "../core/errors.ts";
+import { frameOf, isLastFrame } from "../core/frames.ts";
+import type { JournalEntry, ModelAnswer } from "../core/run-event.ts";
+import { isOver } from "../core/run-state.ts";
+import { timestamp } from "../core/time.ts";
+import type { Journal } from "../journal/journal.ts";
+import { sseComment, sseEvent, sseRetry } from "../lib/sse.ts";
+import type { Live, Watches } from "./watch.ts";
+
+/** Where a reader stands: everything up to `seq`, and `offset` code units of the step that began at `anchor`. */
+export interface Cursor {
+  seq: number;
+  anchor: number | null;
+  offset: number;
+}
+
+const retry_ms = 2000;
+const ping_ms = 5000;
+
+/** Reads `12` or `12.340`, as it stood in the `id:` of the last event; null or empty means from the beginning. */
+export function parseCursor(text: string | null, param: string): Cursor {
+  if (!text) return { seq: 0, anchor: null, offset: 0 };
+  const match = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text);
+  if (!match) throw new AppError("invalid_cursor", `"${text.slice(0, 40)}" is not the id of an event.`, { param });
+  const seq = Number(match[1]);
+  return { seq, anchor: match[2] ? seq : null, offset: Number(match[2] ?? 0) };
+}
+
+export type RunStream = ReturnType<typeof createRunStream>;
+
+/** A run's journal and live deltas as server-sent events, from any place, to the end. Reads by cursor: no queues. */
+export function createRunStream({ journal, watches }: { journal: Journal; watches: Watches }) {
+  /** Text to send; ends after the run's last event, or when the signal is aborted. */
+  return async function* tail(runId: string, from: Cursor, signal: AbortSignal): AsyncGenerator<string, void> {
+    const watch = watches.join(runId);
+    try {
+      const reader = createReader(runId, from.anchor === null ? anchored(journal, runId, from) : from);
+      yield sseRetry(retry_ms);
+      for (let seen = -1; !signal.aborted; ) {
+        if (watch.commits() !== seen) {
+          seen = watch.commits();
+          const { text, last } = reader.entries(journal.read(runId, reader.seq()));
+          if (text) yield text;
+          if (last || isPast(journal, runId, reader.seq())) return;
+          continue;
+        }
+        const text = reader.live(watch.live());
+        if (text) yield text;
+        else if (!(await watch.next(ping_ms, signal)) && !signal.aborted) yield sseComment("ping");
+      }
+    } finally {
+      watch.leave();
+    }
+  };
+}
+
+// Whoever comes back after the last event has nothing to wait for.
+function isPast(journal: Journal, runId: string, seq: number): boolean {
+  const head = journal.head(runId);
+  return !head || (isOver(head.status) && seq >= head.seq);
+}
+
+/** A reader that has seen the start of a model call, and none of its deltas, goes on with the first of them. */
+function anchored(journal: Journal, runId: string, { seq }: Cursor): Cursor {
+  const [entry] = seq > 0 ? journal.read(runId, seq - 1, 1) : [];
+  const starts = entry?.event.type === "step.started" || entry?.event.type === "step.restarted";
+  return { seq, anchor: starts ? seq : null, offset: 0 };
+}
+
+/** Turns entries and deltas into text, and keeps the place. */
+function createReader(runId: string, from: Cursor) {
+  let { seq, anchor, offset } = from;
+
+  function entries(list: readonly JournalEntry[]): { text: string; last: boolean } {
+    let text = "";
+    let last = false;
+    for (const entry of list) {
+      const { event } = entry;
+      if (event.type === "step.completed" && event.answer && anchor !== null) {
+        text += tokens(anchor, event.step_index, entry.at, recorded(event.answer));
+        anchor = null;
+      }
+      if (event.type === "step.started" || event.type === "step.restarted") [anchor, offset] = [entry.seq, 0];
+      const frame = frameOf(runId, entry);
+      text += sseEvent(frame.event, String(frame.seq), JSON.stringify(frame.data));
+      seq = entry.seq;
+      last ||= isLastFrame(frame.event);
+    }
+    return { text, last };
+  }
+
+  function live(step: Live | null): string {
+    if (!step || step.anchor !== anchor || step.length <= offset) return "";
+    return tokens(anchor, step.step_index, step.pieces.at(-1)!.at, unseen(step, offset));
+  }
+
+  /** Token events for what lies beyond the offset: neighbours of one kind go together. */
+  function tokens(start: number, step_index: number, at: number, pieces: Iterable<Piece>): string {
+    const tail = `,"step_index":${step_index},"seq":${start},"run_id":"${runId}","at":"${timestamp(at)}"`;
+    let text = "";
+    for (const { kind, text: delta, end } of together(pieces, offset)) {
+      const data = `{"delta":${JSON.stringify(delta)},"kind":"${kind}","offset":${end}${tail}}`;
+      text += sseEvent("token", `${start}.${end}`, data);
+      offset = end;
+    }
+    return text;
+  }
+
+  return { entries, live, seq: () => seq };
+}
+
+/** A stretch of the answer that ends at offset `end`. */
+interface Piece {
+  kind: "output" | "reasoning";
+  text: string;
+  end: number;
+}
+
+/** What lies beyond `offset`, with neighbours of one kind joined. */
+function together(pieces: Iterable<Piece>, offset: number): Piece[] {
+  const joined: Piece[] = [];
+  for (const { kind, text, end } of pieces) {
+    if (end <= offset) continue;
+    const fresh = text.slice(Math.max(0, text.length - (end - offset)));
+    const last = joined.at(-1);
+    if (last?.kind === kind) joined[joined.length - 1] = { kind, text: last.text + fresh, end };
+    else joined.push({ kind, text: fresh, end });
+  }
+  return joined;
+}
+
+/** The recorded deltas in the order in which they were streamed. */
+function* recorded({ parts, deltas }: ModelAnswer): Generator<Piece> {
+  const taken = parts.map(() => 0);
+  let end = 0;
+  for (let i = 0; i < deltas.length; i += 3) {
+    const [place, length] = [deltas[i]!, deltas[i + 1]!];
+    const part = parts[place]!;
+    if (part.type === "tool_call") continue;
+    const text = part.text.slice(taken[place], taken[place]! + length);
+    taken[place]! += length;
+    end += length;
+    yield { kind: part.type === "text" ? "output" : "reasoning", text, end };
+  }
+}
+
+/** The live deltas from the one that holds `offset` on, found from the end: readers are near it. */
+function* unseen({ pieces, length }: Live, offset: number): Generator<Piece> {
+  let first = pieces.length;
+  let end = length;
+  while (first > 0 && end > offset) end -= pieces[--first]!.text.length;
+  for (const { kind, text } of pieces.slice(first)) {
+    end += text.length;
+    yield { kind, text, end };
+  }
+}

@@ -1,0 +1,56 @@
+import { workerEntry } from "../lib/assets.ts";
+import { createEngine } from "../worker/engine.ts";
+import type { Notice, Order } from "../worker/messages.ts";
+
+/** Where loops run. Orders sent in one tick go together, and so do the notices that come back. */
+export interface Thread {
+  send(order: Order): void;
+  end(): void;
+}
+
+export type ThreadFactory = (hear: (notices: Notice[]) => void, died: (reason: string) => void) => Thread;
+
+/** A worker thread of this process. */
+export const workerThread: ThreadFactory = (hear, died) => {
+  const worker = new Worker(workerEntry());
+  let over = false;
+  const gone = (reason: string) => {
+    if (over) return;
+    over = true;
+    died(reason);
+  };
+  worker.onmessage = ({ data }: MessageEvent<string>) => hear(JSON.parse(data) as Notice[]);
+  // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
+  worker.onerror = (event) => gone(event.message);
+  worker.addEventListener("close", () => gone("closed"));
+  return {
+    send: batched<Order>((orders) => worker.postMessage(JSON.stringify(orders))),
+    end() {
+      over = true;
+      worker.terminate();
+    },
+  };
+};
+
+/** The same loops on the calling thread: `--workers 0`, and tests. */
+export const sameThread: ThreadFactory = (hear) => {
+  const engine = createEngine(batched<Notice>(hear));
+  return {
+    send: batched<Order>((orders) => {
+      for (const order of orders) engine.receive(order);
+    }),
+    end() {},
+  };
+};
+
+function batched<T>(pass: (items: T[]) => void): (item: T) => void {
+  let items: T[] = [];
+  return (item) => {
+    if (items.push(item) > 1) return;
+    setImmediate(() => {
+      const batch = items;
+      items = [];
+      pass(batch);
+    });
+  };
+}

@@ -1,0 +1,137 @@
+import type { JournalEntry, ModelAnswer } from "../core/run-event.ts";
+import type { Delta } from "../worker/messages.ts";
+
+/** The deltas of the model call that a run is in: in memory until the entry that ends the step holds them. */
+export interface Live {
+  /** `seq` of the step's newest start. */
+  anchor: number;
+  step_index: number;
+  pieces: (Delta & { at: number })[];
+  /** UTF-16 code units so far. */
+  length: number;
+}
+
+interface Watch {
+  /** Grows with every commit: whoever has seen this number has read the journal to its end. */
+  commits: number;
+  live: Live | null;
+  waiters: Set<() => void>;
+  /** Readers of the run; the watch is kept as long as there is one, or something is live. */
+  readers: number;
+}
+
+export type Watches = ReturnType<typeof createWatches>;
+
+/** Wakes those who wait for a run. Holds no queue: a reader that is woken reads the journal and the live deltas itself. */
+export function createWatches(now: () => number = Date.now) {
+  const watches = new Map<string, Watch>();
+  const listeners = new Set<(runId: string) => void>();
+
+  function watchOf(runId: string): Watch {
+    const known = watches.get(runId);
+    if (known) return known;
+    const watch: Watch = { commits: 0, live: null, waiters: new Set(), readers: 0 };
+    watches.set(runId, watch);
+    return watch;
+  }
+
+  function wake(watch: Watch): void {
+    const { waiters } = watch;
+    watch.waiters = new Set();
+    for (const waiter of waiters) waiter();
+  }
+
+  function forget(runId: string, watch: Watch): void {
+    if (watch.readers === 0 && watch.live === null && watch.waiters.size === 0) watches.delete(runId);
+  }
+
+  /** To be called after these entries became durable. */
+  function committed(runId: string, entries: readonly JournalEntry[]): void {
+    const watch = watchOf(runId);
+    watch.commits++;
+    for (const { seq, event } of entries) {
+      if ((event.type === "step.started" || event.type === "step.restarted") && event.step_type === "model_call")
+        watch.live = begin(seq, event.step_index);
+      else if (event.type === "step.completed" && event.step_type === "model_call") watch.live = null;
+      else if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled")
+        watch.live = null;
+    }
+    wake(watch);
+    forget(runId, watch);
+    for (const listener of listeners) listener(runId);
+  }
+
+  function delta(runId: string, piece: Delta): void {
+    const watch = watches.get(runId);
+    // A delta of a start that was given up in the meantime belongs to nothing.
+    if (watch?.live?.anchor !== piece.anchor) return;
+    watch.live.pieces.push({ ...piece, at: now() });
+    watch.live.length += piece.text.length;
+    wake(watch);
+  }
+
+  /** Joins the readers of a run; the answer must be closed with `leave`. */
+  function join(runId: string) {
+    const watch = watchOf(runId);
+    watch.readers++;
+    return {
+      commits: () => watch.commits,
+      live: () => watch.live,
+      /** Answers true when something happened, false after `ms` without. */
+      next: (ms: number, signal?: AbortSignal) => next(watch, ms, signal),
+      leave() {
+        watch.readers--;
+        forget(runId, watch);
+      },
+    };
+  }
+
+  return {
+    committed,
+    delta,
+    join,
+    readers: (runId: string) => watches.get(runId)?.readers ?? 0,
+    live: (runId: string) => watches.get(runId)?.live ?? null,
+    /** Hears of every run that changed, until the answer is called. */
+    listen(listener: (runId: string) => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** For tests: how many runs are being watched. */
+    size: () => watches.size,
+  };
+}
+
+const begin = (anchor: number, step_index: number): Live => ({ anchor, step_index, pieces: [], length: 0 });
+
+function next(watch: Watch, ms: number, signal?: AbortSignal): Promise<boolean> {
+  if (signal?.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const done = (happened: boolean) => {
+      clearTimeout(timer);
+      watch.waiters.delete(woken);
+      signal?.removeEventListener("abort", aborted);
+      resolve(happened);
+    };
+    const woken = () => done(true);
+    const aborted = () => done(false);
+    const timer = setTimeout(() => done(false), ms);
+    watch.waiters.add(woken);
+    signal?.addEventListener("abort", aborted);
+  });
+}
+
+/** What a model call has streamed, in the shape of the entry that ends its step. */
+export function partialAnswer(live: Live): Pick<ModelAnswer, "parts" | "deltas"> {
+  const parts: Extract<ModelAnswer["parts"][number], { text: string }>[] = [];
+  const deltas: number[] = [];
+  const places = new Map<number, number>();
+  for (const { part, kind, text, ms } of live.pieces) {
+    if (!places.has(part))
+      places.set(part, parts.push({ type: kind === "output" ? "text" : "reasoning", text: "" }) - 1);
+    const place = places.get(part)!;
+    parts[place]!.text += text;
+    deltas.push(place, text.length, ms);
+  }
+  return { parts, deltas };
+}

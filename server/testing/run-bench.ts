@@ -1,0 +1,168 @@
+import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { ScriptEntry } from "../core/model-call.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import type { Scope } from "../core/scope.ts";
+import { type Db, openDatabase } from "../db/open.ts";
+import { createJournal } from "../journal/journal.ts";
+import { silentLog } from "../lib/log.ts";
+import { testConnection } from "../models/registry.ts";
+import { createPool } from "../runs/pool.ts";
+import { createRunProjector } from "../runs/project.ts";
+import type { CreateRun } from "../runs/schema.ts";
+import { createRunService } from "../runs/service.ts";
+import { createRunStore } from "../runs/store.ts";
+import { type Cursor, createRunStream } from "../runs/stream.ts";
+import { sameThread, type ThreadFactory } from "../runs/threads.ts";
+import { createWatches } from "../runs/watch.ts";
+
+/** Everything that drives runs, without HTTP: real database, journal, loop and stream; the model is `test/script`. */
+export function runBench(
+  options: { db?: Db; threads?: ThreadFactory; size?: number; slots?: number; now?: () => number } = {},
+) {
+  const db = options.db ?? openDatabase(":memory:");
+  const now = options.now ?? Date.now;
+  const scope: Scope = { project_id: "proj_bench", environment: "test" };
+  db.sqlite.run("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES ('proj_bench', 'bench', 0)");
+  const watches = createWatches(now);
+  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
+  let agent = agentOf([]);
+  const slots = () => options.slots ?? 20;
+  const pool = createPool({
+    journal,
+    watches,
+    prepare: (_, { model, tools }) => ({
+      connection: testConnection,
+      model: model.slice("test/".length),
+      secrets: Object.fromEntries(tools.map(({ id }) => [id, { headers: {}, signing_secret: "whsec_c2VjcmV0" }])),
+      egress: { allow: [], loopback: true },
+    }),
+    threads: options.threads ?? sameThread,
+    size: options.size ?? 1,
+    slots,
+    log: silentLog,
+    now,
+  });
+  const runs = createRunStore({ db, journal });
+  const service = createRunService({ db, journal, watches, pool, runs, snapshot: () => agent, slots, now });
+  const tail = createRunStream({ journal, watches });
+
+  return {
+    db,
+    scope,
+    journal,
+    watches,
+    pool,
+    runs,
+    service,
+    tail,
+    /** Starts a run of an agent whose model follows the script. */
+    async start(
+      script: ScriptEntry[],
+      more: { tools?: ToolSnapshot[]; agent?: Partial<AgentSnapshot>; run?: Partial<CreateRun> } = {},
+    ) {
+      agent = { ...agentOf(script), tools: more.tools ?? [], ...more.agent };
+      return service.create(scope, { agent_id: agent.id, input: "Hello", ...more.run }, "req_bench");
+    },
+    /** The run once it is over or waits. */
+    async settled(id: string) {
+      await service.settled(id, 10_000);
+      return runs.get(scope, id);
+    },
+    /** Answers when the journal holds an event for which `found` is true. */
+    async until(id: string, found: (entry: JournalEntry) => boolean): Promise<JournalEntry> {
+      const watch = watches.join(id);
+      try {
+        for (;;) {
+          const entry = journal.read(id).find(found);
+          if (entry) return entry;
+          if (!(await watch.next(10_000)))
+            throw new Error(`Waited in vain; the journal of ${id} has ${journal.read(id).length} entries.`);
+        }
+      } finally {
+        watch.leave();
+      }
+    },
+    /** Reads a stream, to its end or until `stop` says so, as a client that parses server-sent events. */
+    async stream(
+      id: string,
+      from: Cursor = { seq: 0, anchor: null, offset: 0 },
+      stop: (frame: StreamFrame) => boolean = () => false,
+    ) {
+      const abort = new AbortController();
+      const frames: StreamFrame[] = [];
+      for await (const text of tail(id, from, abort.signal))
+        for (const frame of parseFrames(text)) {
+          frames.push(frame);
+          if (stop(frame)) {
+            abort.abort();
+            return frames;
+          }
+        }
+      return frames;
+    },
+    [Symbol.dispose]() {
+      service.stop();
+      pool.stop();
+      db.close();
+    },
+  };
+}
+
+export interface StreamFrame {
+  id: string;
+  event: string;
+  data: Record<string, unknown>;
+}
+
+/** The events of a piece of stream; comments and `retry:` are left out. */
+export const parseFrames = (text: string): StreamFrame[] =>
+  text.split("\n\n").flatMap((block) => {
+    const match = /^event: (.+)\nid: (.+)\ndata: (.+)$/.exec(block);
+    return match ? [{ event: match[1]!, id: match[2]!, data: JSON.parse(match[3]!) }] : [];
+  });
+
+/** What a reader has been told: the deltas that stand, joined; a restart takes its predecessor's back. */
+export function textOfFrames(frames: readonly StreamFrame[]): string {
+  const texts = new Map<number, string>();
+  for (const { event, data } of frames) {
+    if (event === "token" && data.kind === "output")
+      texts.set(data.seq as number, (texts.get(data.seq as number) ?? "") + data.delta);
+    if (event === "step.restarted") texts.delete(data.discards as number);
+  }
+  return [...texts.values()].join("");
+}
+
+const agentOf = (script: ScriptEntry[]): AgentSnapshot => ({
+  id: "agt_bench",
+  version: 1,
+  name: "Bench",
+  model: "test/script",
+  instructions: "Follow the script.",
+  settings: { script },
+  tools: [],
+  max_turns: 25,
+  output_schema: null,
+});
+
+/** A tool as an agent pins it. */
+export const tool = (name: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot => ({
+  id: `tool_${name}`,
+  name,
+  description: "",
+  parameters: { type: "object" },
+  type: "client",
+  approval: "never",
+  idempotent: false,
+  on_unknown: "ask",
+  max_output_bytes: 262_144,
+  http: null,
+  ...more,
+});
+
+/** A tool that is an HTTP endpoint. */
+export const httpTool = (name: string, url: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot =>
+  tool(name, {
+    type: "http",
+    http: { url, method: "POST", timeout_ms: 5000, retries: 0, response: "json", sealed: "" },
+    ...more,
+  });

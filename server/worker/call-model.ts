@@ -1,0 +1,193 @@
+import { newId } from "../core/ids.ts";
+import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
+import { modelRequest } from "../core/prompt.ts";
+import type { ModelAnswer, ModelSpend, RunEvent } from "../core/run-event.ts";
+import { hashJson } from "../lib/hash.ts";
+import { backoff, sleep } from "../lib/retry.ts";
+import { costOf } from "../models/known-models.ts";
+import { type ModelError, unknownUsage } from "../models/port.ts";
+import { requestCalls } from "./request-calls.ts";
+import { Superseded, type Turn } from "./run-loop.ts";
+import { Transcript } from "./transcript.ts";
+
+const attemptsMax = 4;
+// A provider that says nothing for so long is taken for dead; models that think do so with signs of life.
+const silenceMax_ms = 300_000;
+
+interface Heard {
+  transcript: Transcript;
+  error: ModelError | null;
+  finish: ModelAnswer["finish"];
+  usage: ModelUsage;
+  time_to_first_token_ms: number | null;
+}
+
+/** One step: asks the model, retries what may be retried, and records the answer together with the calls it asks for. */
+export async function callModel(turn: Turn): Promise<void> {
+  const { start, signal } = turn;
+  const request = modelRequest(turn.state(), start.agent);
+  const begun = performance.now();
+  let anchor = await begin(turn, request);
+  for (let attempt = 1; ; attempt++) {
+    const heard = await listen(request, anchor, turn, begun);
+    if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
+    const { error } = heard;
+    if (!error) return finish(turn, heard, request, begun);
+    if (!error.retryable || attempt >= attemptsMax) return fail(turn, heard, request, error, begun);
+    const delay_ms = backoff(attempt, error.retry_after_ms);
+    anchor = await restart(
+      turn,
+      anchor,
+      { code: error.code, message: error.message },
+      delay_ms,
+      spent(turn, heard, request),
+    );
+    await sleep(delay_ms, signal);
+  }
+}
+
+/** Starts the step, or starts it again when the process died in the middle of it. Answers its anchor. */
+async function begin(turn: Turn, request: ModelRequest): Promise<number> {
+  const state = turn.state();
+  const open = state.open.find((step) => step.step_type === "model_call");
+  const reason = { code: "process_restarted", message: "The process ended while the model was answering." };
+  if (open) return restart(turn, open.anchor, reason, 0, null);
+  const [entry] = await turn.record({
+    type: "step.started",
+    step_id: newId("step"),
+    step_index: state.steps,
+    step_type: "model_call",
+    turn_index: state.turns,
+    name: state.run!.model,
+    attempt: 1,
+    tool_call_id: null,
+    input_hash: hashJson(request),
+  });
+  return entry!.seq;
+}
+
+async function restart(
+  turn: Turn,
+  discards: number,
+  reason: { code: string; message: string },
+  delay_ms: number,
+  spend: ModelSpend | null,
+) {
+  const { step_index, attempt } = openModelStep(turn);
+  const event: RunEvent = {
+    type: "step.restarted",
+    step_type: "model_call",
+    step_index,
+    attempt: attempt + 1,
+    discards,
+    reason,
+    delay_ms,
+    spent: spend,
+  };
+  const [entry] = await turn.record(event);
+  return entry!.seq;
+}
+
+const openModelStep = (turn: Turn) => turn.state().open.find((step) => step.step_type === "model_call")!;
+
+async function listen(
+  request: ModelRequest,
+  anchor: number,
+  { ports, signal, state }: Turn,
+  begun: number,
+): Promise<Heard> {
+  const transcript = new Transcript();
+  const heard: Heard = { transcript, error: null, finish: null, usage: unknownUsage, time_to_first_token_ms: null };
+  const { step_index } = state().open.find((step) => step.anchor === anchor)!;
+  const silence = new AbortController();
+  const alarm = setTimeout(() => silence.abort(), silenceMax_ms);
+  const either = AbortSignal.any([signal, silence.signal]);
+  const asked = performance.now();
+  for await (const event of ports.model.stream(request, either)) {
+    if (event.type === "delta" && event.text !== "") {
+      const ms = Math.round(performance.now() - begun);
+      heard.time_to_first_token_ms ??= Math.round(performance.now() - asked);
+      transcript.delta(event, ms);
+      ports.delta({ anchor, step_index, part: event.part, kind: event.kind, text: event.text, ms });
+    } else if (event.type === "tool_call") transcript.toolCall(event);
+    else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
+    else if (event.type === "done") Object.assign(heard, { finish: event.finish, usage: event.usage });
+    else if (event.type === "error") Object.assign(heard, { error: event.error, usage: event.usage });
+    alarm.refresh();
+  }
+  clearTimeout(alarm);
+  if (silence.signal.aborted && !signal.aborted) heard.error = silent;
+  return heard;
+}
+
+const silent: ModelError = {
+  code: "model_error",
+  message: `The model said nothing for ${silenceMax_ms / 1000} seconds.`,
+  retryable: true,
+  retry_after_ms: null,
+  aborted: false,
+};
+
+async function finish(turn: Turn, heard: Heard, request: ModelRequest, begun: number): Promise<void> {
+  const { step_index } = openModelStep(turn);
+  const answer = answerOf(turn, heard, request);
+  const latency_ms = Math.round(performance.now() - begun);
+  // One append: a crash between the answer and the calls that it asks for would look like a final answer.
+  await turn.record(
+    {
+      type: "step.completed",
+      step_index,
+      step_type: "model_call",
+      status: "completed",
+      latency_ms,
+      error: null,
+      answer,
+    },
+    ...requestCalls(answer.parts, turn.state(), turn.start.agent),
+  );
+}
+
+async function fail(turn: Turn, heard: Heard, request: ModelRequest, error: ModelError, begun: number): Promise<void> {
+  const { step_index } = openModelStep(turn);
+  const { code, message, retryable } = error;
+  await turn.record({
+    type: "step.completed",
+    step_index,
+    step_type: "model_call",
+    status: "failed",
+    latency_ms: Math.round(performance.now() - begun),
+    error: { code, message, retryable },
+    answer: answerOf(turn, heard, request),
+  });
+}
+
+function answerOf(turn: Turn, heard: Heard, request: ModelRequest): ModelAnswer {
+  const { transcript, finish, time_to_first_token_ms } = heard;
+  // A call that the stream cut short was never whole: it is neither run nor shown to the model again.
+  const parts = heard.error ? transcript.parts.filter((part) => part.type !== "tool_call") : transcript.parts;
+  return {
+    ...spent(turn, heard, request),
+    message_id: newId("message"),
+    parts,
+    deltas: transcript.deltas,
+    finish,
+    time_to_first_token_ms,
+  };
+}
+
+/** What the call cost. A call that broke off counts what was streamed, and says that it is an estimate. */
+function spent({ state }: Turn, { usage, error, transcript }: Heard, request: ModelRequest): ModelSpend {
+  const model = state().run!.model;
+  const estimated = error !== null && usage.output_tokens === null && transcript.length > 0;
+  const counted = estimated ? estimate(request, transcript.length) : usage;
+  if (error && !estimated && usage.output_tokens === null) return { usage: nothing, cost_usd: 0, estimated: false };
+  return { usage: counted, cost_usd: costOf(model, counted), estimated };
+}
+
+const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+
+/** About four characters make a token in the providers' tokenizers. */
+export function estimate(request: ModelRequest, streamed: number): ModelUsage {
+  const asked = JSON.stringify(request.messages).length + JSON.stringify(request.tools).length;
+  return { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(streamed / 4) };
+}

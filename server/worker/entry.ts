@@ -1,0 +1,24 @@
+import { createEngine } from "./engine.ts";
+import type { Notice, Order } from "./messages.ts";
+
+// A worker thread: orders in, notices out, both as one string of JSON for all of a tick. Strings cross threads without
+// a structured clone, and a batch costs one crossing.
+declare const self: Worker;
+
+let notices: Notice[] = [];
+
+function send(notice: Notice): void {
+  if (notices.push(notice) === 1) setImmediate(flush);
+}
+
+function flush(): void {
+  const batch = notices;
+  notices = [];
+  self.postMessage(JSON.stringify(batch));
+}
+
+const engine = createEngine(send);
+
+self.onmessage = ({ data }: MessageEvent<string>) => {
+  for (const order of JSON.parse(data) as Order[]) engine.receive(order);
+};

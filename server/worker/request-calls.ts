@@ -1,0 +1,107 @@
+import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
+import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import type { AssistantPart } from "../core/model-call.ts";
+import type { Needs, RunEvent, ToolError } from "../core/run-event.ts";
+import type { RunState } from "../core/run-state.ts";
+import { jsonFault } from "../lib/json-limits.ts";
+import { validateAgainst } from "../lib/json-schema.ts";
+
+type Asked = Extract<AssistantPart, { type: "tool_call" }>;
+
+/**
+ * The calls that an answer asks for, as events. What cannot be run (no such tool, bad arguments) is answered at once
+ * with an error that the model reads: a model that errs gets to mend it, the run does not fail of it.
+ */
+export function requestCalls(parts: readonly AssistantPart[], state: RunState, agent: AgentSnapshot): RunEvent[] {
+  const asked = parts.filter((part) => part.type === "tool_call");
+  return asked.flatMap((part, index) => request(part, state.steps + index, state.turns - 1, agent));
+}
+
+function request(part: Asked, step_index: number, turn_index: number, agent: AgentSnapshot): RunEvent[] {
+  const tool = agent.tools.find(({ name }) => name === part.name);
+  const read = readArguments(part.arguments, tool);
+  const needs = "error" in read || !tool ? null : needsOf(tool, read.arguments);
+  const args = "error" in read ? {} : read.arguments;
+  const call = {
+    id: part.id,
+    step_index,
+    turn_index,
+    tool_id: tool?.id ?? null,
+    tool: part.name,
+    type: tool?.type ?? "unknown",
+    arguments: args,
+    needs,
+  };
+  const begun: RunEvent[] = [
+    { type: "tool.requested", call },
+    {
+      type: "step.started",
+      step_id: newId("step"),
+      step_index,
+      step_type: "tool_call",
+      turn_index,
+      name: part.name,
+      attempt: 1,
+      tool_call_id: part.id,
+      input_hash: null,
+    },
+  ];
+  return "error" in read ? [...begun, ...refusal(part, step_index, read.error)] : begun;
+}
+
+/** Reads and judges arguments as the model wrote them. */
+export function readArguments(
+  text: string,
+  tool: ToolSnapshot | undefined,
+): { arguments: Record<string, unknown> } | { error: ToolError } {
+  const bad = (message: string) => ({ error: { code: "invalid_arguments", message } });
+  if (!tool) return { error: { code: "tool_not_found", message: "There is no tool of this name." } };
+  if (Buffer.byteLength(text) > limits.tool_arguments_bytes)
+    return bad(`The arguments are larger than ${limits.tool_arguments_bytes} bytes.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim() === "" ? "{}" : text);
+  } catch (error) {
+    return bad(`The arguments are not valid JSON: ${(error as Error).message}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return bad("The arguments must be a JSON object.");
+  const fault = jsonFault(value);
+  if (fault) return bad(fault);
+  const faults = validateAgainst(tool.parameters, value);
+  if (faults.length > 0) return bad(faults.map(({ path, message }) => `${path || "arguments"}: ${message}`).join("; "));
+  return { arguments: value as Record<string, unknown> };
+}
+
+function needsOf({ approval, type }: ToolSnapshot, args: Record<string, unknown>): Needs | null {
+  const asks =
+    approval === "always" || (typeof approval === "object" && validateAgainst(approval.when, args).length === 0);
+  if (asks) return "approval";
+  return type === "client" ? "output" : null;
+}
+
+const refusal = ({ id, name }: Asked, step_index: number, error: ToolError): RunEvent[] => [
+  {
+    type: "tool.completed",
+    tool_call_id: id,
+    step_index,
+    tool: name,
+    status: "failed",
+    output: null,
+    error,
+    latency_ms: 0,
+    attempts: 0,
+    message_id: newId("message"),
+    submitted: false,
+  },
+  {
+    type: "step.completed",
+    step_index,
+    step_type: "tool_call",
+    status: "failed",
+    latency_ms: 0,
+    error: null,
+    answer: null,
+  },
+];

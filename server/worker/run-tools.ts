@@ -1,0 +1,106 @@
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { newId } from "../core/ids.ts";
+import type { RunEvent, ToolError } from "../core/run-event.ts";
+import type { OpenStep, ToolCall } from "../core/run-state.ts";
+import { Superseded, type Turn } from "./run-loop.ts";
+
+/** What running a tool came to; `attempts` counts the requests that were made. */
+export type ToolOutcome =
+  | { output: unknown; error: null; attempts: number }
+  | { output: null; error: ToolError; attempts: number };
+
+/** Runs one call. Never throws but for an abort: what goes wrong is an error that the model reads. */
+export type RunTool = (call: ToolCall, tool: ToolSnapshot, signal: AbortSignal) => Promise<ToolOutcome>;
+
+/** Runs calls side by side. Their intent is in the journal already; each result is recorded as it comes. */
+export async function runTools(calls: readonly ToolCall[], turn: Turn): Promise<void> {
+  const ended = await Promise.allSettled(calls.map((call) => runCall(call, turn)));
+  for (const end of ended) if (end.status === "rejected") throw end.reason;
+}
+
+async function runCall(call: ToolCall, turn: Turn): Promise<void> {
+  const step = turn.state().open.find((open) => open.tool_call_id === call.id)!;
+  const tool = turn.start.agent.tools.find(({ id }) => id === call.tool_id)!;
+  if (step.run_attempt < turn.state().attempt && !(await resume(call, step, tool, turn))) return;
+  const begun = performance.now();
+  const outcome = await turn.ports.runTool(call, tool, turn.signal);
+  if (turn.signal.aborted) throw new Superseded();
+  const status = outcome.error ? "failed" : "completed";
+  await turn.record(...settled(call, { ...outcome, status, latency_ms: Math.round(performance.now() - begun) }));
+}
+
+/**
+ * The process died after the intent was recorded, so the request may have arrived. What is safe to repeat is repeated
+ * under the same key; of the rest nobody knows, and nothing is guessed. Answers whether to run the call now.
+ */
+async function resume(call: ToolCall, step: OpenStep, tool: ToolSnapshot, turn: Turn): Promise<boolean> {
+  const reason = { code: "process_restarted", message: "The process ended while the tool was running." };
+  if (tool.idempotent || tool.on_unknown === "retry") {
+    const { step_index, attempt, anchor } = step;
+    await turn.record({
+      type: "step.restarted",
+      step_type: "tool_call",
+      step_index,
+      attempt: attempt + 1,
+      discards: anchor,
+      reason,
+      delay_ms: 0,
+      spent: null,
+    });
+    return true;
+  }
+  if (tool.on_unknown === "report") {
+    const message = "The process ended while the tool was running. It may or may not have had its effect.";
+    const error = { code: "outcome_unknown", message };
+    const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
+    await turn.record(
+      ...settled(call, { status: "unknown", output: null, error, attempts: call.attempts, latency_ms }),
+    );
+    return false;
+  }
+  const { id, step_index, turn_index, tool_id, tool: name, type, arguments: args } = call;
+  await turn.record({
+    type: "tool.requested",
+    call: { id, step_index, turn_index, tool_id, tool: name, type, arguments: args, needs: "reconcile" },
+  });
+  return false;
+}
+
+interface Settled {
+  status: "completed" | "failed" | "unknown";
+  output: unknown;
+  error: ToolError | null;
+  attempts: number;
+  latency_ms: number;
+}
+
+/** The result and the end of its step, in one append. */
+function settled(
+  { id, step_index, tool }: ToolCall,
+  { status, output, error, attempts, latency_ms }: Settled,
+): RunEvent[] {
+  return [
+    {
+      type: "tool.completed",
+      tool_call_id: id,
+      step_index,
+      tool,
+      status,
+      output,
+      error,
+      latency_ms,
+      attempts,
+      message_id: newId("message"),
+      submitted: false,
+    },
+    {
+      type: "step.completed",
+      step_index,
+      step_type: "tool_call",
+      status: status === "completed" ? "completed" : "failed",
+      latency_ms,
+      error: null,
+      answer: null,
+    },
+  ];
+}

@@ -1,0 +1,46 @@
+import { newId } from "../core/ids.ts";
+import type { AssistantPart } from "../core/model-call.ts";
+import type { ModelEvent } from "../models/port.ts";
+
+type Of<T extends ModelEvent["type"]> = Extract<ModelEvent, { type: T }>;
+
+/** Takes down an answer as it comes: its parts, and how each delta arrived. */
+export class Transcript {
+  readonly parts: AssistantPart[] = [];
+  /** Flat triples: part, length, milliseconds since the step started. */
+  readonly deltas: number[] = [];
+  /** UTF-16 code units streamed so far. */
+  length = 0;
+  // Providers number their parts with gaps; ours have none.
+  private readonly places = new Map<number, number>();
+
+  delta({ part, kind, text }: Pick<Of<"delta">, "part" | "kind" | "text">, ms: number): void {
+    const place = this.place(part, () => ({ type: kind === "output" ? "text" : "reasoning", text: "" }));
+    const target = this.parts[place]!;
+    if (target.type !== "tool_call") target.text += text;
+    this.deltas.push(place, text.length, ms);
+    this.length += text.length;
+  }
+
+  toolCall({ part, name, arguments: args, metadata }: Of<"tool_call">): void {
+    this.place(part, () => ({
+      type: "tool_call",
+      id: newId("tool_call"),
+      name,
+      arguments: args,
+      ...(metadata && { metadata }),
+    }));
+  }
+
+  metadata(part: number, metadata: Record<string, unknown>): void {
+    const target = this.parts[this.place(part, () => ({ type: "reasoning", text: "" }))]!;
+    target.metadata = { ...target.metadata, ...metadata };
+  }
+
+  private place(part: number, create: () => AssistantPart): number {
+    const known = this.places.get(part);
+    if (known !== undefined) return known;
+    this.places.set(part, this.parts.length);
+    return this.parts.push(create()) - 1;
+  }
+}
