@@ -110,7 +110,7 @@ CREATE TABLE runs (
   timeout_ms          INTEGER NOT NULL,
   action_timeout_ms   INTEGER NOT NULL,
   expires_at_ms       INTEGER, -- When the run fails unless it moves on; NULL once it is over.
-  trace_deleted_at_ms INTEGER,
+  summary             TEXT, -- What is left of a run whose trace was deleted: the run without messages and tool calls.
   UNIQUE (project_id, environment, id)
 ) STRICT;
 CREATE INDEX runs_by_status ON runs (project_id, environment, status, id);
@@ -158,6 +158,10 @@ CREATE TABLE pending_calls (
   PRIMARY KEY (run_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pending_calls_by_scope ON pending_calls (project_id, environment, id);
+CREATE VIEW approvals AS
+  SELECT p.id, p.run_id, p.project_id, p.environment, p.needs, p.call, p.created_at_ms, r.expires_at_ms, r.metadata
+  FROM pending_calls AS p JOIN runs AS r ON r.id = p.run_id
+  WHERE r.status = 'requires_action';
 
 -- How to reach model providers: the operator's, not a project's.
 CREATE TABLE model_connections (

@@ -2,8 +2,16 @@ import { AppError } from "../core/errors.ts";
 import type { Environment } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Seal } from "../lib/seal.ts";
+import { knownModels } from "../models/known-models.ts";
 import type { Connection, Provider } from "../models/port.ts";
-import { connectionFor, connectionsFromEnvironment, parseModel } from "../models/registry.ts";
+import {
+  connectionFor,
+  connectionsFromEnvironment,
+  isAvailable,
+  type ModelName,
+  parseModel,
+} from "../models/registry.ts";
+import { testModelNames } from "../models/test-models.ts";
 
 /** A connection as operators see it: its key is never shown again. */
 export interface ConnectionInfo {
@@ -12,6 +20,16 @@ export interface ConnectionInfo {
   base_url: string | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
+}
+
+/** A model as `GET /v1/models` lists it; what is not known is null. */
+export interface ModelInfo {
+  id: string;
+  object: "model";
+  provider: Provider;
+  available: boolean;
+  context_window: number | null;
+  prices: { input: number; cached_input: number; output: number };
 }
 
 interface Row {
@@ -50,14 +68,48 @@ export function createConnectionStore({
     }));
   const all = (): Connection[] => [...stored(), ...fromEnvironment];
 
+  const connect = (name: ModelName, environment: Environment): Connection | null =>
+    name.provider === "test" && environment === "live" ? null : connectionFor(name, all());
+
   return {
+    isAvailable(model: string, environment: Environment): boolean {
+      const name = parseModel(model);
+      return name !== null && connect(name, environment) !== null;
+    },
+
     /** Where a model is reached, or `model_not_available`. Live runs take no built-in test model. */
     resolve(model: string, environment: Environment): { connection: Connection; model: string } {
       const name = parseModel(model);
-      const connection =
-        name && (name.provider === "test" && environment === "live" ? null : connectionFor(name, all()));
+      const connection = name && connect(name, environment);
       if (name && connection) return { connection, model: name.model };
       throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
+    },
+
+    /** Known models with their prices (USD per million tokens), and whether a run could use them now. */
+    models(environment: Environment): ModelInfo[] {
+      const connections = all();
+      const known = knownModels.map(({ provider, model, context_window, price }) => {
+        const id = `${provider}/${model}`;
+        return {
+          id,
+          object: "model" as const,
+          provider,
+          available: isAvailable(id, connections),
+          context_window,
+          prices: price,
+        };
+      });
+      if (environment === "live") return known;
+      const free = { input: 0, cached_input: 0, output: 0 };
+      const builtIn = testModelNames.map((name) => ({
+        id: `test/${name}`,
+        object: "model" as const,
+        provider: "test" as const,
+        available: true,
+        context_window: null,
+        prices: free,
+      }));
+      return [...known, ...builtIn];
     },
 
     list(): ConnectionInfo[] {

@@ -120,7 +120,7 @@ export const runs = sqliteTable("runs", {
   timeout_ms: integer("timeout_ms").notNull(),
   action_timeout_ms: integer("action_timeout_ms").notNull(),
   expires_at_ms: integer("expires_at_ms"),
-  trace_deleted_at_ms: integer("trace_deleted_at_ms"),
+  summary: text("summary"),
 });
 
 export const runEvents = sqliteTable(

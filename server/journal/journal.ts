@@ -54,6 +54,7 @@ export function createJournal({
 
   /** Within a write: entries for these events, or `AppendRefused`. With an `attempt`, only while it is the run's. */
   function insert(runId: string, events: readonly RunEvent[], attempt?: number): JournalEntry[] {
+    if (events.length === 0) return [];
     const head = selectHead.get(runId);
     const scope = head ?? scopeOf(events[0]!);
     if (head && isOver(head.status)) throw new AppendRefused(`Run ${runId} is ${head.status}.`);

@@ -624,6 +624,17 @@ describe("answers", () => {
     await closed.promise;
   });
 
+  test("the connection of an answer that was refused unread is closed", async () => {
+    const closed = Promise.withResolvers<void>();
+    using raw = await rawServer((socket) => {
+      socket.on("close", () => closed.resolve());
+      socket.once("data", () => socket.write("HTTP/1.1 302 Found\r\nlocation: https://[\r\ncontent-length: 9\r\n\r\n"));
+    });
+    const url = `http://good.test:${raw.port}/`;
+    expect(await failure(url, { maxRedirects: 1 }, { allow: ["good.test"] })).toBe("url_invalid");
+    await closed.promise;
+  });
+
   test("a caller who gives up is told so, before and during the request", async () => {
     const arrived = Promise.withResolvers<void>();
     using raw = await rawServer((socket) => socket.once("data", () => arrived.resolve()));

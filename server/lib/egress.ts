@@ -77,7 +77,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
       throw new EgressError("connection_lost", "The connection ended before the answer did.", trip.sent);
     } finally {
       clearTimeout(timer);
-      ending.abort(); // Closes the connection of a body that was cut.
+      ending.abort(); // Closes the connection of an answer that was refused unread.
     }
   }
 

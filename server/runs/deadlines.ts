@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 
 // setTimeout counts in 32 bits: a longer wait would fire at once.
 const longest_ms = 2 ** 31 - 1;
+const again_ms = 1000;
 
 /** Ends runs whose time is up. One timer for the nearest deadline; nothing polls. */
 export function createDeadlines(sqlite: Database, expire: (runId: string) => Promise<void>, now: () => number) {
@@ -13,10 +14,11 @@ export function createDeadlines(sqlite: Database, expire: (runId: string) => Pro
   );
   let timer: Timer | null = null;
   let armed = Number.POSITIVE_INFINITY;
+  let stopped = false;
 
   /** To be called when a run may have got an earlier deadline. */
   function arm(at: number | null = nearest.get()!.at): void {
-    if (at === null || at >= armed) return;
+    if (stopped || at === null || at >= armed) return;
     if (timer) clearTimeout(timer);
     armed = at;
     timer = setTimeout(() => void fire(), Math.min(Math.max(0, at - now()), longest_ms));
@@ -24,13 +26,17 @@ export function createDeadlines(sqlite: Database, expire: (runId: string) => Pro
 
   async function fire(): Promise<void> {
     armed = Number.POSITIVE_INFINITY;
-    await Promise.allSettled(due.all(now()).map(({ id }) => expire(id)));
-    arm();
+    const ends = await Promise.allSettled(due.all(now()).map(({ id }) => expire(id)));
+    if (stopped) return;
+    if (ends.every(({ status }) => status === "fulfilled")) return arm();
+    // Storage that takes no write now would be asked without a pause: its runs are still due.
+    timer = setTimeout(() => void fire(), again_ms);
   }
 
   return {
     arm,
     stop() {
+      stopped = true;
       if (timer) clearTimeout(timer);
     },
   };

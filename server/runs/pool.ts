@@ -1,3 +1,4 @@
+import { SQLiteError } from "bun:sqlite";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { failedEvents } from "../core/conclude.ts";
 import { runError } from "../core/decide.ts";
@@ -8,6 +9,7 @@ import type { Scope } from "../core/scope.ts";
 import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
 import type { Notice, Order, RunStart } from "../worker/messages.ts";
+import { partialOf } from "./partial.ts";
 import type { Thread, ThreadFactory } from "./threads.ts";
 import type { Watches } from "./watch.ts";
 
@@ -57,7 +59,9 @@ export function createPool({
 }) {
   const drives = new Map<string, Drive>();
   const busy = new Map<string, number>();
-  const queues = new Map<string, RunHead[]>();
+  const queues = new Map<string, Map<string, Scope>>();
+  // Runs that nobody may drive until the journal says that they were recovered: the attempt they had is past.
+  const recovering = new Set<string>();
   let count = 0;
   let stopped = false;
   const threads: Thread[] = Array.from({ length: Math.max(1, size) }, (_, index) => spawn(index));
@@ -84,20 +88,37 @@ export function createPool({
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
   function start(runId: string): void {
-    const head = journal.head(runId);
-    if (stopped || !head || head.status !== "in_progress" || drives.has(runId)) return;
+    const head = drivable(runId);
+    if (stopped || !head) return;
     const key = keyOf(head);
-    if ((busy.get(key) ?? 0) < slots(head)) drive(head);
-    else queues.set(key, [...(queues.get(key) ?? []), head]);
+    queues.set(key, (queues.get(key) ?? new Map<string, Scope>()).set(runId, head));
+    advance(key);
+  }
+
+  function drivable(runId: string): RunHead | null {
+    const head = journal.head(runId);
+    return head?.status === "in_progress" && !drives.has(runId) && !recovering.has(runId) ? head : null;
+  }
+
+  /** Gives free slots to those who wait. Who ended while it waited takes none: the next one gets it. */
+  function advance(key: string): void {
+    const queue = queues.get(key);
+    for (const [runId, scope] of queue ?? []) {
+      const head = drivable(runId);
+      if (head && (busy.get(key) ?? 0) >= slots(scope)) return;
+      queue!.delete(runId);
+      if (head) drive(head);
+    }
+    queues.delete(key);
   }
 
   function drive(head: RunHead): void {
     const { run_id, attempt } = head;
-    const history = journal.read(run_id);
-    const created = history[0]!.event;
-    if (created.type !== "run.created") throw new Error(`Journal of ${run_id} has no beginning.`);
-    const agent = journal.snapshot(head, created.agent_hash);
     try {
+      const history = journal.read(run_id);
+      const created = history[0]?.event;
+      if (created?.type !== "run.created") throw new Error(`Journal of ${run_id} has no beginning.`);
+      const agent = journal.snapshot(head, created.agent_hash);
       const thread = leastBusy();
       const one: Drive = { id: ++count, run_id, owner: keyOf(head), thread };
       const order: Order = {
@@ -134,17 +155,17 @@ export function createPool({
       thread.send({ do: "refused", ticket });
       if (error instanceof AppendRefused) return;
       log.error("the journal could not be written", { run_id, error });
-      drop(run_id);
-      setTimeout(() => void recover(run_id), storageRetry_ms);
+      // The loop leaves now. Started again under the same attempt, it would repeat what it has done without a record.
+      recovering.add(run_id);
+      abort(run_id);
+      later(() => recover(run_id));
     }
   }
 
   function leave({ drive, run_id, attempt, fault }: Extract<Notice, { do: "left" }>): void {
     if (drives.get(run_id)?.id === drive) drop(run_id);
-    if (fault !== null) {
-      log.error("a run met a bug", { run_id, fault });
-      void end(run_id, attempt, new Error(fault));
-    } else start(run_id); // An answer may have come while the loop was on its way out.
+    if (fault !== null) void end(run_id, attempt, new Error(fault));
+    else start(run_id); // An answer may have come while the loop was on its way out.
   }
 
   /** Forgets that a run is driven, and gives its slot to the next one that waits. */
@@ -156,35 +177,51 @@ export function createPool({
     const left = (busy.get(key) ?? 1) - 1;
     if (left > 0) busy.set(key, left);
     else busy.delete(key);
-    const queue = queues.get(key);
-    const next = queue?.shift();
-    if (queue?.length === 0) queues.delete(key);
-    if (next) start(next.run_id);
+    advance(key);
+  }
+
+  /** Tells the loop of a run to stop; the journal has already said why. */
+  function abort(runId: string): void {
+    const drive = drives.get(runId);
+    if (!drive) return;
+    drop(runId);
+    drive.thread.send({ do: "abort", drive: drive.id });
+  }
+
+  function later(again: () => Promise<void>): void {
+    setTimeout(() => {
+      if (!stopped) void again();
+    }, storageRetry_ms);
   }
 
   /** Fails a run that cannot be driven: its model is gone, or a bug stopped its loop. */
   async function end(runId: string, attempt: number, cause: unknown): Promise<void> {
     const known = cause instanceof AppError && cause.code === "model_not_available";
     const message = known ? cause.message : "runnel met an internal error while it worked on this run.";
-    await change(runId, attempt, (entries) => {
+    if (!known) log.error("a run met a bug", { run_id: runId, error: cause });
+    const done = await change(runId, attempt, (entries) => {
       const state = fold(entries);
-      return failedEvents(state, runError(known ? "model_not_available" : "internal_error", message, state), now());
+      const error = runError(known ? "model_not_available" : "internal_error", message, state);
+      return failedEvents(state, error, now(), partialOf(watches.live(runId), state));
     });
+    if (!done) later(() => end(runId, attempt, cause));
   }
 
   /** Takes up a run whose loop is gone, under a new attempt, from its last completed step. */
   async function recover(runId: string): Promise<void> {
     if (stopped) return;
+    recovering.add(runId);
     const done = await change(runId, undefined, (entries) => {
       const state = fold(entries);
       if (state.status !== "in_progress") return [];
       return [{ type: "run.recovered", attempt: state.attempt + 1, step_index: state.open[0]?.step_index ?? null }];
     });
-    if (done) start(runId);
-    else if (!stopped) setTimeout(() => void recover(runId), storageRetry_ms);
+    if (!done) return later(() => recover(runId));
+    recovering.delete(runId);
+    start(runId);
   }
 
-  /** False when the storage refused; a run that is over or gone needs nothing and is done. */
+  /** False when the storage refused; a run that is over, gone or past reading needs nothing more and is done. */
   async function change(
     runId: string,
     attempt: number | undefined,
@@ -200,20 +237,14 @@ export function createPool({
     } catch (error) {
       if (error instanceof AppendRefused) return true;
       log.error("the journal could not be written", { run_id: runId, error });
-      return false;
+      return !(error instanceof SQLiteError);
     }
   }
 
   return {
     start,
     recover,
-    /** Tells the loop of a run to stop; the journal has already said why. */
-    abort(runId: string): void {
-      const drive = drives.get(runId);
-      if (!drive) return;
-      drop(runId);
-      drive.thread.send({ do: "abort", drive: drive.id });
-    },
+    abort,
     driving: () => drives.size,
     stop(): void {
       stopped = true;

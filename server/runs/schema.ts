@@ -1,14 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { JsonObject, Metadata, oneOf } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
-
-export const RunPath = Type.Object({ id: Type.String({ pattern: idPattern("run") }) }, closed);
-
-const Metadata = Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ maxLength: 512 }), {
-  maxProperties: 16,
-});
 
 const Subject = Type.String({ minLength: 1, maxLength: 255 });
 
@@ -27,14 +21,14 @@ export const CreateRun = Type.Object(
           model: Type.Optional(Type.String({ maxLength: 300 })),
           tools: Type.Optional(Type.Array(Type.String(), { maxItems: limits.tools_per_agent, uniqueItems: true })),
           max_turns: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-          output_schema: Type.Optional(Type.Object({})),
+          output_schema: Type.Optional(JsonObject),
         },
         closed,
       ),
     ),
     timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
     action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
-    on_disconnect: Type.Optional(Type.Union([Type.Literal("continue"), Type.Literal("cancel")])),
+    on_disconnect: Type.Optional(oneOf(["continue", "cancel"])),
     on_concurrency_limit: Type.Optional(Type.Literal("reject")),
     metadata: Type.Optional(Metadata),
   },
@@ -51,9 +45,9 @@ export const SubmitToolOutputs = Type.Object(
           tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
           output: Type.Optional(Type.Unknown()),
           is_error: Type.Optional(Type.Boolean()),
-          decision: Type.Optional(Type.Union([Type.Literal("approve"), Type.Literal("reject")])),
+          decision: Type.Optional(oneOf(["approve", "reject"])),
           reason: Type.Optional(Type.String({ maxLength: 2000 })),
-          arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+          arguments: Type.Optional(JsonObject),
         },
         closed,
       ),

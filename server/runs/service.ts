@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import { cancelledEvents, failedEvents, type Partial } from "../core/conclude.ts";
+import { cancelledEvents, failedEvents } from "../core/conclude.ts";
 import { runError } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -8,17 +8,16 @@ import type { RunCreated } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
-import { submitEvents, type ToolAnswer } from "../core/submit.ts";
+import { notAwaiting, submitEvents, type ToolAnswer } from "../core/submit.ts";
 import type { Db } from "../db/open.ts";
 import type { Journal } from "../journal/journal.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
-import { costOf } from "../models/known-models.ts";
-import { unknownUsage } from "../models/port.ts";
 import { createDeadlines } from "./deadlines.ts";
+import { partialOf } from "./partial.ts";
 import type { Pool } from "./pool.ts";
 import type { CreateRun } from "./schema.ts";
 import type { RunStore } from "./store.ts";
-import { partialAnswer, type Watches } from "./watch.ts";
+import type { Watches } from "./watch.ts";
 
 export type RunService = ReturnType<typeof createRunService>;
 
@@ -45,6 +44,11 @@ export function createRunService({
   now: () => number;
 }) {
   const deadlines = createDeadlines(db.sqlite, expire, now);
+  // A run that begins to wait may have to end sooner than it would have had to before.
+  const unlisten = watches.listen((runId) => {
+    const at = runs.expiry(runId);
+    if (at !== null) deadlines.arm(at);
+  });
 
   /** Starts a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
   async function create(scope: Scope, body: CreateRun, requestId: string): Promise<RunObject> {
@@ -61,8 +65,7 @@ export function createRunService({
       return inserted;
     });
     pool.start(run_id);
-    deadlines.arm(now() + created.timeout_ms);
-    return runObject(fold(entries), now() + created.timeout_ms);
+    return runObject(fold(entries), runs.expiry(run_id));
   }
 
   function refuseIfFull(scope: Scope): void {
@@ -74,18 +77,16 @@ export function createRunService({
 
   /** Takes answers to what a run asked for. Answers the `seq` before them, from where a stream may go on. */
   async function submit(scope: Scope, runId: string, answers: readonly ToolAnswer[]): Promise<number> {
-    runs.standing(scope, runId);
     let before = 0;
     const entries = await journal.commit(runId, () => {
+      const { status, summary } = runs.standing(scope, runId);
+      if (summary !== null) throw notAwaiting(status);
       const state = fold(journal.read(runId));
       before = state.seq;
       const events = submitEvents(state, answers, argumentFaults(scope, state), now());
       return events.length > 0 ? journal.insert(runId, events) : [];
     });
-    if (entries.length > 0) {
-      pool.start(runId);
-      deadlines.arm();
-    }
+    if (entries.length > 0) pool.start(runId);
     return before;
   }
 
@@ -98,28 +99,20 @@ export function createRunService({
 
   /** Cancels, at once and for good: the journal says so before anybody is told to stop. */
   async function cancel(scope: Scope, runId: string, reason: string | null): Promise<void> {
-    runs.standing(scope, runId);
     await journal.commit(runId, () => {
+      // Asked of the row: a run whose trace was deleted has no journal that could be folded.
+      const { status } = runs.standing(scope, runId);
+      if (status === "cancelled") return [];
+      if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already.`);
       const state = fold(journal.read(runId));
-      if (state.status === "cancelled") return [];
-      if (isOver(state.status)) throw new AppError("run_already_terminal", `The run is ${state.status} already.`);
-      return journal.insert(runId, cancelledEvents(state, reason, now(), partialOf(state)));
+      return journal.insert(runId, cancelledEvents(state, reason, now(), partialOf(watches.live(runId), state)));
     });
     pool.abort(runId);
   }
 
-  /** What the model call that is cut short has said: it was streamed, so it is recorded, and counted as an estimate. */
-  function partialOf(state: RunState): Partial | null {
-    const live = watches.live(state.run!.run_id);
-    if (!live) return null;
-    const asked = JSON.stringify(state.messages).length;
-    const usage = { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(live.length / 4) };
-    return { ...partialAnswer(live), usage, cost_usd: costOf(state.run!.model, usage), estimated: true };
-  }
-
   /** Fails a run whose time is up. Looks again inside the write: it may have moved on in the meantime. */
   async function expire(runId: string): Promise<void> {
-    await journal.commit(runId, () => {
+    const entries = await journal.commit(runId, () => {
       const expires_at = runs.expiry(runId);
       if (expires_at === null || expires_at > now()) return [];
       const state = fold(journal.read(runId));
@@ -127,9 +120,9 @@ export function createRunService({
       const error = waiting
         ? runError("action_expired", "Nobody answered what the run asked for in time (action_timeout_ms).", state)
         : runError("run_timeout", `The run took longer than ${state.run!.timeout_ms} ms (timeout_ms).`, state);
-      return journal.insert(runId, failedEvents(state, error, now(), partialOf(state)));
+      return journal.insert(runId, failedEvents(state, error, now(), partialOf(watches.live(runId), state)));
     });
-    pool.abort(runId);
+    if (entries.length > 0) pool.abort(runId);
   }
 
   /** Answers when the run is over or needs action, or after `ms`. */
@@ -154,7 +147,12 @@ export function createRunService({
     return unfinished.length;
   }
 
-  return { create, submit, cancel, settled, recover, stop: () => deadlines.stop() };
+  function stop(): void {
+    unlisten();
+    deadlines.stop();
+  }
+
+  return { create, submit, cancel, settled, recover, stop };
 }
 
 function pinned(

@@ -1,19 +1,32 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
+import type { Needs, ToolRequest } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, isOver, type RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { notFound } from "../http/not-found.ts";
+import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
 
 /** The row of a run: what runs are listed and timed by. */
-export interface RunRow {
+export interface RunRow extends Scope {
   id: string;
   status: RunStatus;
   seq: number;
   expires_at_ms: number | null;
-  trace_deleted_at_ms: number | null;
+  /** The run as JSON, once its trace was deleted. */
+  summary: string | null;
+}
+
+interface PendingRow extends Scope {
+  id: string;
+  run_id: string;
+  needs: Needs;
+  call: string;
+  created_at_ms: number;
+  expires_at_ms: number;
 }
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -21,7 +34,7 @@ export type RunStore = ReturnType<typeof createRunStore>;
 /** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
 export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
   const { sqlite } = db;
-  const columns = "id, status, seq, expires_at_ms, trace_deleted_at_ms";
+  const columns = "id, project_id, environment, status, seq, expires_at_ms, summary";
   const select = sqlite.query<RunRow, [string, string, string]>(
     `SELECT ${columns} FROM runs WHERE id = ? AND project_id = ? AND environment = ?`,
   );
@@ -42,42 +55,70 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     return row;
   }
 
-  const read = (row: Pick<RunRow, "id" | "expires_at_ms">): RunObject =>
-    runObject(fold(journal.read(row.id)), row.expires_at_ms);
+  const read = ({ id, expires_at_ms, summary }: Pick<RunRow, "id" | "expires_at_ms" | "summary">): RunObject =>
+    summary === null ? runObject(fold(journal.read(id)), expires_at_ms) : JSON.parse(summary);
 
   return {
     standing,
     read,
     get: (scope: Scope, id: string): RunObject => read(standing(scope, id)),
+    list: (scope: Scope, page: Page) => toList(listRows<RunRow>(db, { table: "runs", columns, scope, page }), read),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     expiry: (id: string): number | null => selectExpiry.get(id)?.at ?? null,
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
 
-    /** Deletes a run that is over, with its journal and what nobody else shares of its blobs. */
-    async remove(scope: Scope, id: string): Promise<void> {
+    /** Deletes what the journal tells of a run that is over; what was asked and what came of it stays. */
+    async forgetTrace(scope: Scope, id: string): Promise<void> {
       await db.write(() => {
-        if (!isOver(standing(scope, id).status))
-          throw new AppError("run_not_terminal", "The run is not over: cancel it first.");
-        deleteRun(sqlite, scope, id);
+        const row = standing(scope, id);
+        if (row.summary !== null) throw notFound();
+        if (!isOver(row.status)) throw notTerminal();
+        const summary = { ...read(row), messages: [], tool_calls: [], trace_id: null };
+        sqlite.query("UPDATE runs SET summary = ? WHERE id = ?").run(JSON.stringify(summary), id);
+        sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(id);
+        forgetBlobs(sqlite, scope, id);
       });
     },
 
-    /** Calls of every run of this scope that wait for somebody, oldest first. */
-    pending({ project_id, environment }: Scope, needs?: string) {
-      return sqlite
-        .query<{ run_id: string; needs: string; call: string; created_at_ms: number; expires_at_ms: number }, string[]>(
-          `SELECT p.run_id, p.needs, p.call, p.created_at_ms, r.expires_at_ms FROM pending_calls AS p
-           JOIN runs AS r ON r.id = p.run_id WHERE p.project_id = ? AND p.environment = ?
-           ${needs ? "AND p.needs = ?" : ""} ORDER BY p.id LIMIT 100`,
-        )
-        .all(project_id, environment, ...(needs ? [needs] : []));
+    /** Deletes a run that is over, with its journal and what nobody else shares of its blobs. */
+    async remove(scope: Scope, id: string): Promise<void> {
+      await db.write(() => {
+        if (!isOver(standing(scope, id).status)) throw notTerminal();
+        forgetBlobs(sqlite, scope, id);
+        sqlite.query("DELETE FROM runs WHERE id = ?").run(id);
+      });
     },
+
+    /** Calls of every run of this scope that wait for somebody. */
+    pending: (scope: Scope, page: Page) =>
+      toList(listRows<PendingRow>(db, { table: "approvals", scope, page }), toApproval),
   };
 }
 
-function deleteRun(sqlite: Database, { project_id, environment }: Scope, id: string): void {
+function toApproval({ id, run_id, needs, call, created_at_ms, expires_at_ms, project_id, environment }: PendingRow) {
+  const { tool_id, tool, arguments: args } = JSON.parse(call) as ToolRequest;
+  return {
+    id,
+    object: "approval" as const,
+    run_id,
+    tool_id,
+    tool,
+    arguments: args,
+    needs,
+    created_at: timestamp(created_at_ms),
+    expires_at: timestamp(expires_at_ms),
+    metadata: {},
+    project_id,
+    environment,
+  };
+}
+
+const notTerminal = () => new AppError("run_not_terminal", "The run is not over: cancel it first.");
+
+/** Takes a run off its blobs, and deletes those that no other run of this scope uses. */
+function forgetBlobs(sqlite: Database, { project_id, environment }: Scope, id: string): void {
   const hashes = sqlite.query<{ hash: string }, [string]>("SELECT hash FROM run_blobs WHERE run_id = ?").all(id);
-  sqlite.query("DELETE FROM runs WHERE id = ?").run(id);
+  sqlite.query("DELETE FROM run_blobs WHERE run_id = ?").run(id);
   const forget = sqlite.query(
     `DELETE FROM blobs WHERE project_id = ?1 AND environment = ?2 AND hash = ?3 AND NOT EXISTS (
        SELECT 1 FROM run_blobs JOIN runs ON runs.id = run_blobs.run_id

@@ -16,6 +16,9 @@ export interface Cursor {
 
 const retry_ms = 2000;
 const ping_ms = 5000;
+// How often a quiet stream looks whether its reader may still read.
+const look_ms = 1000;
+const always = () => true;
 
 /** Reads `12` or `12.340`, as it stood in the `id:` of the last event; null or empty means from the beginning. */
 export function parseCursor(text: string | null, param: string): Cursor {
@@ -30,34 +33,45 @@ export type RunStream = ReturnType<typeof createRunStream>;
 
 /** A run's journal and live deltas as server-sent events, from any place, to the end. Reads by cursor: no queues. */
 export function createRunStream({ journal, watches }: { journal: Journal; watches: Watches }) {
-  /** Text to send; ends after the run's last event, or when the signal is aborted. */
-  return async function* tail(runId: string, from: Cursor, signal: AbortSignal): AsyncGenerator<string, void> {
+  /** Text to send; ends after the run's last event, when the signal is aborted, or within a second of `allowed` saying no. */
+  return async function* tail(
+    runId: string,
+    from: Cursor,
+    signal: AbortSignal,
+    allowed = always,
+  ): AsyncGenerator<string, void> {
     const watch = watches.join(runId);
     try {
       const reader = createReader(runId, from.anchor === null ? anchored(journal, runId, from) : from);
       yield sseRetry(retry_ms);
+      let quiet = 0;
       for (let seen = -1; !signal.aborted; ) {
         if (watch.commits() !== seen) {
           seen = watch.commits();
           const { text, last } = reader.entries(journal.read(runId, reader.seq()));
           if (text) yield text;
-          if (last || isPast(journal, runId, reader.seq())) return;
+          if (last || isPast(journal, runId)) return;
           continue;
         }
         const text = reader.live(watch.live());
         if (text) yield text;
-        else if (!(await watch.next(ping_ms, signal)) && !signal.aborted) yield sseComment("ping");
+        else quiet = (await watch.next(look_ms, signal)) ? 0 : quiet + look_ms;
+        if (!allowed()) return;
+        if (quiet < ping_ms || signal.aborted) continue;
+        quiet = 0;
+        yield sseComment("ping");
       }
+      yield sseComment("closing"); // The server stops; whoever still reads may come back with the last id.
     } finally {
       watch.leave();
     }
   };
 }
 
-// Whoever comes back after the last event has nothing to wait for.
-function isPast(journal: Journal, runId: string, seq: number): boolean {
+// Whoever comes back after the last event, or after the run was deleted, has nothing to wait for.
+function isPast(journal: Journal, runId: string): boolean {
   const head = journal.head(runId);
-  return !head || (isOver(head.status) && seq >= head.seq);
+  return !head || isOver(head.status);
 }
 
 /** A reader that has seen the start of a model call, and none of its deltas, goes on with the first of them. */

@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import { newId } from "../core/ids.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+
+const draft = { name: "Clerk", instructions: "Be brief.", model: "test/echo" };
+const newTool = async (client: Client, name = "look_up") => (await client.post("/v1/tools", { name })).body;
+
+test("an agent comes back as it was created, with defaults for the rest", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const tool = await newTool(client);
+  const created = await client.post("/v1/agents", { ...draft, tools: [tool.id], metadata: { team: "red" } });
+  expect(created.status).toBe(201);
+  // A copy: matching puts the matchers into what it looks at.
+  expect(structuredClone(created.body)).toMatchObject({
+    ...draft,
+    id: expect.stringMatching(/^agt_[0-9a-z]{26}$/),
+    object: "agent",
+    description: null,
+    tools: [{ id: tool.id, name: "look_up", type: "client" }],
+    tools_count: 1,
+    max_turns: 25,
+    model_settings: {},
+    output_schema: null,
+    version: 1,
+    metadata: { team: "red" },
+    ...client.scope,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
+  const { request_id: _, ...agent } = created.body;
+  expect((await client.get(`/v1/agents/${agent.id}`)).body).toMatchObject(agent);
+});
+
+test("a list counts the tools and has the newest agent first", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const tools = [(await newTool(client, "a")).id, (await newTool(client, "b")).id];
+  await client.post("/v1/agents", draft);
+  await client.post("/v1/agents", { ...draft, name: "Second", tools });
+  const { body } = await client.get("/v1/agents?limit=1");
+  expect(body).toMatchObject({ object: "list", has_more: true, data: [{ name: "Second", tools: 2 }] });
+  expect((await client.get(`/v1/agents?starting_after=${body.last_id}`)).body.data).toMatchObject([
+    { name: "Clerk", tools: 0 },
+  ]);
+});
+
+test("only a change makes a version, and every version stays readable", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const tool = await newTool(client);
+  const { body: agent } = await client.post("/v1/agents", { ...draft, tools: [tool.id] });
+  const path = `/v1/agents/${agent.id}`;
+  expect((await client.patch(path, { name: "Clerk", tools: [tool.id] })).body.version).toBe(1);
+  expect((await client.patch(path, {})).body.version).toBe(1);
+  expect((await client.patch(path, { instructions: "Be long.", tools: [], expected_version: 1 })).body).toMatchObject({
+    version: 2,
+    tools: [],
+    name: "Clerk",
+  });
+  const stale = await client.patch(path, { name: "x", expected_version: 1 });
+  expect([stale.status, stale.body.error.code]).toEqual([409, "version_conflict"]);
+  await client.delete(`/v1/tools/${tool.id}`);
+  expect((await client.get(`${path}/versions/1`)).body).toMatchObject({
+    instructions: "Be brief.",
+    tools: [{ id: tool.id }],
+  });
+  const versions = await client.get(`${path}/versions`);
+  expect(versions.body.data.map(({ version }: { version: number }) => version)).toEqual([2, 1]);
+  const first = await client.get(`${path}/versions?limit=1`);
+  expect((await client.get(`${path}/versions?starting_after=${first.body.last_id}`)).body.data).toMatchObject([
+    { version: 1 },
+  ]);
+  expect((await client.get(`${path}/versions/3`)).status).toBe(404);
+  expect((await client.get(`${path}/versions?starting_after=9`)).body.error.code).toBe("invalid_cursor");
+});
+
+test("fields that may be empty can be cleared", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: agent } = await client.post("/v1/agents", {
+    ...draft,
+    description: "d",
+    output_schema: { type: "object" },
+  });
+  const { body } = await client.patch(`/v1/agents/${agent.id}`, { description: null, output_schema: null });
+  expect(body).toMatchObject({ description: null, output_schema: null, version: 2 });
+});
+
+test("a deleted tool leaves its agents, and a deleted agent is gone", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const tool = await newTool(client);
+  const { body: agent } = await client.post("/v1/agents", { ...draft, tools: [tool.id] });
+  await client.delete(`/v1/tools/${tool.id}`);
+  expect((await client.get(`/v1/agents/${agent.id}`)).body).toMatchObject({ tools: [], tools_count: 0 });
+  const deleted = await client.delete(`/v1/agents/${agent.id}`);
+  expect([deleted.status, deleted.body]).toMatchObject([200, { id: agent.id, object: "agent", deleted: true }]);
+  expect((await client.delete(`/v1/agents/${agent.id}`)).status).toBe(404);
+  expect((await client.get(`/v1/agents/${agent.id}/versions/1`)).status).toBe(404);
+});
+
+test.each<[string, object, string, string]>([
+  ["a model without a provider", { model: "gpt" }, "model_not_available", "model"],
+  ["a provider without a credential", { model: "openai/gpt-5" }, "model_not_available", "model"],
+  ["a test model that is not there", { model: "test/none" }, "model_not_available", "model"],
+  ["a tool of nobody", { tools: [newId("tool")] }, "validation_failed", "tools[0]"],
+  ["a broken output schema", { output_schema: { type: "foo" } }, "validation_failed", "output_schema"],
+  ["too many bytes of instructions", { instructions: "ä".repeat(200_000) }, "validation_failed", "instructions"],
+  ["too long a name", { name: "x".repeat(129) }, "validation_failed", "name"],
+  [
+    "17 pairs",
+    { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [i, ""])) },
+    "validation_failed",
+    "metadata",
+  ],
+  ["a long key", { metadata: { ["k".repeat(65)]: "" } }, "validation_failed", `metadata.${"k".repeat(65)}`],
+  [
+    "a broken script",
+    { model_settings: { script: [{ tool_calls: [{ name: "a" }] }] } },
+    "validation_failed",
+    "model_settings.script[0].tool_calls[0].arguments",
+  ],
+])("an agent with %s is refused", async (_, change, code, param) => {
+  await using server = testApp();
+  const client = await server.client();
+  const { status, body } = await client.post("/v1/agents", { ...draft, ...change });
+  expect([status, body.error.code, body.error.param]).toEqual([400, code, param]);
+  expect((await client.get("/v1/agents")).body.data).toEqual([]);
+});
+
+test("a live agent takes no test model", async () => {
+  await using server = testApp();
+  const client = await server.client({ environment: "live" });
+  expect((await client.post("/v1/agents", draft)).body.error.code).toBe("model_not_available");
+});
+
+test("another project's tool cannot be attached", async () => {
+  await using server = testApp();
+  const [mine, theirs] = [await server.client(), await server.client({ project: "other" })];
+  const { body } = await mine.post("/v1/agents", { ...draft, tools: [(await newTool(theirs)).id] });
+  expect(body.error).toMatchObject({ code: "validation_failed", param: "tools[0]" });
+});
+
+test("a key for some agents sees no others", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const [{ body: one }, { body: two }] = [await admin.post("/v1/agents", draft), await admin.post("/v1/agents", draft)];
+  const some = await server.client({ scopes: ["read"], agent_ids: [one.id] });
+  expect((await some.get(`/v1/agents/${one.id}`)).status).toBe(200);
+  expect((await some.get(`/v1/agents/${two.id}`)).status).toBe(404);
+  expect((await some.get(`/v1/agents/${two.id}/versions`)).status).toBe(404);
+  expect((await some.get("/v1/agents")).body.data).toHaveLength(1);
+});

@@ -1,0 +1,68 @@
+import { AppError, type Fault } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import type { JsonSchema, ModelSettings } from "../core/model-call.ts";
+import type { Environment } from "../core/scope.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { checkSchema } from "../lib/json-schema.ts";
+import { parseModel } from "../models/registry.ts";
+import type { AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
+
+/** What stands in an agent's row beside its name and model. */
+export interface Definition {
+  description: string | null;
+  instructions: string;
+  model_settings: ModelSettings;
+  output_schema: JsonSchema | null;
+  max_turns: number;
+}
+
+export interface ToolReference {
+  id: string;
+  name: string;
+  type: string;
+}
+
+/** An agent as it was at one version. Its tools are written out: they may be gone by now. */
+export interface VersionDefinition extends Definition {
+  name: string;
+  model: string;
+  tools: ToolReference[];
+}
+
+/** A definition with changes, over an earlier one or over the defaults. */
+export function changed(input: CreateAgent | UpdateAgent, before: Definition | null): Definition {
+  return {
+    description: input.description === undefined ? (before?.description ?? null) : input.description,
+    instructions: input.instructions ?? before?.instructions ?? "",
+    model_settings: (input.model_settings as ModelSettings | undefined) ?? before?.model_settings ?? {},
+    output_schema: input.output_schema === undefined ? (before?.output_schema ?? null) : input.output_schema,
+    max_turns: input.max_turns ?? before?.max_turns ?? 25,
+  };
+}
+
+export type ModelAvailable = (model: string, environment: Environment) => boolean;
+
+/** Throws with every fault that a schema cannot name; `prefix` stands before the parameters' names. */
+export function checkAgent(
+  input: CreateAgent | UpdateAgent | AgentOverrides,
+  environment: Environment,
+  modelAvailable: ModelAvailable,
+  prefix = "",
+): void {
+  const faults: Fault[] = [];
+  const { instructions, model, output_schema } = input;
+  if (instructions !== undefined && Buffer.byteLength(instructions) > limits.instructions_bytes)
+    faults.push(fault(`${prefix}instructions`, `Expected at most ${limits.instructions_bytes} bytes.`));
+  if (output_schema)
+    for (const message of checkSchema(output_schema)) faults.push(fault(`${prefix}output_schema`, `${message}.`));
+  if (faults.length > 0) throw validationError(faults);
+  if (model !== undefined) checkModel(model, environment, modelAvailable, `${prefix}model`);
+}
+
+function checkModel(model: string, environment: Environment, available: ModelAvailable, param: string): void {
+  const refuse = (reason: string) => new AppError("model_not_available", `${param}: ${reason}`, { param });
+  const parsed = parseModel(model);
+  if (!parsed) throw refuse("Expected <provider>/<model>, such as openai/gpt-5.");
+  if (environment === "live" && parsed.provider === "test") throw refuse("Test models serve test keys only.");
+  if (!available(model, environment)) throw refuse("There is no connection for this model.");
+}

@@ -1,0 +1,66 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { limits } from "../core/limits.ts";
+import { reasoningEfforts } from "../core/model-call.ts";
+import { idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
+
+const closed = { additionalProperties: false };
+
+const ScriptEntry = Type.Partial(
+  Type.Object({
+    text: Type.String({ maxLength: 262_144 }),
+    reasoning: Type.String({ maxLength: 262_144 }),
+    tool_calls: Type.Array(
+      Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }), arguments: JsonObject }, closed),
+      { maxItems: limits.tools_per_agent },
+    ),
+    error: Type.String({ maxLength: 4096 }),
+    delay_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
+    delta_ms: Type.Integer({ minimum: 0, maximum: 60_000 }),
+  }),
+  closed,
+);
+
+const ModelSettings = Type.Partial(
+  Type.Object({
+    temperature: Type.Number({ minimum: 0, maximum: 2 }),
+    max_output_tokens: Type.Integer({ minimum: 1, maximum: 10_000_000 }),
+    reasoning_effort: oneOf(reasoningEfforts),
+    parallel_tool_calls: Type.Boolean(),
+    script: Type.Array(ScriptEntry, { maxItems: 1000 }),
+  }),
+  closed,
+);
+
+/** The fields that a run may override, too. */
+export const agentFields = {
+  instructions: Type.String({ maxLength: limits.instructions_bytes }),
+  model: Type.String({ minLength: 1, maxLength: 300 }),
+  tools: Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
+  max_turns: Type.Integer({ minimum: 1, maximum: 200 }),
+  output_schema: orNull(JsonObject),
+};
+
+/** What `overrides` of a run may hold. */
+export const AgentOverrides = Type.Partial(Type.Object(agentFields), closed);
+export type AgentOverrides = Static<typeof AgentOverrides>;
+
+const name = Type.String({ minLength: 1, maxLength: 128 });
+const { instructions, model, ...optional } = agentFields;
+const others = {
+  ...optional,
+  description: orNull(Type.String({ maxLength: 4096 })),
+  model_settings: ModelSettings,
+  metadata: Metadata,
+};
+
+export const CreateAgent = Type.Composite(
+  [Type.Object({ name, instructions, model }), Type.Partial(Type.Object(others))],
+  closed,
+);
+export type CreateAgent = Static<typeof CreateAgent>;
+
+export const UpdateAgent = Type.Partial(
+  Type.Object({ name, instructions, model, ...others, expected_version: Type.Integer({ minimum: 1 }) }),
+  closed,
+);
+export type UpdateAgent = Static<typeof UpdateAgent>;

@@ -1,0 +1,222 @@
+import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import type { Scope } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
+import type { Db } from "../db/open.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { notFound } from "../http/not-found.ts";
+import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import { changed, checkAgent, type Definition, type ModelAvailable, type ToolReference } from "./definition.ts";
+import type { AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
+import { createVersionStore } from "./versions.ts";
+
+interface Row extends Scope {
+  id: string;
+  name: string;
+  model: string;
+  version: number;
+  definition: string;
+  metadata: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface AgentStoreOptions {
+  db: Db;
+  modelAvailable: ModelAvailable;
+  /** What a run pins of tools, in the order of their ids. */
+  toolSnapshots: (scope: Scope, ids: readonly string[]) => ToolSnapshot[];
+  now?: () => number;
+}
+
+export type AgentStore = ReturnType<typeof createAgentStore>;
+
+export function createAgentStore({ db, modelAvailable, toolSnapshots, now = Date.now }: AgentStoreOptions) {
+  const { sqlite } = db;
+  const versions = createVersionStore(db);
+  const one = sqlite.query<Row, [string, string, string]>(
+    "SELECT * FROM agents WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  // Neither join nor sort in SQL: each would cost more than all the rest of reading an agent.
+  const attached = sqlite.query<ToolReference & { position: number }, [string, string, string]>(
+    `SELECT tool_id AS id, position,
+       (SELECT name FROM tools t WHERE t.project_id = a.project_id AND t.environment = a.environment AND t.id = tool_id) AS name,
+       (SELECT type FROM tools t WHERE t.project_id = a.project_id AND t.environment = a.environment AND t.id = tool_id) AS type
+     FROM agent_tools a WHERE project_id = ? AND environment = ? AND agent_id = ?`,
+  );
+  const tool = sqlite.query<ToolReference, [string, string, string]>(
+    "SELECT id, name, type FROM tools WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const deletion = sqlite.query("DELETE FROM agents WHERE project_id = ? AND environment = ? AND id = ?");
+
+  const find = ({ project_id, environment }: Scope, id: string): Row => {
+    const row = one.get(project_id, environment, id);
+    if (!row) throw notFound();
+    return row;
+  };
+  const toolsOf = ({ project_id, environment }: Scope, id: string): ToolReference[] =>
+    attached
+      .all(project_id, environment, id)
+      .sort((a, b) => a.position - b.position)
+      .map(({ id, name, type }) => ({ id, name, type }));
+  const get = (scope: Scope, id: string) => toAgent(find(scope, id), toolsOf(scope, id));
+
+  function requireTools({ project_id, environment }: Scope, ids: readonly string[], prefix = ""): ToolReference[] {
+    const found = ids.map((id) => tool.get(project_id, environment, id));
+    const faults = found.flatMap((each, i) => (each ? [] : [fault(`${prefix}tools[${i}]`, "There is no such tool.")]));
+    if (faults.length > 0) throw validationError(faults);
+    return found as ToolReference[];
+  }
+
+  function attach({ project_id, environment }: Scope, id: string, tools: readonly ToolReference[]): void {
+    sqlite
+      .query("DELETE FROM agent_tools WHERE project_id = ? AND environment = ? AND agent_id = ?")
+      .run(project_id, environment, id);
+    const insert = sqlite.query("INSERT INTO agent_tools VALUES (?, ?, ?, ?, ?)");
+    tools.forEach((each, position) => void insert.run(project_id, environment, id, each.id, position));
+  }
+
+  async function create(scope: Scope, input: CreateAgent) {
+    checkAgent(input, scope.environment, modelAvailable);
+    return db.write(() => {
+      const tools = requireTools(scope, input.tools ?? []);
+      const [id, at, definition] = [newId("agent", now()), now(), changed(input, null)];
+      const metadata = input.metadata ?? {};
+      sqlite
+        .query("INSERT INTO agents VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)")
+        .run(
+          scope.project_id,
+          scope.environment,
+          id,
+          input.name,
+          input.model,
+          JSON.stringify(definition),
+          JSON.stringify(metadata),
+          at,
+          at,
+        );
+      attach(scope, id, tools);
+      versions.add(scope, id, 1, { name: input.name, model: input.model, ...definition, tools }, metadata, at);
+      return get(scope, id);
+    });
+  }
+
+  /** A new version, if anything is different from before; else what there is. */
+  async function update(scope: Scope, id: string, input: UpdateAgent) {
+    find(scope, id); // What is not there is not there, whatever the body says.
+    checkAgent(input, scope.environment, modelAvailable);
+    return db.write(() => {
+      const row = find(scope, id);
+      if (input.expected_version !== undefined && input.expected_version !== row.version)
+        throw new AppError("version_conflict", `The agent is at version ${row.version}.`, {
+          param: "expected_version",
+          details: { version: row.version },
+        });
+      const before = { name: row.name, model: row.model, ...JSON.parse(row.definition), tools: toolsOf(scope, id) };
+      const definition = changed(input, JSON.parse(row.definition));
+      const after = {
+        name: input.name ?? row.name,
+        model: input.model ?? row.model,
+        ...definition,
+        tools: input.tools ? requireTools(scope, input.tools) : before.tools,
+      };
+      const metadata = input.metadata ?? JSON.parse(row.metadata);
+      if (Bun.deepEquals([after, metadata], [before, JSON.parse(row.metadata)])) return get(scope, id);
+      const [version, at] = [row.version + 1, now()];
+      sqlite
+        .query(
+          `UPDATE agents SET name = ?, model = ?, version = ?, definition = ?, metadata = ?, updated_at_ms = ?
+           WHERE project_id = ? AND environment = ? AND id = ?`,
+        )
+        .run(
+          after.name,
+          after.model,
+          version,
+          JSON.stringify(definition),
+          JSON.stringify(metadata),
+          at,
+          scope.project_id,
+          scope.environment,
+          id,
+        );
+      if (input.tools) attach(scope, id, after.tools);
+      versions.add(scope, id, version, after, metadata, at);
+      return get(scope, id);
+    });
+  }
+
+  /** The agent as a run pins it, with what this run has different. */
+  function snapshot(scope: Scope, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
+    const row = find(scope, id);
+    checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
+    const definition = JSON.parse(row.definition) as Definition;
+    const tools = overrides.tools ? requireTools(scope, overrides.tools, "overrides.") : toolsOf(scope, id);
+    return {
+      id,
+      version: row.version,
+      name: row.name,
+      model: overrides.model ?? row.model,
+      instructions: overrides.instructions ?? definition.instructions,
+      settings: definition.model_settings,
+      tools: toolSnapshots(
+        scope,
+        tools.map((each) => each.id),
+      ),
+      max_turns: overrides.max_turns ?? definition.max_turns,
+      output_schema: overrides.output_schema === undefined ? definition.output_schema : overrides.output_schema,
+    };
+  }
+
+  return {
+    create,
+    update,
+    get,
+    snapshot,
+    versions,
+    /** Items have a number in place of the tools. */
+    list: (scope: Scope, page: Page, where: readonly Condition[] = []) =>
+      toList(
+        listRows<Row & { tools: number }>(db, { table: "agents", columns: listColumns, scope, page, where }),
+        (row) => ({
+          ...toAgent(row, []),
+          tools: row.tools,
+          tools_count: row.tools,
+        }),
+      ),
+    /** Runs go on with the snapshot that they pinned. */
+    remove: ({ project_id, environment }: Scope, id: string) =>
+      db.write(() => {
+        if (deletion.run(project_id, environment, id).changes === 0) throw notFound();
+        return { id, object: "agent" as const, deleted: true };
+      }),
+  };
+}
+
+const listColumns = `*, (SELECT count(*) FROM agent_tools a WHERE a.project_id = agents.project_id
+  AND a.environment = agents.environment AND a.agent_id = agents.id) AS tools`;
+
+function toAgent(row: Row, tools: ToolReference[]) {
+  const { description, instructions, model_settings, output_schema, max_turns } = JSON.parse(
+    row.definition,
+  ) as Definition;
+  return {
+    id: row.id,
+    object: "agent" as const,
+    name: row.name,
+    description,
+    instructions,
+    model: row.model,
+    model_settings,
+    tools,
+    tools_count: tools.length,
+    output_schema,
+    max_turns,
+    version: row.version,
+    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    created_at: timestamp(row.created_at_ms),
+    updated_at: timestamp(row.updated_at_ms),
+    project_id: row.project_id,
+    environment: row.environment,
+  };
+}

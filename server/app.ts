@@ -1,0 +1,176 @@
+import { Elysia } from "elysia";
+import { agentRoutes } from "./agents/routes.ts";
+import { createAgentStore } from "./agents/store.ts";
+import { modelRoutes } from "./connections/routes.ts";
+import { createConnectionStore } from "./connections/store.ts";
+import type { ToolSnapshot } from "./core/agent-snapshot.ts";
+import { AppError } from "./core/errors.ts";
+import type { Environment, Scope } from "./core/scope.ts";
+import type { Db } from "./db/open.ts";
+import { type Auth, createAuth, type Principal } from "./http/auth.ts";
+import { createEdge } from "./http/edge.ts";
+import { healthRoutes } from "./http/health.ts";
+import { createTransportGate, type TransportRules } from "./http/https-only.ts";
+import { createRateLimiter } from "./http/rate-limit.ts";
+import { createJournal } from "./journal/journal.ts";
+import { bearer, createKeyAuthenticate } from "./keys/authenticate.ts";
+import { keyRoutes, meRoutes } from "./keys/routes.ts";
+import { createKeyStore } from "./keys/store.ts";
+import { createEgress } from "./lib/egress.ts";
+import type { Log } from "./lib/log.ts";
+import type { Seal } from "./lib/seal.ts";
+import { createProjectStore } from "./projects/store.ts";
+import { createPool } from "./runs/pool.ts";
+import { createRunProjector } from "./runs/project.ts";
+import { runRoutes } from "./runs/routes.ts";
+import { createRunService } from "./runs/service.ts";
+import { createRunStore } from "./runs/store.ts";
+import { createRunStream } from "./runs/stream.ts";
+import { sameThread, workerThread } from "./runs/threads.ts";
+import { createWatches } from "./runs/watch.ts";
+import { toolRoutes } from "./tools/routes.ts";
+import { openToolSecrets } from "./tools/secrets.ts";
+import { createToolStore } from "./tools/store.ts";
+import { traceRoutes } from "./traces/routes.ts";
+import { createTraceStore } from "./traces/store.ts";
+
+export interface AppOptions {
+  db: Db;
+  seal: Seal;
+  log: Log;
+  /** The operator's model connections are read from here. */
+  environment: Record<string, string | undefined>;
+  /** Threads for runs; 0 runs the loops on this thread. */
+  workers: number;
+  /** What users' addresses may reach; `loopback` counts in test environments only. */
+  egress: { allow: readonly string[]; loopback: boolean; ca?: string };
+  /** Absent where requests come from memory and not from a socket. */
+  transport?: { rules: TransportRules; peerOf: (request: Request) => string | null; keepExposedKeys: boolean };
+  now?: () => number;
+}
+
+export type App = ReturnType<typeof createApp>;
+
+const runsInProgress = 20;
+const lastUsedEvery_ms = 60_000;
+
+/** Builds every store and service by hand and mounts the routes: the only file that sees everything. */
+export function createApp({ db, seal, log, environment, workers, egress, transport, now = Date.now }: AppOptions) {
+  const closing = new AbortController();
+  const projects = createProjectStore({ db, now });
+  const keys = createKeyStore({ db, now });
+  const connections = createConnectionStore({ db, seal, environment, now });
+  const policyOf = (environment: Environment) => ({ ...egress, loopback: egress.loopback && environment === "test" });
+  const guards = { test: createEgress(policyOf("test")), live: createEgress(policyOf("live")) };
+  const tools = createToolStore({ db, seal, now, egress: (environment) => guards[environment] });
+  const agents = createAgentStore({ db, now, modelAvailable: connections.isAvailable, toolSnapshots: tools.snapshots });
+
+  const limiter = createRateLimiter();
+  const gate = transport && createTransportGate({ ...transport, onExposed });
+  function onExposed(authorization: string): void {
+    const secret = bearer(authorization);
+    if (secret !== null)
+      keys
+        .expose(secret, { keepLive: transport!.keepExposedKeys })
+        .catch((error) => log.error("an exposed key could not be marked", { error }));
+  }
+
+  const watches = createWatches(now);
+  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
+  const runs = createRunStore({ db, journal });
+  const traces = createTraceStore({ db, journal });
+  const tail = createRunStream({ journal, watches });
+  const slots = ({ project_id }: Scope): number =>
+    projects.byId(project_id).settings.runs_in_progress ?? runsInProgress;
+  const slotsOrNoLimit = (scope: Scope): number => slots(scope) || Number.POSITIVE_INFINITY;
+  const pool = createPool({
+    journal,
+    watches,
+    prepare: (scope, agent) => ({
+      ...connections.resolve(agent.model, scope.environment),
+      secrets: secretsOf(scope, agent.tools),
+      egress: policyOf(scope.environment),
+    }),
+    threads: workers === 0 ? sameThread : workerThread,
+    size: workers,
+    slots: slotsOrNoLimit,
+    log,
+    now,
+  });
+  const secretsOf = (scope: Scope, pinned: readonly ToolSnapshot[]) =>
+    Object.fromEntries(
+      pinned.flatMap(({ id, http }) => (http ? [[id, openToolSecrets(seal, scope, id, http.sealed)]] : [])),
+    );
+  const service = createRunService({
+    db,
+    journal,
+    watches,
+    pool,
+    runs,
+    snapshot: agents.snapshot,
+    slots: slotsOrNoLimit,
+    now,
+  });
+
+  const isValid = ({ kind, id }: Principal): boolean => kind === "user" || keys.isValid(id);
+  /** The resources, once for keys under /v1 and once for people at the dashboard. */
+  const resources = (auth: Auth) =>
+    new Elysia()
+      .use(agentRoutes({ auth, agents }))
+      .use(toolRoutes({ auth, tools }))
+      .use(runRoutes({ auth, journal, runs, service, tail, watches, isValid, closing: closing.signal }))
+      .use(traceRoutes({ auth, traces, forget: runs.forgetTrace }))
+      .use(keyRoutes({ auth, keys }))
+      .use(modelRoutes({ auth, connections }))
+      .use(meRoutes({ auth, limiter, projects, runs: { limit: slots, inProgress: runs.inProgress } }));
+
+  const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
+  const keyAuth = createAuth("key", { authenticate: createKeyAuthenticate({ keys, limiter, clientOf }), limiter });
+  const root = new Elysia({ normalize: false, handler: { standardHostname: false } });
+  const app = root
+    .use(
+      createEdge({
+        routes: () => root.routes,
+        limiter,
+        gate,
+        onBug: (error, request_id) => log.error("a request met a bug", { request_id, error }),
+        now,
+      }),
+    )
+    .onRequest(({ request }) => {
+      if (closing.signal.aborted && request.method !== "GET")
+        throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
+    })
+    .use(
+      healthRoutes({
+        database: () => db.sqlite.query("SELECT 1").get() !== null,
+        serving: () => !closing.signal.aborted,
+      }),
+    )
+    .group("/v1", (v1) => v1.use(resources(keyAuth)));
+
+  const lastUsed = setInterval(
+    () => keys.writeLastUsed().catch((error) => log.error("last use of keys was not written", { error })),
+    lastUsedEvery_ms,
+  );
+  lastUsed.unref();
+
+  return {
+    app: app as unknown as Elysia,
+    projects,
+    keys,
+    connections,
+    watches,
+    pool,
+    /** Takes up what an earlier process left unfinished. Answers how many runs that were. */
+    recover: service.recover,
+    /** Refuses new work and ends the streams; steps in flight are left to the next start. */
+    async stop(): Promise<void> {
+      closing.abort();
+      clearInterval(lastUsed);
+      service.stop();
+      pool.stop();
+      await keys.writeLastUsed();
+    },
+  };
+}

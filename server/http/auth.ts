@@ -1,0 +1,103 @@
+import { Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
+import type { Permission, Scope } from "../core/scope.ts";
+import { fault, validationError } from "./errors.ts";
+import { readJsonBody, refuseBody } from "./json-body.ts";
+import { notFound } from "./not-found.ts";
+import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+
+/** Who asks: an API key, or a person at the dashboard. It is the scope of everything that they reach. */
+export interface Principal extends Scope {
+  readonly kind: "key" | "user";
+  readonly id: string;
+  readonly scopes: ReadonlySet<Permission>;
+  /** The only agents that a key may use; null is all. */
+  readonly agent_ids: readonly string[] | null;
+  /** Limits of the project that differ from the defaults. */
+  readonly limits: Partial<RateLimits>;
+}
+
+/** Says who asks, or throws 401. Synchronous: what it reads is in this process. */
+export type Authenticate = (request: Request) => Principal;
+
+export type Need = Permission | "read_or_run";
+/** What a route asks for; `query` names the parameters that it takes, `name[*]` any key in brackets. */
+export type Access = Need | { needs: Need; query: readonly string[] };
+
+export type Auth = ReturnType<typeof createAuth>;
+
+// Across all plugins: a request has one principal, whichever door it came through.
+const known = new WeakMap<Request, Principal>();
+
+/** Whether this request has been authenticated, so that its project pays for it. */
+export const isAuthenticated = (request: Request): boolean => known.has(request);
+
+/** A route that names no permission gets no `principal` and so reaches no store: forgetting it is a type error. */
+export function createAuth(
+  name: string,
+  { authenticate, limiter }: { authenticate: Authenticate; limiter: RateLimiter },
+) {
+  function admit(request: Request, headers: Record<string, string | number>, access: Access): void {
+    const { needs, query } = typeof access === "string" ? { needs: access, query: [] } : access;
+    const principal = authenticate(request);
+    known.set(request, principal);
+    const standing = limiter.take(principal, bucketOf(request), principal.limits);
+    Object.assign(headers, rateLimitHeaders(standing));
+    if (!satisfies(principal.scopes, needs)) {
+      const required_scope = needs === "read_or_run" ? "read" : needs;
+      throw new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, {
+        details: { required_scope },
+      });
+    }
+    if (standing?.accepted === false)
+      throw new AppError("rate_limited", "Too many requests.", { retryAfter: standing.retryAfter });
+    refuseUnknownQuery(request.url, query);
+  }
+
+  return new Elysia({ name: `auth:${name}` }).macro({
+    permission: (access: Access) => ({
+      // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
+      async parse({ request, set }) {
+        admit(request, set.headers as Record<string, string>, access);
+        return await (request.method === "DELETE" ? refuseBody(request) : readJsonBody(request));
+      },
+      // The others have no parsing. `resolve` would be too late: it runs after validation.
+      transform({ request, set }) {
+        if (isRead(request)) admit(request, set.headers as Record<string, string>, access);
+      },
+      resolve({ request }) {
+        const principal = known.get(request)!;
+        return { principal };
+      },
+    }),
+  });
+}
+
+const satisfies = (scopes: ReadonlySet<Permission>, needs: Need): boolean =>
+  scopes.has("admin") || (needs === "read_or_run" ? scopes.has("read") || scopes.has("run") : scopes.has(needs));
+
+// The framework answers HEAD by the route of GET.
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
+
+function bucketOf(request: Request): Bucket {
+  if (isRead(request)) return "reads_per_minute";
+  const { method, url } = request;
+  return method === "POST" && /\/runs\/?(\?|$)/.test(url) ? "run_creations_per_minute" : "writes_per_minute";
+}
+
+function refuseUnknownQuery(url: string, allowed: readonly string[]): void {
+  if (!url.includes("?")) return;
+  const unknown = [...new Set(new URL(url).searchParams.keys())].filter(
+    (name) => !allowed.includes(name) && !allowed.includes(name.replace(/\[.*\]$/s, "[*]")),
+  );
+  if (unknown.length > 0)
+    throw validationError(
+      unknown.slice(0, 100).map((name) => fault(name, "There is no such parameter.", "unknown_parameter")),
+    );
+}
+
+/** Throws 404 for an agent that this key may not use: it may not learn that the agent exists. */
+export function requireAgent({ agent_ids }: Principal, agentId: string): void {
+  if (agent_ids && !agent_ids.includes(agentId)) throw notFound();
+}

@@ -1,0 +1,79 @@
+import { Elysia, ElysiaCustomStatusResponse, NotFoundError } from "elysia";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { isAuthenticated } from "./auth.ts";
+import { errorBody, errorHeaders, toAppError } from "./errors.ts";
+import type { TransportGate } from "./https-only.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import { withRequestId } from "./response.ts";
+import { createMethodFinder, type Route } from "./route-methods.ts";
+
+export interface EdgeOptions {
+  /** Every route of the finished application: what is there, but not with this method, is a 405. */
+  routes: () => readonly Route[];
+  limiter: RateLimiter;
+  /** Absent where requests come from memory and not from a socket. */
+  gate?: TransportGate;
+  /** Who is told of a bug; the client gets `internal_error` and the id. */
+  onBug: (error: unknown, requestId: string) => void;
+  now?: () => number;
+}
+
+/**
+ * What every response has, whoever made it: its id, safe headers, the contract's errors, `request_id` in JSON.
+ * The root application uses this first and sets `normalize: false`, without which unknown fields would be dropped.
+ */
+export function createEdge({ routes, limiter, gate, onBug, now = Date.now }: EdgeOptions) {
+  let methodsOf: ReturnType<typeof createMethodFinder> | undefined;
+  return new Elysia({ name: "edge" })
+    .onRequest(({ request, set }) => {
+      set.headers["x-request-id"] = newId("request", now());
+      set.headers["x-content-type-options"] = "nosniff";
+      gate?.admit(request);
+    })
+    .mapResponse({ as: "global" }, ({ responseValue, set }) => {
+      let body: unknown = responseValue;
+      if (body instanceof ElysiaCustomStatusResponse) {
+        set.status = body.code;
+        body = body.response;
+      }
+      // Given back as it is: without an answer of this hook the framework drops the text of a 404.
+      if (typeof body === "string") return body as unknown as Response;
+      if (typeof body !== "object" || body === null || !isPlain(body)) return undefined;
+      set.headers["content-type"] = "application/json";
+      set.headers["cache-control"] ??= "no-store";
+      // A string and not a Response: the framework then builds the one Response, with all headers, once.
+      return withRequestId(body, String(set.headers["x-request-id"])) as unknown as Response;
+    })
+    .onError({ as: "global" }, ({ error, request, set }) => {
+      if (error instanceof NotFoundError) methodsOf ??= createMethodFinder(routes());
+      const refusal =
+        error instanceof NotFoundError ? noRoute(request.url, set.headers, methodsOf!) : toAppError(error);
+      const requestId = String(set.headers["x-request-id"]);
+      if (refusal.code === "internal_error") onBug(refusal.cause, requestId);
+      if (isApi(request.url) && !isAuthenticated(request))
+        Object.assign(set.headers, rateLimitHeaders(limiter.peekFailures(gate?.clientOf(request) ?? "local")));
+      Object.assign(set.headers, errorHeaders(refusal), {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+      });
+      set.status = refusal.status;
+      return withRequestId(errorBody(refusal), requestId);
+    });
+}
+
+// An unknown address, or a known one with another method.
+function noRoute(url: string, headers: Record<string, unknown>, methodsOf: (path: string) => string[]): AppError {
+  const methods = methodsOf(new URL(url).pathname);
+  if (methods.length === 0) return new AppError("resource_not_found", "There is no such address.");
+  headers.allow = methods.join(", ");
+  return new AppError("method_not_allowed", `This address answers to ${methods.join(", ")}.`);
+}
+
+const isApi = (url: string): boolean => /^https?:\/\/[^/]*\/v1(\/|\?|$)/.test(url);
+
+const isPlain = (value: object): boolean => {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Array.isArray(value);
+};

@@ -1,0 +1,94 @@
+import { ParseError, ValidationError } from "elysia";
+import { AppError, type ErrorCode, type Fault } from "../core/errors.ts";
+import { dotted } from "../lib/json-schema.ts";
+import { notFound } from "./not-found.ts";
+
+/** Turns whatever was thrown into what the client may know. A bug becomes `internal_error`; its cause is for the log. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof ParseError) return toAppError(error.cause); // What a hook threw before the body was parsed.
+  if (error instanceof ValidationError && error.type !== "response") return fromValidation(error);
+  if (codeOf(error) === "SQLITE_FULL")
+    return new AppError("storage_full", "The disk is full.", { cause: error, retryAfter: 60 });
+  return new AppError("internal_error", "Something went wrong here. The log names this request.", { cause: error });
+}
+
+/** The contract's error object, still without `request_id`. */
+export const errorBody = (error: AppError) => ({
+  error: {
+    type: error.type,
+    code: error.code,
+    message: error.message,
+    param: error.param,
+    doc_url: docUrl(error.code),
+    ...(error.errors && { errors: error.errors }),
+    ...(error.details && { details: error.details }),
+  },
+});
+
+const docUrl = (code: ErrorCode): string => `/dashboard/docs/errors#${code}`;
+
+/** Headers that belong to an error beside its body. */
+export function errorHeaders(error: AppError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.status === 401) headers["www-authenticate"] = "Bearer";
+  if (error.retryAfter !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfter)));
+  // What was not read would be taken for the next request.
+  if (error.code === "payload_too_large") headers.connection = "close";
+  return headers;
+}
+
+/** A refusal with every fault that was found; the first one speaks for all. */
+export function validationError(faults: readonly Fault[]): AppError {
+  const [first] = faults;
+  if (!first) throw new Error("A validation error without a fault.");
+  const code = faults.every((fault) => fault.code === "unknown_parameter") ? "unknown_parameter" : "validation_failed";
+  return new AppError(code, first.message, { param: first.param, errors: [...faults] });
+}
+
+/** One fault, with its parameter's name before the sentence. */
+export const fault = (param: string, message: string, code = "invalid_value"): Fault => ({
+  param,
+  code,
+  message: `${param}: ${message}`,
+});
+
+const maxFaults = 100;
+
+interface SchemaError {
+  path: string;
+  message: string;
+  value: unknown;
+  schema: Record<string, unknown>;
+}
+
+function fromValidation(error: ValidationError): AppError {
+  // An id that cannot be one is nothing that exists: the same answer, also to the last byte.
+  if (error.type === "params") return notFound();
+  const faults = new Map<string, Fault>();
+  for (const each of (error.validator as { Errors(value: unknown): Iterable<SchemaError> }).Errors(error.value)) {
+    // A missing field is reported a second time as one of the wrong type.
+    if (!faults.has(each.path)) faults.set(each.path, toFault(each));
+    if (faults.size >= maxFaults) break;
+  }
+  return validationError([...faults.values()]);
+}
+
+function toFault({ path, message, schema }: SchemaError): Fault {
+  const param = dotted(path);
+  if (param === "") return { param: null, code: "invalid_value", message: `The body: ${sentence(message)}` };
+  if (message === "Unexpected property")
+    return schema.patternProperties
+      ? fault(param, "This name is empty or too long.")
+      : fault(param, "There is no such parameter.", "unknown_parameter");
+  if (message === "Expected required property") return fault(param, "This parameter is required.", "required");
+  const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
+  if (choices?.every((choice) => typeof choice === "string"))
+    return fault(param, `Expected one of ${choices.join(", ")}.`);
+  return fault(param, sentence(message));
+}
+
+const sentence = (message: string): string => (message.endsWith(".") ? message : `${message}.`);
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === "object" && error !== null && "code" in error ? error.code : undefined;

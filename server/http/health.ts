@@ -1,0 +1,19 @@
+import { Elysia } from "elysia";
+
+/** `GET /healthz`: the process answers. `GET /readyz`: it can do its work; 503 with what is wrong when it cannot. */
+export const healthRoutes = (checks: Record<string, () => boolean>) =>
+  new Elysia()
+    .get("/healthz", () => ({ status: "ok" }))
+    .get("/readyz", ({ status }) => {
+      const results = Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, passes(check)]));
+      const ready = Object.values(results).every(Boolean);
+      return status(ready ? 200 : 503, { status: ready ? "ready" : "not_ready", checks: results });
+    });
+
+function passes(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,84 @@
+import { AppError } from "../core/errors.ts";
+import { type Cidr, holds, isLoopback, parseAddress } from "../lib/ip-address.ts";
+
+/** How a request reached us. */
+export interface Transport {
+  tls: boolean;
+  /** Address at the other end of the connection. */
+  peer: string | null;
+  host: string | null;
+  forwardedProto: string | null;
+  forwardedFor: string | null;
+}
+
+export interface TransportRules {
+  /** Proxies whose forwarding headers are believed. */
+  trustProxy: readonly Cidr[];
+  /** Plain HTTP is served, to loopback alone. */
+  insecureHttp: boolean;
+}
+
+export type TransportVerdict = "allowed" | "insecure" | "bad_host";
+
+/** Whether a request came encrypted all the way. Nobody but a trusted proxy may claim it for somebody else. */
+export function judgeTransport(transport: Transport, rules: TransportRules): TransportVerdict {
+  // Two Host headers arrive joined: two parties would read two different hosts.
+  if (transport.host === null || transport.host === "" || transport.host.includes(",")) return "bad_host";
+  if (transport.tls) return "allowed";
+  const peer = transport.peer === null ? null : parseAddress(transport.peer);
+  if (!peer) return "insecure";
+  // The last value is the one our own proxy added; those before it came from the client.
+  const claimed = transport.forwardedProto?.split(",").at(-1)?.trim().toLowerCase();
+  if (rules.trustProxy.some((network) => holds(network, peer))) return claimed === "https" ? "allowed" : "insecure";
+  return rules.insecureHttp && isLoopback(peer) ? "allowed" : "insecure";
+}
+
+/** Who asks: the peer, or behind trusted proxies the nearest address that is not one of them. */
+export function clientAddress({ peer, forwardedFor }: Transport, { trustProxy }: TransportRules): string | null {
+  if (peer === null || trustProxy.length === 0 || forwardedFor === null) return peer;
+  let client = peer;
+  for (const hop of forwardedFor.split(",").reverse()) {
+    const address = parseAddress(client);
+    if (!address || !trustProxy.some((network) => holds(network, address))) return client;
+    const next = hop.trim().replace(/^\[(.+)\](:\d+)?$/, "$1");
+    if (!parseAddress(next)) return client; // What cannot be read cannot be believed.
+    client = next;
+  }
+  return client;
+}
+
+/** Stands before everything else. */
+export interface TransportGate {
+  /** Throws for a request that did not come over HTTPS, and has its key counted as exposed. */
+  admit(request: Request): void;
+  clientOf(request: Request): string | null;
+}
+
+export interface GateOptions {
+  rules: TransportRules;
+  peerOf: (request: Request) => string | null;
+  /** Told of the `Authorization` header that somebody sent in clear text. */
+  onExposed: (authorization: string) => void;
+}
+
+export function createTransportGate({ rules, peerOf, onExposed }: GateOptions): TransportGate {
+  const transportOf = (request: Request): Transport => ({
+    tls: request.url.startsWith("https:"),
+    peer: peerOf(request),
+    host: request.headers.get("host"),
+    forwardedProto: request.headers.get("x-forwarded-proto"),
+    forwardedFor: request.headers.get("x-forwarded-for"),
+  });
+  return {
+    admit(request) {
+      const verdict = judgeTransport(transportOf(request), rules);
+      if (verdict === "allowed") return;
+      if (verdict === "bad_host") throw new AppError("validation_failed", "A request has exactly one Host header.");
+      const authorization = request.headers.get("authorization");
+      if (authorization !== null) onExposed(authorization);
+      // Never a redirect: it would work, and nobody would notice that the key went over the wire in clear text.
+      throw new AppError("https_required", "Use https. A key that was sent over plain HTTP must be replaced.");
+    },
+    clientOf: (request) => clientAddress(transportOf(request), rules),
+  };
+}

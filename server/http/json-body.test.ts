@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../core/errors.ts";
+import { readJsonBody, refuseBody } from "./json-body.ts";
+
+type Body = string | Uint8Array<ArrayBuffer> | ReadableStream | null;
+
+const json = { "content-type": "application/json" };
+const post = (body: Body, headers: Record<string, string> = json) =>
+  new Request("http://localhost/", { method: "POST", body, headers });
+
+async function codeOf(request: Request): Promise<string> {
+  try {
+    await readJsonBody(request);
+    return "accepted";
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+test.each<[string, Body, unknown]>([
+  ["an object", '{"a":[1,"ä",null]}', { a: [1, "ä", null] }],
+  ["nothing", "", {}],
+  ["a byte order mark", '\uFEFF{"a":1}', { a: 1 }],
+  ["64 levels", "[".repeat(64) + "]".repeat(64), JSON.parse("[".repeat(64) + "]".repeat(64))],
+])("a body of %s is read", async (_, body, value) => {
+  expect(await readJsonBody(post(body))).toEqual(value);
+});
+
+test.each<[string, Body, Record<string, string>, string]>([
+  ["no type", new TextEncoder().encode("{}"), {}, "unsupported_media_type"],
+  ["text", "{}", { "content-type": "text/plain" }, "unsupported_media_type"],
+  ["a form", "a=1", { "content-type": "application/x-www-form-urlencoded" }, "unsupported_media_type"],
+  ["UTF-16", "{}", { "content-type": "application/json; charset=utf-16" }, "unsupported_media_type"],
+  ["compression", "{}", { ...json, "content-encoding": "gzip" }, "unsupported_media_type"],
+  ["UTF-8 named so", "{}", { "content-type": "Application/JSON; charset=UTF-8" }, "accepted"],
+  ["broken JSON", "{", json, "invalid_json"],
+  ["broken UTF-8", new Uint8Array([0x22, 0xff, 0x22]), json, "invalid_json"],
+  ["65 levels", "[".repeat(65) + "]".repeat(65), json, "invalid_json"],
+  ["400,000 levels", "[".repeat(400_000), json, "invalid_json"],
+  ["one byte too many", `"${"x".repeat(1024 * 1024 - 1)}"`, json, "payload_too_large"],
+  ["as many bytes as allowed", `"${"x".repeat(1024 * 1024 - 2)}"`, json, "accepted"],
+  ["a dangerous key", '{"metadata":{"__proto__":{}}}', json, "validation_failed"],
+  ["an escaped dangerous key", '{"a":[{"\\u0063onstructor":1}]}', json, "validation_failed"],
+])("a body with %s is answered as it should", async (_, body, headers, code) => {
+  expect(await codeOf(post(body, headers))).toBe(code);
+});
+
+test("an endless body is read no further than the limit", async () => {
+  let sent = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      sent += 64 * 1024;
+      controller.enqueue(new Uint8Array(64 * 1024).fill(91));
+    },
+  });
+  expect(await codeOf(post(endless))).toBe("payload_too_large");
+  expect(sent).toBeLessThan(2 * 1024 * 1024);
+});
+
+test("a body that is announced as too large is not read at all", async () => {
+  expect(await codeOf(post("{}", { ...json, "content-length": "1048577" }))).toBe("payload_too_large");
+});
+
+test("a request that takes no body refuses one", async () => {
+  expect(await refuseBody(post("{}"))).toBeNull();
+  expect(refuseBody(post('{"force":true}'))).rejects.toThrow("takes no body");
+});

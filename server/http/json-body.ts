@@ -1,0 +1,82 @@
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import { findDangerousKey, isShallow, mayHoldDangerousKey } from "../lib/json-limits.ts";
+
+/** Reads a JSON body within the limits; no body at all is `{}`, and the route's schema says whether that will do. */
+export async function readJsonBody(request: Request): Promise<unknown> {
+  if (request.body === null) return {};
+  const bytes = await readCapped(request);
+  if (bytes.length === 0) return {};
+  checkMediaType(request.headers);
+  if (!isShallow(bytes, limits.json_depth))
+    throw new AppError("invalid_json", `The body nests deeper than ${limits.json_depth}.`);
+  const text = decode(bytes);
+  const value = parse(text);
+  const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
+  if (key !== null) {
+    const fault = { param: key, code: "forbidden_key", message: `${key}: this key is not allowed.` };
+    throw new AppError("validation_failed", fault.message, { param: key, errors: [fault] });
+  }
+  return value;
+}
+
+/** For methods that take no body: whoever sends one means something that would not happen. */
+export async function refuseBody(request: Request): Promise<null> {
+  const body = await readJsonBody(request);
+  if (typeof body !== "object" || body === null || Array.isArray(body) || Object.keys(body).length > 0)
+    throw new AppError("validation_failed", "This request takes no body.");
+  return null;
+}
+
+function checkMediaType(headers: Headers): void {
+  const [type = "", ...parameters] = (headers.get("content-type") ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  // Another charset would be read as something else than what was meant.
+  const plain = parameters.every((parameter) => parameter === "" || /^charset="?utf-?8"?$/.test(parameter));
+  if (type !== "application/json" || !plain)
+    throw new AppError("unsupported_media_type", "The body must be application/json in UTF-8.");
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding !== "identity")
+    throw new AppError("unsupported_media_type", "The body must not be compressed.");
+}
+
+async function readCapped(request: Request): Promise<Uint8Array> {
+  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (announced > limits.body_bytes) throw tooLarge();
+  if (announced >= 0) return refuseLonger(await request.bytes());
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body!) {
+    size += chunk.length;
+    if (size > limits.body_bytes) throw tooLarge(); // Leaving the loop stops the reading.
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+function refuseLonger(bytes: Uint8Array): Uint8Array {
+  if (bytes.length > limits.body_bytes) throw tooLarge();
+  return bytes;
+}
+
+const tooLarge = () => new AppError("payload_too_large", `A JSON body has at most ${limits.body_bytes} bytes.`);
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new AppError("invalid_json", "The body is not valid UTF-8.", { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError("invalid_json", "The body is not valid JSON.", { cause });
+  }
+}

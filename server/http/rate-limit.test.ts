@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Scope } from "../core/scope.ts";
+import { createRateLimiter } from "./rate-limit.ts";
+
+const scope: Scope = { project_id: "proj_a", environment: "test" };
+
+function limiterAt(start: number) {
+  let at = start;
+  const limiter = createRateLimiter({ now: () => at });
+  return { ...limiter, wait: (ms: number) => (at += ms) };
+}
+
+test("no 60 seconds hold more than the limit, and nobody is refused whom a window had room for", () => {
+  const gaps = fc.array(fc.oneof(fc.nat(40), fc.nat(25_000), fc.constant(60_000), fc.constant(60_001)), {
+    maxLength: 120,
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 7 }), gaps, (limit, gaps) => {
+      const limiter = limiterAt(1_000_000);
+      const accepted: number[] = [];
+      for (const gap of gaps) {
+        const at = limiter.wait(gap);
+        const recent = accepted.filter((time) => at - time <= 60_000).length;
+        const standing = limiter.take(scope, "reads_per_minute", { reads_per_minute: limit })!;
+        expect(standing.accepted).toBe(recent < limit);
+        if (standing.accepted) accepted.push(at);
+        expect(standing.remaining).toBe(limit - recent - (standing.accepted ? 1 : 0));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("whoever waits as long as Retry-After says is accepted, and X-RateLimit-Reset is when the bucket is full", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.nat(20_000), { minLength: 6, maxLength: 30 }),
+      (limit, gaps) => {
+        const limiter = limiterAt(5_000_123.5);
+        const take = () => limiter.take(scope, "writes_per_minute", { writes_per_minute: limit })!;
+        for (const gap of gaps) {
+          limiter.wait(gap);
+          const refused = take();
+          if (refused.accepted) continue;
+          limiter.wait(refused.retryAfter * 1000);
+          expect(take().accepted).toBe(true);
+        }
+        const at = limiter.wait(0);
+        limiter.wait(take().reset * 1000 - at);
+        expect(limiter.peek(scope, "writes_per_minute", { writes_per_minute: limit })!.remaining).toBe(limit);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test("test and live, projects and kinds of request have budgets of their own", () => {
+  const limiter = limiterAt(0);
+  const overrides = { reads_per_minute: 1 };
+  expect(limiter.take(scope, "reads_per_minute", overrides)?.accepted).toBe(true);
+  expect(limiter.take(scope, "reads_per_minute", overrides)?.accepted).toBe(false);
+  expect(limiter.take({ ...scope, environment: "live" }, "reads_per_minute", overrides)?.accepted).toBe(true);
+  expect(limiter.take({ ...scope, project_id: "proj_b" }, "reads_per_minute", overrides)?.accepted).toBe(true);
+  expect(limiter.take(scope, "writes_per_minute", overrides)?.accepted).toBe(true);
+});
+
+test("a changed limit counts what was accepted before", () => {
+  const limiter = limiterAt(0);
+  for (let i = 0; i < 3; i++) limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 });
+  expect(limiter.take(scope, "reads_per_minute", { reads_per_minute: 2 })?.accepted).toBe(false);
+  expect(limiter.take(scope, "reads_per_minute", { reads_per_minute: 4 })?.remaining).toBe(1);
+});
+
+test("a limit of 0 is off", () => {
+  const limiter = limiterAt(0);
+  for (let i = 0; i < 1000; i++) expect(limiter.take(scope, "reads_per_minute", { reads_per_minute: 0 })).toBeNull();
+});
+
+test("failed authentication is counted by address, for IPv6 by customer network", () => {
+  const limiter = limiterAt(0);
+  for (let i = 0; i < 60; i++) expect(limiter.takeFailure("2001:db8:0:1::1").accepted).toBe(true);
+  expect(limiter.takeFailure("2001:db8::1:ffff:0:0:2").accepted).toBe(false);
+  expect(limiter.takeFailure("2001:db8:0:2::1").accepted).toBe(true);
+  expect(limiter.takeFailure("203.0.113.1").accepted).toBe(true);
+  expect(limiter.take(scope, "reads_per_minute")?.remaining).toBe(599);
+});
+
+test("more addresses than memory has room for forget the oldest one", () => {
+  const limiter = limiterAt(0);
+  for (let i = 0; i < 60; i++) limiter.takeFailure("203.0.113.1");
+  for (let i = 0; i < 10_000; i++) limiter.takeFailure(`10.0.${i >> 8}.${i & 255}`);
+  expect(limiter.takeFailure("203.0.113.1").accepted).toBe(true);
+});

@@ -1,0 +1,25 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { idPattern, type Kind } from "../core/ids.ts";
+
+// Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
+
+/** Pairs of a client's own; a name of any characters, but neither empty nor long. */
+export const Metadata = Type.Record(Type.String({ pattern: "^[\\s\\S]{1,64}$" }), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  additionalProperties: false,
+});
+
+/** A field that may be cleared. */
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** One of these words. */
+export const oneOf = <const T extends string>(values: readonly T[]) =>
+  Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
+
+export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
+
+/** Parameters of a path that ends in an id; one that cannot be an id is 404. */
+export const pathOf = (kind: Kind) => Type.Object({ id: idOf(kind) });
+
+/** JSON that is checked elsewhere. */
+export const JsonObject = Type.Record(Type.String(), Type.Unknown());

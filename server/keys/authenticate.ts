@@ -1,0 +1,31 @@
+import { AppError } from "../core/errors.ts";
+import type { Authenticate } from "../http/auth.ts";
+import type { RateLimiter } from "../http/rate-limit.ts";
+import type { KeyStore } from "./store.ts";
+
+export interface KeyAuthentication {
+  keys: Pick<KeyStore, "authenticate">;
+  limiter: Pick<RateLimiter, "takeFailure">;
+  clientOf: (request: Request) => string | null;
+}
+
+/** Admits API keys. All that is wrong with a key gives one answer, and whoever guesses is slowed down by address. */
+export function createKeyAuthenticate({ keys, limiter, clientOf }: KeyAuthentication): Authenticate {
+  return (request) => {
+    const authorization = request.headers.get("authorization");
+    const address = clientOf(request);
+    const secret = authorization === null ? null : bearer(authorization);
+    const principal = secret === null ? null : keys.authenticate(secret, address);
+    if (principal) return principal;
+    const { accepted, retryAfter } = limiter.takeFailure(address ?? "local");
+    if (!accepted) throw new AppError("rate_limited", "Too many failed authentications.", { retryAfter });
+    if (authorization === null)
+      throw new AppError("missing_api_key", "Send the header Authorization: Bearer <API key>.");
+    throw new AppError("invalid_api_key", "This API key is not valid.");
+  };
+}
+
+/** The secret in an `Authorization` header, or null. */
+export function bearer(authorization: string): string | null {
+  return authorization.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).trim() : null;
+}

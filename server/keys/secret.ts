@@ -1,0 +1,35 @@
+import type { Environment } from "../core/scope.ts";
+
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const [randomLength, checksumLength] = [33, 6];
+
+/** A new API key's secret: `sk_test_` or `sk_live_`, 192 random bits, and a checksum for those who scan for leaks. */
+export function mintSecret(environment: Environment): string {
+  const random = crypto.getRandomValues(new Uint8Array(24)).toHex();
+  const body = `sk_${environment}_${base62(BigInt(`0x${random}`), randomLength)}`;
+  return body + checksum(body);
+}
+
+/** The environment of a well-formed secret, else null. Most wrong keys end here and cost no look into the database. */
+export function environmentOf(secret: string): Environment | null {
+  if (!/^sk_(test|live)_[0-9A-Za-z]{39}$/.test(secret)) return null;
+  if (checksum(secret.slice(0, -checksumLength)) !== secret.slice(-checksumLength)) return null;
+  return secret.startsWith("sk_live_") ? "live" : "test";
+}
+
+/** What is stored in place of the secret. */
+export const hashSecret = (secret: string): Uint8Array => new Bun.CryptoHasher("sha256").update(secret).digest();
+
+// Asked of every request: plain numbers, since 32 bits fit into them.
+function checksum(body: string): string {
+  let text = "";
+  for (let rest = Bun.hash.crc32(body), i = 0; i < checksumLength; i++, rest = Math.floor(rest / 62))
+    text = digits[rest % 62] + text;
+  return text;
+}
+
+function base62(value: bigint, length: number): string {
+  let text = "";
+  for (let rest = value, i = 0; i < length; i++, rest /= 62n) text = digits[Number(rest % 62n)] + text;
+  return text;
+}

@@ -1,0 +1,95 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { parseAddress } from "./ip-address.ts";
+
+/** What a TLS listener needs. `path` is the certificate's file: clients of a self-signed one are given it to trust. */
+export interface Certificate {
+  cert: string;
+  key: string;
+  path: string;
+  self_signed: boolean;
+  expires_at_ms: number;
+}
+
+const day_ms = 86_400_000;
+const validFor_ms = 397 * day_ms; // Longer ones are refused by browsers.
+const renewBefore_ms = 30 * day_ms;
+
+/** Reads the operator's certificate; throws when it does not belong to the key. */
+export function readCertificate(certPath: string, keyPath: string): Certificate {
+  const [cert, key] = [readFileSync(certPath, "utf8"), readFileSync(keyPath, "utf8")];
+  const parsed = new X509Certificate(cert);
+  if (!parsed.checkPrivateKey(createPrivateKey(key)))
+    throw new Error(`The certificate ${certPath} does not belong to the key ${keyPath}.`);
+  return toCertificate(cert, key, certPath, parsed);
+}
+
+/** A self-signed certificate for this machine, kept in `folder`; made anew near its end or for another host. */
+export async function ownCertificate(folder: string, host: string, now = Date.now()): Promise<Certificate> {
+  const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const hosts = hostsOf(host);
+  const kept = readKept(certPath, keyPath);
+  if (kept && kept.expires_at_ms - now > renewBefore_ms && covers(kept.cert, hosts)) return kept;
+  const { cert, private: key } = await generate(hosts, now);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  replace(keyPath, key, 0o600);
+  replace(certPath, cert, 0o644);
+  return toCertificate(cert, key, certPath, new X509Certificate(cert));
+}
+
+const toCertificate = (cert: string, key: string, path: string, parsed: X509Certificate): Certificate => ({
+  cert,
+  key,
+  path,
+  self_signed: parsed.issuer === parsed.subject,
+  expires_at_ms: parsed.validToDate.getTime(),
+});
+
+// A crash between the two files leaves a pair that does not fit: the same as none.
+function readKept(certPath: string, keyPath: string): Certificate | null {
+  if (!existsSync(certPath) || !existsSync(keyPath)) return null;
+  try {
+    return readCertificate(certPath, keyPath);
+  } catch {
+    return null;
+  }
+}
+
+function hostsOf(host: string): string[] {
+  const own = host === "0.0.0.0" || host === "::" ? hostname() : host;
+  return [...new Set(["localhost", "127.0.0.1", "::1", own])];
+}
+
+function covers(cert: string, hosts: readonly string[]): boolean {
+  const parsed = new X509Certificate(cert);
+  return hosts.every((host) => (parseAddress(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
+}
+
+async function generate(hosts: readonly string[], now: number) {
+  // Loaded only here: it brings a whole X.509 library, and most starts need none.
+  const { generate: make } = await import("selfsigned");
+  return await make([{ name: "commonName", value: "runnel" }], {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    notBeforeDate: new Date(now - day_ms), // The client's clock may be behind.
+    notAfterDate: new Date(now - day_ms + validFor_ms),
+    extensions: [
+      { name: "basicConstraints", cA: false, critical: true }, // Whoever trusts it trusts this server, and no other.
+      { name: "keyUsage", digitalSignature: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      {
+        name: "subjectAltName",
+        altNames: hosts.map((host) => (parseAddress(host) ? { type: 7, ip: host } : { type: 2, value: host })),
+      },
+    ],
+  });
+}
+
+function replace(path: string, content: string, mode: number): void {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, content, { mode });
+  renameSync(temporary, path);
+}

@@ -1,0 +1,32 @@
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/** The key under which secrets are encrypted at rest: from `RUNNEL_MASTER_KEY`, or a file beside the database. */
+export function loadMasterKey(folder: string, environment: Record<string, string | undefined>): Uint8Array {
+  const given = environment.RUNNEL_MASTER_KEY?.trim();
+  if (given) return parse(given, "RUNNEL_MASTER_KEY");
+  const path = join(folder, "master.key");
+  if (!existsSync(path)) create(path);
+  return parse(readFileSync(path, "utf8").trim(), path);
+}
+
+function parse(text: string, source: string): Uint8Array {
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new Error(`${source} must hold 32 bytes as 64 hexadecimal digits.`);
+  return Uint8Array.fromHex(text);
+}
+
+/** Whole or not at all, and never over another one: what was encrypted under a lost key is lost. */
+function create(path: string): void {
+  const temporary = `${path}.${process.pid}`;
+  const file = openSync(temporary, "wx", 0o600);
+  try {
+    writeSync(file, `${crypto.getRandomValues(new Uint8Array(32)).toHex()}\n`);
+    fsyncSync(file);
+    linkSync(temporary, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error; // Another process made it a moment ago: theirs counts.
+  } finally {
+    closeSync(file);
+    rmSync(temporary, { force: true });
+  }
+}

@@ -1,0 +1,260 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { ScriptEntry } from "../core/model-call.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import { fold, isOver, type RunState } from "../core/run-state.ts";
+import type { ToolAnswer } from "../core/submit.ts";
+import { type Db, openDatabase } from "../db/open.ts";
+import { httpTool, runBench, type StreamFrame, textOfFrames, tool } from "../testing/run-bench.ts";
+import { parseCursor } from "./stream.ts";
+
+// A server whose calls are counted: what a customer's payment service would have seen.
+let requests: { key: string; run: string; call: string }[] = [];
+let arrived = () => {};
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch({ headers }) {
+    requests.push({
+      key: headers.get("idempotency-key")!,
+      run: headers.get("x-run-id")!,
+      call: headers.get("x-tool-call-id")!,
+    });
+    arrived();
+    return Response.json({ paid: true });
+  },
+});
+afterAll(() => server.stop(true));
+beforeEach(() => {
+  requests = [];
+  arrived = () => {};
+});
+
+/** A copy of the database as it stands: what a process that died at this moment leaves behind. */
+function copyOf({ sqlite }: Db): Db {
+  const copy = openDatabase(":memory:");
+  for (const table of ["projects", "runs", "run_events", "blobs", "run_blobs", "pending_calls"])
+    for (const row of sqlite.query<Record<string, string>, []>(`SELECT * FROM ${table}`).all())
+      copy.sqlite
+        .query(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${Object.keys(row).map(() => "?")})`)
+        .run(...Object.values(row));
+  return copy;
+}
+
+type Bench = ReturnType<typeof runBench>;
+
+/** Answers whatever the run asks for, until it is over. */
+async function toTheEnd(bench: Bench, id: string) {
+  for (;;) {
+    const run = await bench.settled(id);
+    if (run.status !== "requires_action") return run;
+    const { tool_calls } = run.required_action!.submit_tool_outputs;
+    const answers = tool_calls.map(
+      ({ id: tool_call_id, needs }): ToolAnswer =>
+        needs === "approval" ? { tool_call_id, decision: "approve" } : { tool_call_id, output: `answer to ${needs}` },
+    );
+    await bench.service.submit(bench.scope, id, answers);
+  }
+}
+
+interface Shape {
+  script: ScriptEntry[];
+  tools: ToolSnapshot[];
+  /** How often a call that may not be repeated can reach its server. */
+  repeats?: boolean;
+}
+
+const url = `http://127.0.0.1:${server.port}/pay`;
+const pay = { name: "pay", arguments: { amount: 3 } };
+const paid: ScriptEntry[] = [{ text: "I shall pay. ", tool_calls: [pay] }, { text: "It is paid." }];
+const shapes: Record<string, Shape> = {
+  "only speaks": { script: [{ text: "One two three four.", delta_ms: 1 }], tools: [] },
+  "thinks before it speaks": { script: [{ reasoning: "Hm, let me see.", text: "I see.", delta_ms: 1 }], tools: [] },
+  "calls a tool that may be repeated": {
+    script: paid,
+    tools: [httpTool("pay", url, { idempotent: true })],
+    repeats: true,
+  },
+  "asks when it does not know": { script: paid, tools: [httpTool("pay", url)] },
+  "repeats when it does not know": {
+    script: paid,
+    tools: [httpTool("pay", url, { on_unknown: "retry" })],
+    repeats: true,
+  },
+  "reports that it does not know": { script: paid, tools: [httpTool("pay", url, { on_unknown: "report" })] },
+  "asks its client": {
+    script: [{ text: "Wait.", tool_calls: [{ name: "look", arguments: {} }] }, { text: "So." }],
+    tools: [tool("look")],
+  },
+  "asks a person first": { script: paid, tools: [httpTool("pay", url, { approval: "always" })] },
+  "does everything at once": {
+    script: [
+      {
+        reasoning: "All of it.",
+        text: "Now then: ",
+        tool_calls: [
+          pay,
+          { name: "safe", arguments: {} },
+          { name: "look", arguments: {} },
+          { name: "none", arguments: {} },
+        ],
+        delta_ms: 1,
+      },
+      { text: "Once more. ", tool_calls: [pay] },
+      { text: "All is done." },
+    ],
+    tools: [httpTool("pay", url), httpTool("safe", url, { idempotent: true }), tool("look")],
+  },
+};
+
+interface Cut {
+  seq: number;
+  db: Db;
+}
+
+/** Lives a run to its end and keeps a copy of the database after every commit, and whenever a request has arrived. */
+async function live({ script, tools }: Shape) {
+  using bench = runBench();
+  const cuts: Cut[] = [];
+  let id = "";
+  const cut = () => cuts.push({ seq: bench.journal.head(id)!.seq, db: copyOf(bench.db) });
+  bench.watches.listen((runId) => {
+    id = runId;
+    cut();
+  });
+  arrived = cut;
+  const run = await bench.start(script, { tools });
+  const stream = bench.stream(run.id);
+  const ended = await toTheEnd(bench, run.id);
+  arrived = () => {};
+  return { id, cuts, ended, frames: await stream, requests: requests.splice(0) };
+}
+
+const ends = ["run.completed", "run.failed", "run.cancelled"];
+
+function expectWhole(entries: JournalEntry[]): void {
+  expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));
+  expect(entries.filter(({ event }) => ends.includes(event.type))).toHaveLength(1);
+  expect(ends).toContain(entries.at(-1)!.event.type);
+  const closed = new Set<number>();
+  for (const { event } of entries) {
+    if (event.type === "step.started" || event.type === "step.restarted")
+      expect(closed).not.toContain(event.step_index);
+    if (event.type !== "step.completed") continue;
+    expect(closed).not.toContain(event.step_index);
+    closed.add(event.step_index);
+  }
+  const results = entries.flatMap(({ event }) => (event.type === "tool.completed" ? [event.tool_call_id] : []));
+  expect(new Set(results).size).toBe(results.length);
+}
+
+const recordedText = (state: RunState): string =>
+  state.messages
+    .flatMap((message) => (message.role === "assistant" ? message.parts : []))
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .join("");
+
+/** Whoever read the old stream up to any of these places, and goes on there, has read the record. */
+async function expectJoins(bench: Bench, id: string, given: StreamFrame[], entries: JournalEntry[]): Promise<void> {
+  const text = recordedText(fold(entries));
+  for (let count = 0; count <= given.length; count++) {
+    const seen = given.slice(0, count);
+    const rest = await bench.stream(id, parseCursor(seen.at(-1)?.id ?? null, "after"));
+    const all = [...seen, ...rest];
+    expect(textOfFrames(all)).toBe(text);
+    const journaled = all.filter(({ event }) => event !== "token").map((frame) => Number(frame.id));
+    expect(journaled).toEqual(entries.map(({ seq }) => seq));
+  }
+}
+
+/** Calls that were under way when the process died: they may or may not have arrived. */
+const inFlight = ({ calls }: RunState) => calls.filter(({ needs, status }) => needs === null && status === "running");
+
+for (const [name, shape] of Object.entries(shapes))
+  test(`a run that ${name} survives the death of its process after any commit, and in the middle of any request`, async () => {
+    const original = await live(shape);
+    const { id, cuts, frames } = original;
+    expect(original.ended.status).toBe("completed");
+    expect(cuts.length).toBeGreaterThanOrEqual(4);
+    for (const { seq, db } of cuts) {
+      requests = [];
+      using bench = runBench({ db });
+      const before = bench.journal.read(id);
+      const died = fold(before);
+      expect(await bench.service.recover()).toBe(died.status === "in_progress" ? 1 : 0);
+      const run = await toTheEnd(bench, id);
+      const entries = bench.journal.read(id);
+      expect(run.status).toBe("completed");
+      expect(run.output).toBe(original.ended.output);
+      expect(entries.slice(0, before.length)).toEqual(before);
+      expectWhole(entries);
+      const recoveries = entries.filter(({ event }) => event.type === "run.recovered").length;
+      expect(recoveries).toBe(died.status === "in_progress" ? 1 : 0);
+      expect(run.attempt).toBe(1 + recoveries);
+
+      for (const { key, run: runId, call } of requests) {
+        expect([runId, call]).toEqual([id, key]);
+        expect(run.tool_calls.map((one) => one.id)).toContain(key);
+      }
+      const done = died.calls.filter(({ completed_at }) => completed_at !== null).map((call) => call.id);
+      expect(requests.filter(({ key }) => done.includes(key))).toEqual([]);
+      const unsure = inFlight(died);
+      for (const call of run.tool_calls) {
+        const now = requests.filter(({ key }) => key === call.id).length;
+        const then = unsure.some((one) => one.id === call.id) ? 1 : 0;
+        const repeatable = shape.repeats || call.tool === "safe";
+        if (!repeatable) expect(now + then).toBeLessThanOrEqual(1);
+        else if (then) expect(now).toBe(1);
+      }
+      for (const { id: callId, tool: called } of unsure) {
+        if (shape.repeats || called === "safe") continue;
+        const after = run.tool_calls.find((one) => one.id === callId)!;
+        if (shape.tools[0]!.on_unknown === "report")
+          expect(after).toMatchObject({ status: "unknown", output: null, error: { code: "outcome_unknown" } });
+        else expect(after).toMatchObject({ status: "completed", output: "answer to reconcile" });
+      }
+      await expectJoins(
+        bench,
+        id,
+        frames.filter((frame) => Number.parseInt(frame.id, 10) <= seq),
+        entries,
+      );
+    }
+  });
+
+test("a run that dies again and again after every commit of its recovery still loses and repeats nothing", async () => {
+  const first = await live(shapes["asks when it does not know"]!);
+  for (const { db } of first.cuts) {
+    const second: Db[] = [];
+    {
+      using bench = runBench({ db: copyOf(db) });
+      bench.watches.listen(() => second.push(copyOf(bench.db)));
+      await bench.service.recover();
+      await toTheEnd(bench, first.id);
+    }
+    for (const again of second) {
+      requests = [];
+      using bench = runBench({ db: again });
+      const died = fold(bench.journal.read(first.id));
+      await bench.service.recover();
+      const run = await toTheEnd(bench, first.id);
+      expect(run.status).toBe("completed");
+      expectWhole(bench.journal.read(first.id));
+      expect(requests.length + inFlight(died).length).toBeLessThanOrEqual(1);
+    }
+    db.close();
+  }
+});
+
+test("a client that saw text of a model call which died is told to discard it, also when the run is cancelled at once", async () => {
+  using bench = runBench();
+  const { id } = await bench.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
+  const seen = await bench.stream(id, undefined, ({ event }) => event === "token");
+  using next = runBench({ db: copyOf(bench.db) });
+  await next.service.recover();
+  await next.service.cancel(next.scope, id, null);
+  const rest = await next.stream(id, parseCursor(seen.at(-1)!.id, "after"));
+  expect(textOfFrames(seen)).not.toBe("");
+  expect(textOfFrames([...seen, ...rest])).toBe(recordedText(fold(next.journal.read(id))));
+  expect(isOver(next.journal.head(id)!.status)).toBe(true);
+});

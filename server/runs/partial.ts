@@ -1,0 +1,14 @@
+import type { Partial } from "../core/conclude.ts";
+import type { RunState } from "../core/run-state.ts";
+import { costOf } from "../models/known-models.ts";
+import { unknownUsage } from "../models/port.ts";
+import { type Live, partialAnswer } from "./watch.ts";
+
+/** What the model call that is cut short has said: it was streamed, so it is recorded, and counted as an estimate. */
+export function partialOf(live: Live | null, state: RunState): Partial | null {
+  // A retry may have been recorded in this very tick: what is live still belongs to the attempt that it discards.
+  if (!live || !state.open.some(({ anchor }) => anchor === live.anchor)) return null;
+  const asked = JSON.stringify(state.messages).length;
+  const usage = { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(live.length / 4) };
+  return { ...partialAnswer(live), usage, cost_usd: costOf(state.run!.model, usage), estimated: true };
+}

@@ -1,0 +1,168 @@
+import { Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
+import { frameOf } from "../core/frames.ts";
+import { idPattern } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import { runStatuses } from "../core/run-state.ts";
+import { type Auth, type Principal, requireAgent } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { notFound } from "../http/not-found.ts";
+import { pageParameters, readPage } from "../http/page.ts";
+import { pathOf } from "../http/schemas.ts";
+import type { Journal } from "../journal/journal.ts";
+import { pulledStream, sseHeaders } from "../lib/sse.ts";
+import { CancelRun, CreateRun, SubmitToolOutputs } from "./schema.ts";
+import type { RunService } from "./service.ts";
+import type { RunStore } from "./store.ts";
+import { type Cursor, parseCursor, type RunStream } from "./stream.ts";
+import type { Watches } from "./watch.ts";
+
+export interface RunRoutes {
+  auth: Auth;
+  journal: Journal;
+  runs: RunStore;
+  service: RunService;
+  tail: RunStream;
+  watches: Watches;
+  /** Whether who was admitted would be admitted still: open streams ask. */
+  isValid(principal: Principal): boolean;
+  /** Ends every stream: the server stops. */
+  closing: AbortSignal;
+}
+
+const subject = /^[\s\S]{1,255}$/;
+const filters = {
+  status: runStatuses,
+  agent_id: new RegExp(idPattern("agent")),
+  thread_id: new RegExp(idPattern("thread")),
+  user_id: subject,
+};
+
+export const runRoutes = (deps: RunRoutes) => {
+  const { auth, runs, service } = deps;
+  const params = pathOf("run");
+  return new Elysia()
+    .use(auth)
+    .post(
+      "/runs",
+      async ({ principal, body, request, set, status }) => {
+        requireAgent(principal, body.agent_id);
+        const wait = readWait(request.url);
+        const run = await service.create(principal, body, String(set.headers["x-request-id"]));
+        set.headers.location = `/v1/runs/${run.id}`;
+        if (body.stream) return streamOf(deps, principal, run.id, start, request, body.on_disconnect === "cancel");
+        if (wait === 0) return status(201, run);
+        await service.settled(run.id, wait * 1000);
+        return status(201, runs.get(principal, run.id));
+      },
+      { permission: { needs: "run", query: ["wait"] }, body: CreateRun },
+    )
+    .get("/runs", ({ principal, request }) => runs.list(principal, readPage(request.url, filters)), {
+      permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(filters)] },
+    })
+    .get("/runs/:id", ({ principal, params: { id } }) => runs.get(principal, id), { permission: "read_or_run", params })
+    .delete(
+      "/runs/:id",
+      async ({ principal, params: { id } }) => {
+        await runs.remove(principal, id);
+        return { id, object: "run", deleted: true };
+      },
+      { permission: "admin", params },
+    )
+    .post(
+      "/runs/:id/cancel",
+      async ({ principal, params: { id }, body }) => {
+        await service.cancel(principal, id, body.reason ?? null);
+        return runs.get(principal, id);
+      },
+      { permission: "run", params, body: CancelRun },
+    )
+    .post(
+      "/runs/:id/submit_tool_outputs",
+      async ({ principal, params: { id }, body, request }) => {
+        const seq = await service.submit(principal, id, body.tool_outputs);
+        if (body.stream) return streamOf(deps, principal, id, { seq, anchor: null, offset: 0 }, request);
+        return runs.get(principal, id);
+      },
+      { permission: "run", params, body: SubmitToolOutputs },
+    )
+    .get(
+      "/runs/:id/events",
+      ({ principal, params: { id }, request }) => {
+        const { seq, summary } = runs.standing(principal, id);
+        if (summary !== null) throw notFound(); // Its events went with its trace.
+        if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, request.url);
+        const from = readCursor(request);
+        if (from.seq > seq)
+          throw new AppError("invalid_cursor", "The run has no such event yet.", { param: "starting_after" });
+        return streamOf(deps, principal, id, from, request);
+      },
+      { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params },
+    )
+    .get(
+      "/approvals",
+      ({ principal, request }) =>
+        runs.pending(principal, readPage(request.url, { needs: ["output", "approval", "reconcile"] })),
+      {
+        permission: { needs: "read_or_run", query: [...pageParameters, "needs"] },
+      },
+    );
+};
+
+const start: Cursor = { seq: 0, anchor: null, offset: 0 };
+
+function streamOf(
+  deps: RunRoutes,
+  principal: Principal,
+  id: string,
+  from: Cursor,
+  request: Request,
+  cancelOnLeave = false,
+): Response {
+  const { tail, watches, service, isValid, closing } = deps;
+  if (watches.readers(id) >= limits.stream_readers_per_run)
+    throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
+      retryAfter: 5,
+    });
+  const abort = new AbortController();
+  request.signal.addEventListener("abort", () => abort.abort());
+  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), () => isValid(principal));
+  const stream = pulledStream(texts, abort, (byReader) => {
+    // Cancelling a run that is over is refused, which is just what is wanted here.
+    if (byReader && cancelOnLeave)
+      service.cancel(principal, id, "The stream was closed by its reader.").catch(() => {});
+  });
+  return new Response(stream, { headers: sseHeaders });
+}
+
+/** `Last-Event-ID` is what a browser sends by itself; the parameter is for a first request. */
+function readCursor(request: Request): Cursor {
+  const last = request.headers.get("last-event-id");
+  return parseCursor(
+    last ?? new URL(request.url).searchParams.get("starting_after"),
+    last ? "Last-Event-ID" : "starting_after",
+  );
+}
+
+function eventList({ journal }: RunRoutes, id: string, url: string) {
+  const { limit, starting_after } = readPage(url);
+  const { seq } = parseCursor(starting_after, "starting_after");
+  const entries = journal.read(id, seq, limit + 1);
+  const data = entries.slice(0, limit).map((entry) => frameOf(id, entry));
+  return {
+    object: "list",
+    data,
+    has_more: entries.length > limit,
+    first_id: data[0] ? String(data[0].seq) : null,
+    last_id: data.length > 0 ? String(data.at(-1)!.seq) : null,
+  };
+}
+
+/** Seconds that the answer may wait for the run, from `?wait=`. */
+function readWait(url: string): number {
+  const wait = new URL(url).searchParams.get("wait");
+  if (wait === null) return 0;
+  if (!/^\d{1,2}$/.test(wait) || Number(wait) > 60)
+    throw validationError([fault("wait", "Expected seconds from 0 to 60.")]);
+  return Number(wait);
+}

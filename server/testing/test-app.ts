@@ -1,0 +1,100 @@
+import { type App, createApp } from "../app.ts";
+import type { Environment, Permission, Scope } from "../core/scope.ts";
+import { openDatabase } from "../db/open.ts";
+import { type Log, silentLog } from "../lib/log.ts";
+import { createSeal } from "../lib/seal.ts";
+
+/** A response as a test looks at it: JSON is parsed, anything else is text. */
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that the types of the server do not promise.
+  body: any;
+  headers: Headers;
+}
+
+export interface ClientOptions {
+  /** By name; made when there is none. */
+  project?: string;
+  environment?: Environment;
+  scopes?: Permission[];
+  agent_ids?: string[];
+}
+
+/** Sends requests with one key. */
+export interface Client {
+  scope: Scope;
+  key: { id: string; secret: string };
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+  patch(path: string, body?: unknown): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
+}
+
+export interface TestAppOptions {
+  now?: () => number;
+  log?: Log;
+  /** Lets HTTP tools of test environments reach this machine. */
+  loopback?: boolean;
+}
+
+export type TestApp = ReturnType<typeof testApp>;
+
+/** The whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
+export function testApp({ now = Date.now, log = silentLog, loopback = true }: TestAppOptions = {}) {
+  const db = openDatabase(":memory:");
+  const server: App = createApp({
+    db,
+    seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
+    log,
+    environment: {},
+    workers: 0,
+    egress: { allow: [], loopback },
+    now,
+  });
+
+  async function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const hasBody = body !== undefined;
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: hasBody ? { "content-type": "application/json", ...headers } : headers,
+      body: !hasBody ? null : typeof body === "string" ? body : JSON.stringify(body),
+    });
+    const response = await server.app.handle(request);
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    return { status: response.status, body: isJson && text ? JSON.parse(text) : text, headers: response.headers };
+  }
+
+  async function client(options: ClientOptions = {}): Promise<Client> {
+    const { project = "default", environment = "test", scopes = ["admin"], agent_ids } = options;
+    const { id } = server.projects.byName(project) ?? (await server.projects.create(project));
+    const scope: Scope = { project_id: id, environment };
+    const key = await server.keys.create(scope, { name: "test", scopes, agent_ids }, "cli");
+    const ask = (method: string) => (path: string, body?: unknown) =>
+      send(method, path, body, { authorization: `Bearer ${key.secret}` });
+    return {
+      scope,
+      key,
+      get: ask("GET"),
+      post: ask("POST"),
+      patch: ask("PATCH"),
+      delete: ask("DELETE"),
+    };
+  }
+
+  return {
+    ...server,
+    db,
+    send,
+    client,
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      db.close();
+    },
+  };
+}
