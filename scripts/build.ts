@@ -1,0 +1,92 @@
+import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { brotliCompressSync, constants } from "node:zlib";
+import { vecFile } from "../server/lib/assets.ts";
+import { inProject, root } from "./root.ts";
+import { smoke } from "./smoke.ts";
+import { fingerprint, markFresh } from "./stamp.ts";
+
+/** Builds the dashboard and then the one executable that contains it. `target` crosses to another platform. */
+export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
+  const inputs = fingerprint();
+  await buildDashboard();
+  const executable = await compile(target);
+  if (!target) markFresh(inputs);
+  return executable;
+}
+
+async function buildDashboard(): Promise<void> {
+  const { build: viteBuild } = await import("vite");
+  await viteBuild({ root: inProject("dashboard"), logLevel: "warn", build: { outDir: inProject("dist/dashboard") } });
+  const compressible = new Bun.Glob("dist/dashboard/**/*.{js,css,html,svg}");
+  for (const path of compressible.scanSync({ cwd: root, absolute: true })) {
+    const bytes = await Bun.file(path).bytes();
+    await Bun.write(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+  }
+}
+
+async function compile(target?: Bun.Build.CompileTarget): Promise<string> {
+  const { platform, cpu } = platformOf(target);
+  const name = `${target ? `runnel-${target.replace("bun-", "")}` : "runnel"}${platform === "windows" ? ".exe" : ""}`;
+  const folder = inProject("dist", `.build-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  try {
+    await Bun.build({
+      // All in `server/`: the worker's place in the executable is its path from there (server/lib/assets.ts).
+      entrypoints: [inProject("server/main.ts"), inProject("server/worker/entry.ts")],
+      target: "bun",
+      format: "esm",
+      minify: true,
+      sourcemap: "linked",
+      // Bytecode of one platform crashed on another.
+      bytecode: !target,
+      define: { BUILD_COMMIT: JSON.stringify(commit()), BUILD_DATE: JSON.stringify(new Date().toISOString()) },
+      compile: {
+        ...(target && { target }),
+        outfile: `${folder}/${name}`,
+        assets: [inProject("dist/dashboard"), vecOf(platform, cpu)],
+        // Files of whatever folder it is started in must not run code or set secrets in the server.
+        autoloadBunfig: false,
+        autoloadDotenv: false,
+      },
+    });
+    chmodSync(`${folder}/${name}`, 0o755);
+    // By rename: the old executable may be running, and nobody may start half of the new one.
+    renameSync(`${folder}/${name}`, inProject("dist", name));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return inProject("dist", name);
+}
+
+function platformOf(target?: Bun.Build.CompileTarget): { platform: string; cpu: string } {
+  const [, platform = process.platform, cpu = process.arch] = target?.split("-") ?? [];
+  return { platform: platform === "win32" ? "windows" : platform, cpu };
+}
+
+/** sqlite-vec's library for the platform built for; a package manager installs only the one of its own platform. */
+function vecOf(platform: string, cpu: string): string {
+  const file = `sqlite-vec-${platform}-${cpu}/${vecFile(platform === "windows" ? "win32" : platform)}`;
+  try {
+    return Bun.resolveSync(file, root);
+  } catch (cause) {
+    throw new Error(`${file} is missing: run \`bun install --os='*' --cpu='*'\` first.`, { cause });
+  }
+}
+
+function commit(): string {
+  const git = (...args: string[]) =>
+    Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" })
+      .stdout.toString()
+      .trim();
+  const head = git("rev-parse", "--short=12", "HEAD") || "unknown";
+  return git("status", "--porcelain", "--untracked-files=no") ? `${head}+changes` : head;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { target: { type: "string" } } });
+  const target = values.target as Bun.Build.CompileTarget | undefined;
+  const executable = await build(target);
+  console.log(`${executable} (${Math.round(Bun.file(executable).size / 1e6)} MB)`);
+  if (!target) await smoke(executable);
+}

@@ -1,0 +1,35 @@
+import { availableParallelism } from "node:os";
+import { inProject, root } from "./root.ts";
+
+const bin = (name: string) => [process.execPath, "--bun", inProject("node_modules/.bin", name)];
+const checks: Record<string, string[]> = {
+  "format and lint": [...bin("biome"), "check", "--error-on-warnings"],
+  "types: server": [...bin("tsc"), "-p", "server"],
+  "types: dashboard": [...bin("tsc"), "-p", "dashboard"],
+  "types: scripts and e2e": [...bin("tsc"), "-p", "scripts"],
+  tidy: [process.execPath, "test", "./scripts/tidy.test.ts"],
+  docs: [process.execPath, "test", "./scripts/docs.test.ts"],
+};
+
+/** Runs one check in silence: its line says how it went, its output follows only when it failed. */
+async function check([name, command]: [string, string[]]): Promise<boolean> {
+  const started = performance.now();
+  const child = Bun.spawn(command, { cwd: root, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
+  if (code !== 0) console.log(`${out}${err}`.trimEnd());
+  return code === 0;
+}
+
+const waiting = Object.entries(checks);
+const results: boolean[] = [];
+async function drain(): Promise<void> {
+  for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await check(next));
+}
+await Promise.all(Array.from({ length: availableParallelism() }, drain));
+process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -1,0 +1,17 @@
+import { createServer } from "vite";
+import { become } from "./process.ts";
+import { inProject } from "./root.ts";
+
+// Server from source, started again at every change; the dashboard from Vite, which asks that server for its data.
+const port = 8443;
+const target = { target: `https://localhost:${port}`, secure: false };
+const dashboard = await createServer({
+  root: inProject("dashboard"),
+  server: { proxy: { "/v1": target, "/console": target } },
+});
+await dashboard.listen();
+dashboard.printUrls();
+
+const server = [process.execPath, "--watch", "--no-clear-screen", inProject("server/main.ts"), "serve"];
+process.exitCode = await become([...server, "--port", String(port), ...process.argv.slice(2)]);
+await dashboard.close();

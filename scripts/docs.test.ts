@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { createProgram } from "../server/cli/program.ts";
+import { errorCodes, runErrorCodes } from "../server/core/errors.ts";
+import { testApp } from "../server/testing/test-app.ts";
+import { inProject, root } from "./root.ts";
+
+// What the README does not name does not exist for its reader: whatever is added to the code must be added there too.
+const readme = readFileSync(inProject("README.md"), "utf8");
+const names = (word: string) => new RegExp(`(?<![\\w/-])${RegExp.escape(word)}(?![\\w/:-])`).test(readme);
+const unnamed = (words: Iterable<string>) => [...new Set(words)].filter((word) => !names(word)).sort();
+
+describe("README.md names", () => {
+  test("every route, as `METHOD /path`", () => {
+    using server = testApp();
+    // The dashboard's own addresses serve its pages alone and may change with them.
+    const open = server.app.routes.filter(({ path }) => !/^\/(console|dashboard)(\/|$)/.test(path));
+    expect(open.length).toBeGreaterThan(0);
+    expect(unnamed(open.map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, "")}`))).toEqual([]);
+  });
+
+  test("every command, as it is typed", () => {
+    const commands = all(createProgram()).filter(({ command }) => command.commands.length === 0);
+    expect(commands.length).toBeGreaterThan(0);
+    expect(unnamed(commands.map(({ typed }) => typed))).toEqual([]);
+  });
+
+  test("every flag", () => {
+    const flags = all(createProgram()).flatMap(({ command }) => command.options.filter((option) => !option.hidden));
+    expect(flags.length).toBeGreaterThan(0);
+    expect(unnamed(flags.map(({ long, flags }) => long ?? flags))).toEqual([]);
+  });
+
+  test("every environment variable that the server reads", () => {
+    const variables = sources().flatMap((source) => source.match(/\bRUNNEL_[A-Z0-9_]*[A-Z0-9]\b/g) ?? []);
+    expect(variables.length).toBeGreaterThan(0);
+    expect(unnamed(variables)).toEqual([]);
+  });
+
+  test("every error code of the API and of a failed run", () => {
+    expect(unnamed([...errorCodes, ...runErrorCodes])).toEqual([]);
+  });
+});
+
+function all(command: Command, typed = command.name()): { command: Command; typed: string }[] {
+  return [{ command, typed }, ...command.commands.flatMap((child) => all(child, `${typed} ${child.name()}`))];
+}
+
+function sources(): string[] {
+  const paths = [...new Bun.Glob("server/**/*.ts").scanSync({ cwd: root })];
+  return paths
+    .filter((path) => !/\.test\.ts$|^server\/testing\//.test(path))
+    .map((path) => readFileSync(inProject(path), "utf8"));
+}

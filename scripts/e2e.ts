@@ -1,0 +1,38 @@
+import { mkdirSync } from "node:fs";
+import { run } from "./process.ts";
+import { inProject, root } from "./root.ts";
+import { isFresh } from "./stamp.ts";
+
+if (!isFresh()) {
+  const { build } = await import("./build.ts");
+  await build();
+}
+
+// Arguments choose suites: `npm run e2e -- recovery`.
+const wanted = process.argv.slice(2);
+const suites = (pattern: string) =>
+  [...new Bun.Glob(`e2e/${pattern}`).scanSync({ cwd: root })]
+    .filter((path) => wanted.length === 0 || wanted.some((word) => path.includes(word)))
+    .sort();
+
+const reports = process.env.CI === "true" ? inProject("dist/reports") : null;
+if (reports) mkdirSync(reports, { recursive: true });
+
+const codes = [await runBunSuites(suites("*.e2e.ts")), await runBrowserSuites(suites("*.browser.ts"))];
+process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
+
+async function runBunSuites(paths: string[]): Promise<number> {
+  if (paths.length === 0) return 0;
+  const report = reports ? ["--reporter=junit", `--reporter-outfile=${reports}/e2e.xml`] : [];
+  // Only with "./" are they taken as paths: `bun test` does not find these names by itself.
+  return await run([process.execPath, "test", "--timeout=60000", ...report, ...paths.map((path) => `./${path}`)]);
+}
+
+async function runBrowserSuites(paths: string[]): Promise<number> {
+  if (paths.length === 0) return 0;
+  const playwright = inProject("node_modules/@playwright/test/cli.js");
+  const env: Record<string, string> = reports ? { PLAYWRIGHT_JUNIT_OUTPUT_FILE: `${reports}/browser.xml` } : {};
+  return await run([process.execPath, "--bun", playwright, "test", "--config=e2e/playwright.config.ts", ...paths], {
+    env,
+  });
+}

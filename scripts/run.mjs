@@ -1,0 +1,153 @@
+// Needs node and npm, nothing else: fetches the pinned Bun, installs what bun.lock names, then runs `bun <arguments>`.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const version = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).config.bun;
+const windows = process.platform === "win32";
+const tools = join(root, ".tools");
+const bun = join(tools, `bun-${version}`, windows ? "bun.exe" : "bun");
+const stamp = join(root, "node_modules", ".installed");
+const installed = createHash("sha256")
+  .update(readFileSync(join(root, "bun.lock")))
+  .update(version)
+  .digest("hex");
+
+const isReady = () => existsSync(bun) && existsSync(stamp) && readFileSync(stamp, "utf8") === installed;
+
+try {
+  if (!isReady()) await alone(setUp);
+  process.exitCode = await run(bun, process.argv.slice(2));
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+function setUp() {
+  if (!existsSync(bun)) fetchBun();
+  if (isReady()) return;
+  must(bun, ["install", "--frozen-lockfile"], root);
+  writeFileSync(stamp, installed);
+}
+
+function fetchBun() {
+  console.error(`Fetching bun ${version} from the npm registry …`);
+  const folder = join(tools, `fetch-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), "{}");
+  try {
+    const flags = ["--no-save", "--no-audit", "--no-fund", "--include=optional", "--loglevel=error"];
+    must("npm", ["install", "--prefix", folder, ...flags, `bun@${version}`], folder);
+    const found = executables(folder).find(isPinned);
+    if (!found) fail(`No executable of bun ${version} runs on ${process.platform} ${process.arch}.`);
+    mkdirSync(dirname(bun), { recursive: true });
+    // One rename puts the whole file in place: an interrupted fetch leaves nothing that looks like a Bun.
+    renameSync(found, bun);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where npm leaves the executable: in `bun` after its install script, in `@oven/*` where install scripts are off. */
+function executables(folder) {
+  const modules = join(folder, "node_modules");
+  const platforms = existsSync(join(modules, "@oven")) ? readdirSync(join(modules, "@oven")) : [];
+  const names = ["bun", "bun.exe"];
+  return [
+    join("bun", "bin", "bun.exe"),
+    ...platforms.flatMap((name) => names.map((exe) => join("@oven", name, "bin", exe))),
+  ]
+    .map((path) => join(modules, path))
+    .filter((path) => existsSync(path));
+}
+
+function isPinned(path) {
+  return spawnSync(path, ["--version"], { encoding: "utf8" }).stdout?.trim() === version;
+}
+
+/** Two first starts at once would install into one another's folders: the second waits and then finds the work done. */
+async function alone(work) {
+  const lock = join(tools, "setup.lock");
+  mkdirSync(tools, { recursive: true });
+  while (!take(lock)) {
+    if (isAbandoned(lock)) rmSync(lock, { force: true });
+    else await sleep(100);
+  }
+  try {
+    work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function take(lock) {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+function isAbandoned(lock) {
+  try {
+    const owner = Number(readFileSync(lock, "utf8"));
+    // Process numbers are used again: after ten minutes the number alone says nothing.
+    if (Date.now() - statSync(lock).mtimeMs > 600_000) return true;
+    if (owner > 0) process.kill(owner, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+}
+
+function must(command, args, cwd) {
+  // npm is a batch file on Windows, which only a shell can start.
+  const { status, error } = spawnSync(command, args, {
+    cwd,
+    stdio: ["ignore", 2, 2],
+    shell: windows && command === "npm",
+  });
+  if (error) throw error;
+  if (status !== 0) fail(`\`${command} ${args.join(" ")}\` failed.`);
+}
+
+function fail(message) {
+  throw new Error(message);
+}
+
+/** Runs in this process's place: its signals go to the child, the child's end becomes its own. */
+function run(command, args) {
+  const path = `${dirname(command)}${delimiter}${process.env.PATH ?? ""}`;
+  const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, PATH: path } });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => forward(child, signal));
+  endWithNpm(child);
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
+  });
+}
+
+function forward(child, signal) {
+  // Ctrl-C reaches every process of the terminal by itself: sent on as well, the child would take it for a second one.
+  if (signal === "SIGINT" && process.stdin.isTTY) return;
+  child.kill(signal);
+}
+
+/** A signal to npm ends npm and its shell and goes no further: without this the server would live on, unseen. */
+function endWithNpm(child) {
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill("SIGTERM");
+  }, 250);
+  watch.unref();
+}

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inProject } from "./root.ts";
+
+const patience = 30_000;
+
+/**
+ * Starts the executable from an empty folder, away from sources and node_modules, and asks of it what only a whole one
+ * can answer: its version, a server with database, TLS and dashboard, and a clean end on SIGTERM.
+ */
+export async function smoke(executable: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-smoke-"));
+  try {
+    expectVersion(executable, folder);
+    await expectServer(executable, folder);
+    console.log("smoke: version, serve, /healthz, /dashboard and SIGTERM are well");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function expectVersion(executable: string, cwd: string): void {
+  const { stdout, exitCode } = Bun.spawnSync([executable, "version"], { cwd, env: cleanEnv(), timeout: patience });
+  const said = stdout.toString().trim();
+  if (exitCode !== 0 || !/\d+\.\d+\.\d+/.test(said))
+    throw new Error(`"version" ended with ${exitCode} and said: ${said}`);
+}
+
+async function expectServer(executable: string, cwd: string): Promise<void> {
+  const command = [executable, "serve", "--port", "0", "--data-dir", join(cwd, "data")];
+  const log = Bun.file(join(cwd, "log"));
+  const server = Bun.spawn(command, { cwd, env: cleanEnv(), stdin: "ignore", stdout: "pipe", stderr: log });
+  const timer = setTimeout(() => server.kill("SIGKILL"), patience);
+  try {
+    const address = await printedAddress(server.stdout);
+    await expectPage(`${address}/healthz`);
+    await expectPage(`${address}/dashboard/`);
+    server.kill("SIGTERM");
+    if ((await server.exited) !== 0)
+      throw new Error(`SIGTERM ended the server with ${server.signalCode ?? server.exitCode}.`);
+  } catch (error) {
+    throw new Error(`The server failed its smoke run:\n${await log.text()}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+    server.kill("SIGKILL");
+  }
+}
+
+/** The address that the server prints once it listens. The rest of its output is read too, or a full pipe would stop it. */
+async function printedAddress(output: ReadableStream<Uint8Array>): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  void (async () => {
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const chunk of output) {
+      text += decoder.decode(chunk, { stream: true });
+      const address = /(https:\/\/[^\s/"]+:\d+)[^\n]*\n/.exec(text)?.[1];
+      if (address) resolve(address);
+    }
+    reject(new Error(`It ended before it printed an address:\n${text}`));
+  })();
+  return await promise;
+}
+
+async function expectPage(url: string): Promise<void> {
+  // The certificate was made a moment ago; that clients can verify it is for the end-to-end suites to prove.
+  const response = await fetch(url, { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(patience) });
+  if (response.status !== 200) throw new Error(`GET ${url} answered ${response.status}: ${await response.text()}`);
+}
+
+/** Without the caller's settings: the smoke run shows how a stranger's first start goes. */
+function cleanEnv(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_")));
+}
+
+if (import.meta.main) await smoke(inProject("dist/runnel"));

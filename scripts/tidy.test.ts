@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { inProject, root } from "./root.ts";
+import { cycles, deadFiles, type Files, layerFaults, leftovers, packageFaults } from "./tidy.ts";
+
+function readSources(): Files {
+  const sources = new Bun.Glob("{server,dashboard,migrations,e2e,scripts}/**/*.{ts,tsx,mjs}");
+  const paths = [...sources.scanSync({ cwd: root })].sort();
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(inProject(path), "utf8")]));
+}
+
+describe("the project", () => {
+  const files = readSources();
+
+  test("every folder imports only itself and lower layers", () => {
+    expect(layerFaults(files)).toEqual([]);
+  });
+
+  test("no files import one another in a ring", () => {
+    expect(cycles(files)).toEqual([]);
+  });
+
+  test("every file of the server is part of the executable or of a test", () => {
+    const outside = Object.keys(files).filter((path) => !path.startsWith("server/") || path.endsWith(".test.ts"));
+    expect(deadFiles(files, [...outside, "server/main.ts", "server/worker/entry.ts"])).toEqual([]);
+  });
+
+  test("packages are imported only where they belong", () => {
+    expect(packageFaults(files)).toEqual([]);
+  });
+
+  test("nothing is left behind", () => {
+    const { "scripts/tidy.test.ts": _, ...others } = files; // Its made-up inputs below are findings on purpose.
+    expect(leftovers(others)).toEqual([]);
+  });
+
+  test("the top level holds what it is meant to hold", () => {
+    const given = [
+      "package.json",
+      "bun.lock",
+      "bunfig.toml",
+      "server",
+      "dashboard",
+      "migrations",
+      "e2e",
+      "scripts",
+      "README.md",
+    ];
+    const made = ["node_modules", "dist", "runnel-data"];
+    const strangers = readdirSync(root).filter((name) => !name.startsWith(".") && ![...given, ...made].includes(name));
+    expect(strangers).toEqual([]);
+  });
+});
+
+describe("these checks find what they look for", () => {
+  const faults = (from: string, line: string) => layerFaults({ [from]: `${line}\n` }).length;
+
+  test.each([
+    ["server/core/a.ts", `import { b } from "../db/b.ts";`, "upwards"],
+    ["server/core/a.ts", `import type { B } from "../db/b.ts";`, "upwards, types alone"],
+    [
+      "server/agents/store.ts",
+      `import {\n  one,\n  two,\n} from "../keys/store.ts";`,
+      "a neighbour, over several lines",
+    ],
+    ["server/lib/a.ts", `export * from "../core/b.ts";`, "by exporting it again"],
+    ["server/http/a.ts", `const b = await import("../runs/b.ts");`, "at run time"],
+    ["server/http/a.ts", `import "../runs/b.ts";`, "for its effect"],
+    ["server/novel/a.ts", `import { b } from "../lib/b.ts";`, "from a folder without a layer"],
+    ["server/runs/a.ts", `import { b } from "../app.ts";`, "the composition root"],
+    ["server/runs/a.ts", `import { b } from "../../dashboard/src/lib/b.ts";`, "the dashboard"],
+    ["dashboard/src/features/runs/a.ts", `import { b } from "../keys/b.ts";`, "another feature"],
+    ["dashboard/src/ui/a.tsx", `import { b } from "../features/runs/b.ts";`, "a feature from below"],
+    ["dashboard/src/lib/a.ts", `import { b } from "../../../server/runs/store.ts";`, "the server's inside"],
+    ["dashboard/src/lib/a.ts", `import { b } from "../../../server/runs/schema.ts";`, "a schema's value"],
+  ])("%s may not say %p (%s)", (from, line) => {
+    expect(faults(from, line)).toBe(1);
+  });
+
+  test.each([
+    ["server/core/a.ts", `import { b } from "./b.ts";`],
+    ["server/runs/a.ts", `import { b } from "../agents/store.ts";`],
+    ["server/db/a.ts", `import { b } from "../../migrations/index.ts";`],
+    ["server/main.ts", `import { b } from "./cli/program.ts";`],
+    ["server/core/a.test.ts", `import { b } from "../testing/test-app.ts";`],
+    ["server/lib/a.ts", `import { join } from "node:path";`],
+    ["dashboard/src/app/a.tsx", `import { b } from "../features/runs/b.tsx";`],
+    ["dashboard/src/features/runs/a.ts", `import { b } from "../../../../server/core/run-state.ts";`],
+    ["dashboard/src/features/runs/a.ts", `import type { b } from "../../../../server/runs/schema.ts";`],
+  ])("%s may say %p", (from, line) => {
+    expect(faults(from, line)).toBe(0);
+  });
+
+  test("a ring of three is one finding, and types alone make none", () => {
+    const ring = {
+      "a.ts": `import "./b.ts";`,
+      "b.ts": `export { c } from "./c.ts";`,
+      "c.ts": `import { a } from "./a.ts";`,
+    };
+    expect(cycles(ring)).toEqual(["a.ts → b.ts → c.ts → a.ts"]);
+    expect(cycles({ ...ring, "c.ts": `import type { A } from "./a.ts";` })).toEqual([]);
+  });
+
+  test("a file that nothing loads is dead, and so is one that only a dead one loads", () => {
+    const files = {
+      "server/main.ts": `import "./a.ts";`,
+      "server/a.ts": "",
+      "server/b.ts": `import "./c.ts";`,
+      "server/c.ts": "",
+    };
+    expect(deadFiles(files, ["server/main.ts"])).toEqual(["server/b.ts", "server/c.ts"]);
+  });
+
+  test("a package in the wrong place is found", () => {
+    const wrong = {
+      "server/runs/store.ts": `import { t } from "elysia";`,
+      "server/lib/a.ts": `import { fetch } from "undici";`,
+    };
+    expect(packageFaults(wrong)).toHaveLength(2);
+    expect(packageFaults({ "server/runs/routes.ts": `import { t } from "elysia";` })).toEqual([]);
+  });
+
+  test("what was left behind is found", () => {
+    const left = ["// TO" + "DO later", "test.only('a', b)", "  debugger;", "console.log(1)"];
+    for (const source of left) expect(leftovers({ "server/runs/a.ts": source })).toHaveLength(1);
+    expect(leftovers({ "server/cli/a.ts": "console.log(1)" })).toEqual([]);
+  });
+});

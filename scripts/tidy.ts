@@ -1,0 +1,167 @@
+import { dirname, join } from "node:path";
+
+/** Source by path from the project's folder. */
+export type Files = Record<string, string>;
+
+interface Import {
+  from: string;
+  /** A file of the project, or a package's name. */
+  to: string;
+  typeOnly: boolean;
+}
+
+// A folder imports itself and the lines above its own, never a neighbour on its line (see the architecture's layers).
+const levels = [
+  ["server/lib"],
+  ["server/core", "migrations"],
+  ["server/db", "server/models", "server/sandbox"],
+  ["server/retrieval"],
+  ["server/journal", "server/worker", "server/http"],
+  [
+    "keys",
+    "connections",
+    "agents",
+    "tools",
+    "memory",
+    "files",
+    "threads",
+    "schedules",
+    "webhooks",
+    "traces",
+    "projects",
+  ].map((name) => `server/${name}`),
+  ["server/runs"],
+  ["server/console"],
+  ["server/app.ts"],
+  ["server/cli", "server/testing"],
+  ["server/main.ts"],
+];
+const levelOf = new Map(levels.flatMap((names, level) => names.map((name) => [name, level] as const)));
+const dashboardOrder = ["lib", "ui", "features", "app", "main.tsx"];
+
+const isTest = (path: string) => /\.test\.tsx?$/.test(path);
+const isExempt = (path: string) => isTest(path) || path.startsWith("server/testing/");
+
+/** Imports that go against the layers of the server or of the dashboard, as sentences. */
+export function layerFaults(files: Files): string[] {
+  return importsOf(files)
+    .filter(({ from }) => !isExempt(from))
+    .flatMap((edge) => {
+      const fault = edge.from.startsWith("dashboard/") ? dashboardFault(edge) : serverFault(edge);
+      return fault ? [`${edge.from} → ${edge.to}: ${fault}`] : [];
+    });
+}
+
+function serverFault({ from, to }: Import): string | null {
+  if (!from.startsWith("server/") && !from.startsWith("migrations/")) return null;
+  if (to.startsWith("dashboard/") || to.startsWith("scripts/")) return "the server stands without it";
+  if (!to.startsWith("server/") && !to.startsWith("migrations/")) return null;
+  const [mine, theirs] = [folderOf(from), folderOf(to)];
+  if (mine === theirs) return null;
+  const [level, other] = [levelOf.get(mine), levelOf.get(theirs)];
+  if (level === undefined) return `${mine} has no layer`;
+  if (other === undefined) return `${theirs} has no layer`;
+  return other < level ? null : `${theirs} is not below ${mine}`;
+}
+
+/** The first two names of a path: `server/core`, `server/app.ts`; `migrations` for all that is in there. */
+function folderOf(path: string): string {
+  return path.startsWith("migrations/") ? "migrations" : path.split("/").slice(0, 2).join("/");
+}
+
+function dashboardFault({ from, to, typeOnly }: Import): string | null {
+  if (to.startsWith("server/core/")) return null;
+  if (to.startsWith("server/")) {
+    return typeOnly && /^server\/\w+\/schema\.ts$/.test(to) ? null : "only server/core and the types of a schema.ts";
+  }
+  if (!from.startsWith("dashboard/src/") || !to.startsWith("dashboard/src/")) return null;
+  const [mine = "", feature] = from.split("/").slice(2);
+  const [theirs = "", otherFeature] = to.split("/").slice(2);
+  if (mine === "features" && theirs === "features") {
+    return feature === otherFeature ? null : "a feature never imports another";
+  }
+  const [level, other] = [dashboardOrder.indexOf(mine), dashboardOrder.indexOf(theirs)];
+  return other <= level || other === -1 ? null : `${theirs} is not below ${mine}`;
+}
+
+/** Files that import one another in a ring, each ring once. What only types share is gone at run time and may. */
+export function cycles(files: Files): string[] {
+  const edges = Map.groupBy(
+    importsOf(files).filter(({ to, typeOnly }) => !typeOnly && to in files),
+    ({ from }) => from,
+  );
+  const done = new Set<string>();
+  const path: string[] = [];
+  const found: string[] = [];
+  const visit = (file: string) => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(" → "));
+    if (done.has(file) || path.includes(file)) return;
+    path.push(file);
+    for (const { to } of edges.get(file) ?? []) visit(to);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of Object.keys(files)) visit(file);
+  return found;
+}
+
+/** Files under `server/` that neither the executable nor a test ever loads. */
+export function deadFiles(files: Files, roots: string[]): string[] {
+  const edges = Map.groupBy(importsOf(files), ({ from }) => from);
+  const reached = new Set<string>();
+  const waiting = [...roots];
+  for (let file = waiting.pop(); file; file = waiting.pop()) {
+    if (reached.has(file)) continue;
+    reached.add(file);
+    waiting.push(...(edges.get(file) ?? []).map(({ to }) => to));
+  }
+  return Object.keys(files).filter((path) => path.startsWith("server/") && !reached.has(path));
+}
+
+/** Packages in places where they may not be. */
+export function packageFaults(files: Files): string[] {
+  return importsOf(files).flatMap(({ from, to }) => {
+    if (to === "undici") return [`${from} imports undici: Bun's own fetch is the only one`];
+    if (/^elysia(\/|$)/.test(to) && from.startsWith("server/") && !speaksElysia(from)) {
+      return [`${from} imports Elysia: only routes.ts, http/, console/, app.ts and testing/ know it`];
+    }
+    return [];
+  });
+}
+
+const speaksElysia = (path: string) =>
+  isTest(path) || /\/routes\.ts$|^server\/(http|console|testing)\/|^server\/app\.ts$/.test(path);
+
+// In pieces, so that this file is not its own finding.
+const marks = new RegExp(`\\b(${["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"].join("|")})\\b`);
+const focused = /\b(test|describe|it)\.(only|skip|todo)\b/;
+const halted = /^\s*debugger\b/m;
+const printed = /\bconsole\.log\(/;
+// A test may hand such a line to a child process.
+const mayPrint = /^(server\/cli\/|scripts\/)|\.test\.tsx?$/;
+
+/** What somebody left behind: marks of unfinished work, tests switched off, output for debugging. */
+export function leftovers(files: Files): string[] {
+  return Object.entries(files).flatMap(([path, source]) => {
+    const rules: [string, RegExp][] = [
+      ["a mark of unfinished work", marks],
+      ["a focused or skipped test", focused],
+      ["a breakpoint", halted],
+    ];
+    if (!mayPrint.test(path)) rules.push(["console.log", printed]);
+    return rules.filter(([, pattern]) => pattern.test(source)).map(([what]) => `${path} has ${what}`);
+  });
+}
+
+const statement = /^\s*(?:import|export)\s+(type\s)?(?:[^"'`;=()]*?\sfrom\s+)?"([^"]+)"/gm;
+const dynamic = /(typeof\s+)?\bimport\("([^"]+)"\)/g;
+
+function importsOf(files: Files): Import[] {
+  return Object.entries(files).flatMap(([from, source]) =>
+    [...source.matchAll(statement), ...source.matchAll(dynamic)].map(([, type, to = ""]) => ({
+      from,
+      to: to.startsWith(".") ? join(dirname(from), to) : to,
+      typeOnly: type !== undefined,
+    })),
+  );
+}
