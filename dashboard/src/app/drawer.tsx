@@ -1,0 +1,38 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { X } from "lucide-react";
+import type { Session } from "../lib/types.ts";
+import { buttonClass } from "../ui/button.tsx";
+import { Mark } from "../ui/mark.tsx";
+import { AccountMenu } from "./account-menu.tsx";
+import { Nav } from "./nav.tsx";
+
+interface DrawerProps {
+  session: Session;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}
+
+/** On a phone, the pages and the account. */
+export function Drawer({ session, open, onOpenChange }: DrawerProps) {
+  return (
+    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-(--z-scrim) bg-scrim" />
+        <Dialog.Popup className="enter fixed inset-y-0 left-0 z-(--z-dialog) flex w-3/4 flex-col gap-3 overflow-auto bg-frame p-3 shadow-3">
+          <div className="flex items-center justify-between px-2">
+            <Dialog.Title render={<div />}>
+              <Mark />
+            </Dialog.Title>
+            <Dialog.Close className={buttonClass({ kind: "ghost", size: "icon" })} aria-label="Close the menu">
+              <X aria-hidden className="size-4" strokeWidth={1.5} />
+            </Dialog.Close>
+          </div>
+          <Nav wide onNavigate={() => onOpenChange(false)} />
+          <div className="mt-auto border-t border-mode-line pt-2">
+            <AccountMenu session={session} wide />
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

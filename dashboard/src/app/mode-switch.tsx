@@ -1,0 +1,32 @@
+import type { Mode } from "../lib/types.ts";
+import { useWorkspace } from "../lib/workspace.ts";
+import { useSwitchMode } from "./use-switch-mode.ts";
+
+const modes: { value: Mode; label: string }[] = [
+  { value: "test", label: "Test" },
+  { value: "live", label: "Live" },
+];
+
+/** Test or live. It colours the frame, and says so in a word. */
+export function ModeSwitch() {
+  const { mode } = useWorkspace();
+  const switchMode = useSwitchMode();
+  return (
+    <fieldset
+      aria-label="Data"
+      className="grid grid-cols-2 rounded-md border border-mode-line bg-mode-soft p-0.5 rail:grid-cols-1 wide:grid-cols-2"
+    >
+      {modes.map(({ value, label }) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={mode === value}
+          onClick={() => mode !== value && switchMode(value)}
+          className="h-6.5 rounded-sm text-xs font-medium text-mode-ink transition-colors aria-pressed:bg-mode aria-pressed:font-strong aria-pressed:text-on-mode rail:text-2xs wide:text-xs pointer-coarse:h-8"
+        >
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,33 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { CircleAlert, Compass } from "lucide-react";
+import { Button, buttonClass } from "../ui/button.tsx";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+
+/** No page has this address. */
+export function NotFound() {
+  return (
+    <main>
+      <EmptyState page icon={Compass} title="No such page">
+        <p className="text-muted">The address may be cut off, or the page has moved.</p>
+        <a href="/dashboard/runs" className={buttonClass()}>
+          Go to runs
+        </a>
+      </EmptyState>
+    </main>
+  );
+}
+
+/** A page that cannot be shown, most often because the server does not answer. */
+export function PageError({ error }: ErrorComponentProps) {
+  return (
+    <main>
+      <EmptyState page icon={CircleAlert} title="This page cannot be shown">
+        <div className="w-full max-w-135 text-left">
+          <ErrorNote title="The request failed" error={error instanceof Error ? error : new Error(String(error))} />
+        </div>
+        <Button onClick={() => window.location.reload()}>Load again</Button>
+      </EmptyState>
+    </main>
+  );
+}

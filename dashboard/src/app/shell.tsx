@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { FolderOpen } from "lucide-react";
+import { useEffect } from "react";
+import { sessionQuery } from "../features/account/session.ts";
+import { paint } from "../lib/appearance.ts";
+import { usePreference } from "../lib/preference.ts";
+import type { Session } from "../lib/types.ts";
+import { WorkspaceContext } from "../lib/workspace.ts";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { SideBar } from "./side-bar.tsx";
+import { useSessionWorkspace } from "./use-session-workspace.ts";
+
+/** The frame: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. */
+export function Shell() {
+  const { data } = useQuery({ ...sessionQuery, refetchOnWindowFocus: "always" });
+  const navigate = useNavigate();
+  const { href } = useLocation();
+  const gone = data && !data.signedIn;
+  useEffect(() => {
+    if (gone) void navigate({ to: "/login", search: { to: href.replace(/^\/dashboard/, "") }, replace: true });
+  }, [gone, href, navigate]);
+  return data?.signedIn ? <Frame session={data.session} /> : null;
+}
+
+function Frame({ session }: { session: Session }) {
+  const workspace = useSessionWorkspace(session);
+  const [theme] = usePreference("theme", ["system", "light", "dark"], "system");
+  const mode = workspace?.mode ?? "test";
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read by paint.
+  useEffect(() => {
+    paint(mode);
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const repaint = () => paint(mode);
+    system.addEventListener("change", repaint);
+    return () => system.removeEventListener("change", repaint);
+  }, [mode, theme]);
+
+  return (
+    <WorkspaceContext value={workspace}>
+      <a
+        href="#main"
+        className="fixed top-2 left-2 z-(--z-tooltip) -translate-y-20 rounded-md bg-inverse px-3 py-2 text-on-inverse focus:translate-y-0"
+      >
+        Skip to the page
+      </a>
+      <div className="grid h-dvh grid-rows-[auto_minmax(0,1fr)] rail:grid-cols-[var(--rail)_minmax(0,1fr)] rail:grid-rows-1 wide:grid-cols-[var(--sidebar)_minmax(0,1fr)]">
+        <SideBar session={session} />
+        <main
+          id="main"
+          tabIndex={-1}
+          className="relative flex min-h-0 min-w-0 flex-col overflow-hidden border-t border-mode-line bg-surface before:absolute before:inset-x-0 before:top-0 before:z-(--z-rail) before:h-0.5 before:bg-mode focus-visible:shadow-none rail:my-2 rail:mr-2 rail:rounded-lg rail:border rail:shadow-1"
+        >
+          {workspace ? <Outlet /> : <NoProject />}
+        </main>
+      </div>
+    </WorkspaceContext>
+  );
+}
+
+function NoProject() {
+  return (
+    <EmptyState page icon={FolderOpen} title="No project yet">
+      <p className="text-muted">
+        A project holds agents, runs and keys. Make the first: <code>runnel projects create NAME</code>
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,77 @@
+import { Menu as MenuIcon } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import type { Session } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Mark } from "../ui/mark.tsx";
+import { AccountMenu } from "./account-menu.tsx";
+import { ModeSwitch } from "./mode-switch.tsx";
+import { Nav } from "./nav.tsx";
+import { ProjectSwitcher } from "./project-switcher.tsx";
+
+/** The frame's left edge: a side bar, a rail of icons on narrower screens, a top bar on a phone. */
+export function SideBar({ session }: { session: Session }) {
+  const hasProject = session.projects.length > 0;
+  return (
+    <>
+      <header className="hidden min-h-0 flex-col gap-2 overflow-y-auto p-2 [scrollbar-width:none] rail:flex">
+        <div className="flex h-9 items-center justify-center wide:justify-start wide:px-2">
+          <span className="wide:hidden">
+            <Mark wordless />
+          </span>
+          <span className="hidden wide:block">
+            <Mark />
+          </span>
+        </div>
+        {hasProject && (
+          <>
+            <ProjectSwitcher projects={session.projects} />
+            <ModeSwitch />
+          </>
+        )}
+        <Nav />
+        <div className="mt-auto border-t border-mode-line pt-2">
+          <AccountMenu session={session} />
+        </div>
+      </header>
+      <header className="flex items-center gap-2 px-2 py-1.5 rail:hidden">
+        <DrawerButton session={session} />
+        {hasProject && (
+          <>
+            <div className="min-w-0 flex-1">
+              <ProjectSwitcher projects={session.projects} wide />
+            </div>
+            <div className="w-29 shrink-0">
+              <ModeSwitch />
+            </div>
+          </>
+        )}
+      </header>
+    </>
+  );
+}
+
+/** Loaded when first opened: most screens are wide enough never to need it. */
+const Drawer = lazy(() => import("./drawer.tsx").then((module) => ({ default: module.Drawer })));
+
+function DrawerButton({ session }: { session: Session }) {
+  const [open, setOpen] = useState<boolean | null>(null);
+  return (
+    <>
+      <Button
+        kind="ghost"
+        size="icon"
+        aria-label="Menu"
+        aria-haspopup="dialog"
+        aria-expanded={open === true}
+        onClick={() => setOpen(true)}
+      >
+        <MenuIcon aria-hidden className="size-4" strokeWidth={1.5} />
+      </Button>
+      {open !== null && (
+        <Suspense>
+          <Drawer session={session} open={open} onOpenChange={setOpen} />
+        </Suspense>
+      )}
+    </>
+  );
+}

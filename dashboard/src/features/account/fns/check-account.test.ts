@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { checkAccount } from "./check-account.ts";
+import { safeReturn } from "./safe-return.ts";
+
+const good = {
+  token: "7QX2",
+  email: "mara@acme.example",
+  password: "correct horse battery",
+  repeat: "correct horse battery",
+};
+
+test("a complete account has no faults", () => {
+  expect(checkAccount(good)).toEqual({});
+});
+
+test("each fault stands at its field", () => {
+  expect(Object.keys(checkAccount({ token: " ", email: "mara", password: "short", repeat: "other" }))).toEqual([
+    "token",
+    "email",
+    "password",
+    "repeat",
+  ]);
+  expect(checkAccount({ ...good, password: "elevenchars", repeat: "elevenchars" }).password).toStartWith(
+    "1 more character.",
+  );
+});
+
+test("signing in leads to pages of the dashboard only", () => {
+  expect(safeReturn("/runs?status=failed")).toBe("/runs?status=failed");
+  for (const hostile of [
+    "//evil.example",
+    "https://evil.example",
+    "/\\evil.example",
+    "javascript:alert(1)",
+    "/login?to=/login",
+    undefined,
+  ])
+    expect(safeReturn(hostile)).toBe("/runs");
+});

@@ -1,0 +1,123 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { resourceUrl } from "../../lib/api.ts";
+import { followStream, type StreamState } from "../../lib/events.ts";
+import type { Run } from "../../lib/types.ts";
+import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
+import { foldLiveRun, type LiveRuns } from "./fns/fold-live-run.ts";
+import { fetchRuns, pageSize, type RunsSearch, runQuery, runsQuery } from "./runs-api.ts";
+
+const flushEveryMs = 1000;
+const firstFlushMs = 120;
+/** More changed runs than this are read with one page instead of one by one. */
+const singleReads = 3;
+
+/** A page of runs that keeps itself up to date while `live`. `isAtTop` says whether rows may be inserted. */
+export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => boolean) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const page = useQuery(runsQuery(at, search));
+  const [stream, setStream] = useState<StreamState>("connecting");
+  const [waiting, setWaiting] = useState<string[]>([]);
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
+  const latest = useRef({ at, search, isAtTop, waiting });
+  latest.current = { at, search, isAtTop, waiting };
+
+  const fold = useCallback(
+    (runs: Run[]) => {
+      const { at, search, isAtTop, waiting } = latest.current;
+      const key = runsQuery(at, search).queryKey;
+      const before = client.getQueryData(key);
+      if (!before) return;
+      const firstPage = !search.after && !search.before;
+      const rules = { status: search.status, firstPage, atTop: isAtTop(), limit: pageSize };
+      const start: LiveRuns = { shown: before.data, waiting };
+      const after = runs.toReversed().reduce((list, run) => foldLiveRun(list, run, rules), start);
+      client.setQueryData(key, { ...before, data: after.shown, last_id: after.shown.at(-1)?.id ?? null });
+      const known = new Set(before.data.map((run) => run.id));
+      const added = after.shown.filter((run) => !known.has(run.id)).map((run) => run.id);
+      if (added.length) setFresh((ids) => new Set([...ids, ...added]));
+      setWaiting(after.waiting);
+    },
+    [client],
+  );
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new filter or page starts with nothing waiting.
+  useEffect(() => {
+    setWaiting([]);
+    setFresh(new Set());
+  }, [search, at]);
+
+  useEffect(() => {
+    if (!live) return;
+    return followChanges(
+      at,
+      setStream,
+      (ids) => readChanged(client, latest.current, ids).then(fold),
+      () => void client.invalidateQueries({ queryKey: ["session"] }),
+      () => void client.invalidateQueries({ queryKey: runsQuery(at, latest.current.search).queryKey }),
+    );
+  }, [at, live, client, fold]);
+
+  const showWaiting = () => {
+    setWaiting([]);
+    void page.refetch();
+  };
+  return { page, stream: live ? stream : "ended", waiting: waiting.length, fresh, showWaiting } as const;
+}
+
+/** Collects the ids that the server names and hands them on at most once a second. */
+function followChanges(
+  at: Workspace,
+  onState: (state: StreamState) => void,
+  onChanged: (ids: string[]) => Promise<void>,
+  onRefused: () => void,
+  onReopened: () => void,
+): () => void {
+  const changed = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let lastFlush = 0;
+  let opened = false;
+  const flush = () => {
+    timer = undefined;
+    lastFlush = Date.now();
+    const ids = [...changed];
+    changed.clear();
+    // What could not be read now is read with the next change; the stream's state tells of lost connections.
+    onChanged(ids).catch(() => {});
+  };
+  const stop = followStream({
+    url: resourceUrl(at, "/runs/live"),
+    events: ["run"],
+    onFrame: ({ data }) => {
+      changed.add(String(data.id));
+      timer ??= setTimeout(flush, Math.max(firstFlushMs, lastFlush + flushEveryMs - Date.now()));
+    },
+    onState: (state) => {
+      onState(state);
+      // This stream has no past to resume from: what changed while it was away is read anew.
+      if (state === "open" && opened) onReopened();
+      if (state === "open") opened = true;
+    },
+    onRefused,
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+async function readChanged(
+  client: ReturnType<typeof useQueryClient>,
+  { at, search }: { at: Workspace; search: RunsSearch },
+  ids: string[],
+): Promise<Run[]> {
+  const shown = new Set(client.getQueryData(runsQuery(at, search).queryKey)?.data.map((run) => run.id));
+  const known = ids.filter((id) => shown.has(id));
+  const firstPage = !search.after && !search.before;
+  const needsPage = known.length > singleReads || (firstPage && known.length < ids.length);
+  const listed = needsPage ? (await fetchRuns(at, search)).data : [];
+  const missing = known.filter((id) => !listed.some((run) => run.id === id));
+  const single = await Promise.all(missing.map((id) => client.fetchQuery({ ...runQuery(at, id), staleTime: 0 })));
+  return [...listed, ...single];
+}

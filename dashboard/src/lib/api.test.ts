@@ -1,0 +1,68 @@
+import { afterAll, expect, test } from "bun:test";
+import { ApiError, get, post, query, resourceUrl } from "./api.ts";
+
+const server = Bun.serve({
+  port: 0,
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/echo") {
+      const header = request.headers.get("x-runnel-console");
+      return Response.json({
+        method: request.method,
+        header,
+        body: request.method === "POST" ? await request.json() : null,
+      });
+    }
+    if (pathname === "/html") return new Response("<h1>Bad gateway</h1>", { status: 502 });
+    const error = {
+      code: "rate_limited",
+      message: "Too many.",
+      errors: [{ param: "email", code: "x", message: "Wrong." }],
+      details: { a: 1 },
+    };
+    return Response.json({ error, request_id: "req_1" }, { status: 429, headers: { "retry-after": "42" } });
+  },
+});
+afterAll(() => server.stop(true));
+
+const refusal = (path: string) => get(new URL(path, server.url).href).catch((error: unknown) => error);
+
+test("what changes something carries the header that another site's form cannot set", async () => {
+  expect(await post<object>(new URL("/echo", server.url).href, { a: 1 })).toEqual({
+    method: "POST",
+    header: "1",
+    body: { a: 1 },
+  });
+  expect(await get<object>(new URL("/echo", server.url).href)).toEqual({ method: "GET", header: null, body: null });
+});
+
+test("a refusal tells its code, its request, its faults and how long to wait", async () => {
+  expect(await refusal("/refused")).toMatchObject({
+    status: 429,
+    code: "rate_limited",
+    message: "Too many.",
+    requestId: "req_1",
+    faults: [{ param: "email", message: "Wrong." }],
+    details: { a: 1 },
+    retryAfterSeconds: 42,
+  });
+});
+
+test("an answer that is no JSON still becomes an ApiError", async () => {
+  const error = await refusal("/html");
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status: 502, code: "http_502", requestId: null });
+});
+
+test("no answer at all is told apart from a refusal", async () => {
+  const gone = Bun.serve({ port: 0, fetch: () => new Response() });
+  const { url } = gone;
+  await gone.stop(true);
+  expect(await get(url.href).catch((error: unknown) => error)).toMatchObject({ status: 0, code: "unreachable" });
+});
+
+test("addresses are escaped, and unset values leave no trace in them", () => {
+  expect(resourceUrl({ projectId: "proj_1", mode: "test" }, "/runs")).toBe("/console/api/proj_1/test/runs");
+  expect(query({ limit: 20, status: undefined, q: "a&b" })).toBe("?limit=20&q=a%26b");
+  expect(query({ status: undefined })).toBe("");
+});

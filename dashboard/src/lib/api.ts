@@ -1,0 +1,80 @@
+interface ErrorBody {
+  error?: {
+    code?: string;
+    message?: string;
+    errors?: { param: string | null; code: string; message: string }[];
+    details?: Record<string, unknown>;
+  };
+  request_id?: string;
+}
+
+/** A refusal of the server, or (`code: "unreachable"`, `status: 0`) no answer at all. */
+export class ApiError extends Error {
+  override name = "ApiError";
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly requestId: string | null = null,
+    readonly faults: { param: string | null; message: string }[] = [],
+    readonly details: Record<string, unknown> = {},
+    readonly retryAfterSeconds: number | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** GET of a path under `/console/api`. */
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return send<T>("GET", path, undefined, signal);
+}
+
+/** POST to a path under `/console/api`. */
+export function post<T>(path: string, body: unknown = {}): Promise<T> {
+  return send<T>("POST", path, body);
+}
+
+/** The address of a resource in one project and mode: `resourceUrl({projectId, mode}, "/runs")`. */
+export function resourceUrl(at: { projectId: string; mode: string }, path: string): string {
+  return `/console/api/${encodeURIComponent(at.projectId)}/${at.mode}${path}`;
+}
+
+/** `?a=1&b=2` of the values that are set, or nothing. */
+export function query(values: Record<string, string | number | undefined>): string {
+  const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
+  return set.length ? `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)]))}` : "";
+}
+
+async function send<T>(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  const response = await fetch(path, {
+    method,
+    signal,
+    credentials: "same-origin",
+    headers: {
+      Accept: "application/json",
+      // A form of another site cannot set this header, which is why the server asks for it.
+      ...(method === "GET" ? {} : { "X-Runnel-Console": "1", "Content-Type": "application/json" }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause;
+    throw new ApiError(0, "unreachable", "The server does not answer. It may be stopped, or the network is down.");
+  });
+  const parsed: unknown = await response.json().catch(() => null);
+  if (!response.ok) throw toError(response, parsed as ErrorBody | null);
+  return parsed as T;
+}
+
+function toError(response: Response, body: ErrorBody | null): ApiError {
+  const retryAfter = Number(response.headers.get("retry-after"));
+  return new ApiError(
+    response.status,
+    body?.error?.code ?? `http_${response.status}`,
+    body?.error?.message ?? `The server answered with status ${response.status} and no explanation.`,
+    body?.request_id ?? response.headers.get("x-request-id"),
+    body?.error?.errors ?? [],
+    body?.error?.details ?? {},
+    retryAfter > 0 ? retryAfter : null,
+  );
+}

@@ -1,0 +1,98 @@
+import { query } from "./api.ts";
+import type { Frame, FrameData } from "./types.ts";
+
+/** `waiting`: the tab is hidden and its connection given back. `lost`: being tried again. `ended`: nothing more comes. */
+export type StreamState = "connecting" | "open" | "lost" | "waiting" | "ended";
+
+export interface StreamOptions {
+  url: string;
+  events: readonly string[];
+  /** Events after which the stream is closed for good. */
+  terminal?: readonly string[];
+  onFrame(frame: Frame): void;
+  onState(state: StreamState): void;
+  /** The server refused the stream (signed out, gone, busy). It is tried again all the same. */
+  onRefused?(): void;
+}
+
+/**
+ * Follows a server-sent stream until a terminal event, and returns what stops it. The browser resumes dropped
+ * connections itself with `Last-Event-ID`; refusals, which it gives up on, are tried again from the last id.
+ */
+export function followStream(options: StreamOptions): () => void {
+  let source: EventSource | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let lastId = "";
+  let refusals = 0;
+  let ended = false;
+
+  const open = () => {
+    clearTimeout(timer);
+    options.onState(refusals ? "lost" : "connecting");
+    const current = new EventSource(resumeUrl(options.url, lastId));
+    source = current;
+    current.onopen = () => {
+      refusals = 0;
+      options.onState("open");
+    };
+    current.onerror = () => {
+      options.onState("lost");
+      if (current.readyState !== EventSource.CLOSED) return;
+      options.onRefused?.();
+      timer = setTimeout(open, retryDelay(refusals++));
+    };
+    for (const event of options.events) {
+      current.addEventListener(event, (message) => {
+        const frame = toFrame(event, message);
+        if (!frame) return;
+        if (frame.id) lastId = frame.id;
+        options.onFrame(frame);
+        if (options.terminal?.includes(event)) stop("ended");
+      });
+    }
+  };
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
+  // A browser has six connections to a plain HTTP/1.1 host: seven background tabs would stop the dashboard.
+  const onVisibility = () => {
+    if (ended) return;
+    close();
+    if (document.hidden) options.onState("waiting");
+    else open();
+  };
+  const stop = (state?: StreamState) => {
+    ended = true;
+    close();
+    document.removeEventListener("visibilitychange", onVisibility);
+    if (state) options.onState(state);
+  };
+
+  document.addEventListener("visibilitychange", onVisibility);
+  if (document.hidden) options.onState("waiting");
+  else open();
+  return () => stop();
+}
+
+/** The address that continues after `lastId`; the stream's own address when nothing came yet. */
+export function resumeUrl(url: string, lastId: string): string {
+  return lastId ? url + query({ starting_after: lastId }) : url;
+}
+
+/** 2 s, 4 s, 8 s … 30 s at most. */
+export function retryDelay(refusals: number): number {
+  return Math.min(2000 * 2 ** refusals, 30_000);
+}
+
+/** A frame, or null for data that is no JSON object: a broken line must not end the page. */
+export function toFrame(event: string, message: { data: string; lastEventId: string }): Frame | null {
+  try {
+    const data: unknown = JSON.parse(message.data);
+    if (typeof data !== "object" || data === null) return null;
+    return { id: message.lastEventId, event, data: data as FrameData };
+  } catch {
+    return null;
+  }
+}

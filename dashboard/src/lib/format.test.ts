@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import {
+  between,
+  formatBytes,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatElapsed,
+  formatRelative,
+  formatUtc,
+  plural,
+} from "./format.ts";
+
+test("what is unknown is never shown as zero", () => {
+  expect([formatDuration(null), formatCost(undefined), formatCount(null)]).toEqual(["–", "–", "–"]);
+  expect([formatDuration(0), formatCost(0), formatCount(0)]).toEqual(["0 ms", "$0.0000", "0"]);
+});
+
+test.each([
+  [388, "388 ms"],
+  [999, "999 ms"],
+  [999.6, "1.00 s"],
+  [2840, "2.84 s"],
+  [9994, "9.99 s"],
+  [9996, "10.0 s"],
+  [62_400, "62.4 s"],
+  [99_960, "1 min 39 s"],
+  [1_903_000, "31 min 43 s"],
+  [7_200_000, "2 h"],
+  [270_000_000, "3 d 3 h"],
+])("%d ms reads as %s", (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test("what grows is told in whole seconds", () => {
+  expect([formatElapsed(-5), formatElapsed(3999), formatElapsed(62_000)]).toEqual(["0 s", "3 s", "1 min 2 s"]);
+});
+
+test("a cost has four decimals, and a tiny one is more than nothing", () => {
+  expect([formatCost(0.01861), formatCost(1234.5), formatCost(0.00001)]).toEqual([
+    "$0.0186",
+    "$1,234.5000",
+    "<$0.0001",
+  ]);
+});
+
+test("times are relative within a day and dates after it", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+  const ago = (ms: number) => formatRelative(new Date(now - ms).toISOString(), now);
+  expect([ago(0), ago(-5000), ago(12_000), ago(1_860_000), ago(18_000_000)]).toEqual([
+    "just now",
+    "just now",
+    "12 s ago",
+    "31 min ago",
+    "5 h ago",
+  ]);
+  expect(ago(3 * 86_400_000)).toContain("18 Nov");
+  expect(ago(400 * 86_400_000)).toContain("2025");
+});
+
+test("UTC keeps its milliseconds", () => {
+  expect(formatUtc("2026-11-21T01:20:00.123Z")).toBe("2026-11-21 01:20:00.123 UTC");
+});
+
+test("a span needs both of its ends", () => {
+  expect(between("2026-11-21T01:20:00.000Z", "2026-11-21T01:20:02.500Z")).toBe(2500);
+  expect(between("2026-11-21T01:20:00.000Z", null)).toBeNull();
+});
+
+test("counts agree with their noun, and sizes have a unit", () => {
+  expect([plural(1, "run"), plural(1900, "run")]).toEqual(["1 run", "1,900 runs"]);
+  expect([formatBytes(912), formatBytes(2100), formatBytes(1_400_000)]).toEqual(["912 B", "2.1 kB", "1.4 MB"]);
+});

@@ -1,0 +1,82 @@
+/** What stands where a value is unknown. Never 0: unknown is not zero. */
+export const unknown = "–";
+
+/** `388 ms`, `2.84 s`, `62.4 s`, `31 min 43 s`, `2 h 5 min`, `3 d 4 h`: three significant digits below 100 s. */
+export function formatDuration(ms: number | null | undefined): string {
+  if (ms == null || !Number.isFinite(ms)) return unknown;
+  if (ms < 999.5) return `${Math.round(Math.max(ms, 0))} ms`;
+  if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 99_950) return `${(ms / 1000).toFixed(1)} s`;
+  return formatElapsed(ms);
+}
+
+/** The same in whole seconds, for what is still growing: `3 s`, `1 min 2 s`. */
+export function formatElapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return pair(minutes, "min", seconds % 60, "s");
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return pair(hours, "h", minutes % 60, "min");
+  return pair(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+/** `$0.0186`: four decimals; what is more than nothing never reads as nothing. */
+export function formatCost(usd: number | null | undefined): string {
+  if (usd == null) return unknown;
+  if (usd > 0 && usd < 0.00005) return "<$0.0001";
+  return `$${usd.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}`;
+}
+
+/** `212,480`. */
+export function formatCount(value: number | null | undefined): string {
+  return value == null ? unknown : value.toLocaleString("en");
+}
+
+/** `912 B`, `2.1 kB`, `1.4 MB` of a text's UTF-8 length. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** `12 s ago`, `31 min ago`, `5 h ago`; from 24 h on the date, with its year when that is another one. */
+export function formatRelative(at: string, now: number): string {
+  const age = now - Date.parse(at);
+  if (age < 1500) return "just now";
+  if (age < 60_000) return `${Math.floor(age / 1000)} s ago`;
+  if (age < 3_600_000) return `${Math.floor(age / 60_000)} min ago`;
+  if (age < 86_400_000) return `${Math.floor(age / 3_600_000)} h ago`;
+  const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+  return new Date(at).toLocaleDateString("en-GB", {
+    day: "numeric",
+    month: "short",
+    ...(sameYear ? { hour: "2-digit", minute: "2-digit" } : { year: "numeric" }),
+  });
+}
+
+/** `21 Nov 02:14:07` in the reader's zone. */
+export function formatLocal(at: string): string {
+  const date = new Date(at);
+  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  return `${day} ${date.toLocaleTimeString("en-GB")}`;
+}
+
+/** `2026-11-21 02:14:07.123 UTC`. */
+export function formatUtc(at: string): string {
+  return new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
+}
+
+/** Milliseconds between two times, or null when either is missing. */
+export function between(from: string | null | undefined, to: string | null | undefined): number | null {
+  return from && to ? Date.parse(to) - Date.parse(from) : null;
+}
+
+/** `1 run`, `4 runs`. */
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small ? `${large} ${largeUnit} ${small} ${smallUnit}` : `${large} ${largeUnit}`;
+}

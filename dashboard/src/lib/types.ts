@@ -1,0 +1,129 @@
+/** The wire shapes that the dashboard reads. Fields that it never shows are left out. */
+export type Mode = "test" | "live";
+
+export interface Project {
+  id: string;
+  name: string;
+}
+
+export interface Session {
+  user: { id: string; email: string };
+  projects: Project[];
+  setup_required: boolean;
+  version: string;
+  request_id: string;
+}
+
+export interface List<T> {
+  object: "list";
+  data: T[];
+  has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
+  request_id: string;
+}
+
+export interface Agent {
+  id: string;
+  name: string;
+  model: string;
+}
+
+export const runStatuses = ["in_progress", "requires_action", "completed", "failed", "cancelled", "queued"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export interface Usage {
+  input_tokens: number | null;
+  output_tokens: number | null;
+  total_tokens: number | null;
+  model_calls: number;
+  tool_calls: number;
+  cost_usd: number | null;
+  estimated: boolean;
+}
+
+export interface RunError {
+  type: string;
+  code: string;
+  message: string;
+  step_index: number | null;
+  retryable: boolean;
+}
+
+export type Needs = "output" | "approval" | "reconcile";
+
+export interface PendingCall {
+  id: string;
+  tool: string;
+  arguments: unknown;
+  needs: Needs;
+  expires_at: string | null;
+}
+
+export interface RequiredAction {
+  type: "submit_tool_outputs";
+  submit_tool_outputs: { tool_calls: PendingCall[] };
+}
+
+export interface Run {
+  id: string;
+  object: "run";
+  agent_id: string;
+  agent_version: number;
+  model: string;
+  status: RunStatus;
+  input: string;
+  output: string | null;
+  required_action: RequiredAction | null;
+  usage: Usage | null;
+  error: RunError | null;
+  thread_id: string | null;
+  user_id: string | null;
+  queue_position: number | null;
+  attempt: number;
+  created_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  request_id?: string;
+}
+
+/** What every frame of a run's stream carries, beside the fields of its own event. */
+export interface FrameData extends Record<string, unknown> {
+  seq: number;
+  at: string;
+}
+
+/** One frame as it arrived: `id` is `<seq>`, or `<seq>.<offset>` for a piece of text. */
+export interface Frame {
+  id: string;
+  event: string;
+  data: FrameData;
+}
+
+/** All events of a run's stream. A browser hears a named event only if it listens for that name. */
+export const runEvents = [
+  "run.created",
+  "token",
+  "tool.requested",
+  "tool.completed",
+  "run.completed",
+  "run.failed",
+  "run.requires_action",
+  "run.resumed",
+  "run.recovered",
+  "run.queued",
+  "step.started",
+  "step.restarted",
+  "step.completed",
+  "guardrail.triggered",
+  "memory.retrieved",
+  "context.compacted",
+] as const;
+
+/** Exactly one of these ends every stream. */
+export const terminalEvents: readonly string[] = ["run.completed", "run.failed"];
+
+/** True once a run can no longer change. */
+export function isOver(status: RunStatus): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}

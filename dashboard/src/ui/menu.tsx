@@ -1,0 +1,16 @@
+import { cloneElement, lazy, Suspense, useState } from "react";
+import type { BaseMenuProps } from "./menu-parts.tsx";
+
+/** Loaded apart, since a page need not wait for its menus. */
+const LoadedMenu = lazy(() => import("./menu-parts.tsx").then(({ BaseMenu }) => ({ default: BaseMenu })));
+
+/** A menu that opens from its trigger. The trigger stands at once; a click that comes too early is kept. */
+export function Menu(props: BaseMenuProps) {
+  const [wanted, setWanted] = useState(false);
+  const early = cloneElement(props.trigger, { onClick: () => setWanted(true), "aria-haspopup": "menu" });
+  return (
+    <Suspense fallback={early}>
+      <LoadedMenu {...props} defaultOpen={wanted} />
+    </Suspense>
+  );
+}

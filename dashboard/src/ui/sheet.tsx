@@ -1,0 +1,34 @@
+import { clsx } from "clsx";
+import type { ReactNode } from "react";
+
+/** The head of a page: what it shows on the left, its acts on the right. */
+export function SheetHead({ children }: { children: ReactNode }) {
+  return (
+    <header className="flex min-h-13.5 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2 rail:px-5">
+      {children}
+    </header>
+  );
+}
+
+/** The row of filters below it. On a phone it scrolls sideways. */
+export function SheetBar({ children }: { children: ReactNode }) {
+  return (
+    <div className="flex shrink-0 items-center gap-2 overflow-x-auto border-b border-line px-4 py-2 [scrollbar-width:none] rail:flex-wrap rail:px-5">
+      {children}
+    </div>
+  );
+}
+
+/** The foot: counts, paging, time format. */
+export function SheetFoot({ children, className }: { children: ReactNode; className?: string }) {
+  return (
+    <footer
+      className={clsx(
+        "flex min-h-10 shrink-0 flex-wrap items-center gap-3 border-t border-line px-4 py-1.5 text-xs text-muted rail:px-5",
+        className,
+      )}
+    >
+      {children}
+    </footer>
+  );
+}
