@@ -22,6 +22,8 @@ type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
 /** Group commit: one durable commit (an fsync) for everything that arrives in one tick. */
 export function createWriter(sqlite: Database): Writer {
+  // Prepared once: these run at every commit.
+  const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
   let queue: Queued[] = [];
   let scheduled = false;
   let commits = 0;
@@ -52,14 +54,14 @@ export function createWriter(sqlite: Database): Writer {
   function commit(batch: Queued[], run: (sqlite: Database, job: Queued["job"]) => Outcome): Outcome[] | null {
     try {
       // Immediate: a deferred transaction that turns into a write fails at once when another process wrote meanwhile.
-      sqlite.run("BEGIN IMMEDIATE");
+      begin!.run();
       const outcomes = batch.map(({ job }) => run(sqlite, job));
-      sqlite.run("COMMIT");
+      end!.run();
       commits++;
       return outcomes;
     } catch (error) {
       // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
-      if (sqlite.inTransaction) sqlite.run("ROLLBACK");
+      if (sqlite.inTransaction) back!.run();
       return run === plainly ? null : batch.map(() => ({ ok: false, error }));
     }
   }

@@ -1,10 +1,11 @@
 import type { RunEvent } from "../core/run-event.ts";
 import { createEgress } from "../lib/egress.ts";
-import { openModel } from "../models/registry.ts";
+import { createModelCache } from "../models/model-cache.ts";
 import type { Notice, Order, RunStart } from "./messages.ts";
-import { type Ports, runLoop, Superseded } from "./run-loop.ts";
+import { runLoop } from "./run-loop.ts";
 import type { RunTool } from "./run-tools.ts";
 import { runHttpTool } from "./tools/http.ts";
+import { type Ports, Superseded } from "./turn.ts";
 
 interface Waiter {
   resolve(place: { seq: number; at: number }): void;
@@ -18,6 +19,7 @@ interface Waiter {
 export function createEngine(send: (notice: Notice) => void, now: () => number = Date.now) {
   const aborts = new Map<number, AbortController>();
   const waiters = new Map<number, Waiter>();
+  const openModel = createModelCache();
   let tickets = 0;
 
   function receive(order: Order): void {

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DataDirInUse, DataDirRefused, openDataDir } from "./data-dir.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "runnel-data-"));
+  path = join(folder, "data");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A real process that opens the directory with a lock, says so, and holds it until it is killed. */
+async function holder() {
+  const program = `
+    const { openDataDir } = await import(${JSON.stringify(join(import.meta.dir, "data-dir.ts"))});
+    globalThis.held = openDataDir(${JSON.stringify(path)}, { lock: true });
+    console.log("held");
+    setInterval(() => {}, 1000);`;
+  const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "inherit" });
+  const { value } = await child.stdout.getReader().read();
+  expect(new TextDecoder().decode(value)).toBe("held\n");
+  return child;
+}
+
+test("a new directory can be read by its owner alone", () => {
+  openDataDir(path, { lock: false });
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+});
+
+test("a directory that others can read is refused with what to do", () => {
+  openDataDir(path, { lock: false });
+  chmodSync(path, 0o755);
+  expect(() => openDataDir(path, { lock: false })).toThrow(`chmod 700 ${path}`);
+});
+
+test("a missing directory is refused where none shall be made", () => {
+  expect(() => openDataDir(path, { lock: false, create: false })).toThrow(DataDirRefused);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a second process is refused the lock but may look in, and kill -9 of the first one frees it", async () => {
+  const child = await holder();
+  try {
+    expect(() => openDataDir(path, { lock: true })).toThrow(DataDirInUse);
+    expect(() => openDataDir(path, { lock: true })).toThrow(path);
+    expect(openDataDir(path, { lock: false }).path).toBe(path);
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+  openDataDir(path, { lock: true }).release();
+});
+
+test("a released lock can be taken again", () => {
+  const first = openDataDir(path, { lock: true });
+  expect(() => openDataDir(path, { lock: true })).toThrow(DataDirInUse);
+  first.release();
+  openDataDir(path, { lock: true }).release();
+});

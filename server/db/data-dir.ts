@@ -1,0 +1,86 @@
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { vecLibrary } from "../lib/assets.ts";
+import { loadMasterKey } from "../lib/master-key.ts";
+
+/** Another process serves from this folder: two writers of one journal would each believe to be the only one. */
+export class DataDirInUse extends Error {
+  constructor(readonly path: string) {
+    super(`The data directory ${path} is in use by another runnel. Stop that one, or give another --data-dir.`);
+    this.name = "DataDirInUse";
+  }
+}
+
+/** The folder is not there, or others could read it. */
+export class DataDirRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "DataDirRefused";
+  }
+}
+
+/** Where everything lives that runnel keeps. */
+export interface DataDir {
+  readonly path: string;
+  readonly database: string;
+  readonly tls: string;
+  /** What the running server says of itself, for the command line on the same machine. */
+  readonly serverFile: string;
+  /** Path for `loadExtension`. */
+  vecLibrary(): string;
+  masterKey(environment: Record<string, string | undefined>): Uint8Array;
+  /** Lets the next process have the lock; the end of this process does the same. */
+  release(): void;
+}
+
+export interface OpenDataDir {
+  /** Keeps every other locking process out until `release`. */
+  lock: boolean;
+  /** Makes the folder when there is none. */
+  create?: boolean;
+}
+
+/** Opens the folder, readable for its owner alone. Throws `DataDirInUse` and `DataDirRefused`. */
+export function openDataDir(given: string, { lock, create = true }: OpenDataDir): DataDir {
+  const path = resolve(given);
+  process.umask(0o077); // Also for the files that SQLite makes.
+  if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
+  checkFolder(path);
+  const held = lock ? takeLock(path) : null;
+  return {
+    path,
+    database: join(path, "runnel.db"),
+    tls: join(path, "tls"),
+    serverFile: join(path, "server.json"),
+    vecLibrary: () => vecLibrary(join(path, "lib")),
+    masterKey: (environment) => loadMasterKey(path, environment),
+    release: () => held?.close(true),
+  };
+}
+
+function checkFolder(path: string): void {
+  if (!existsSync(path))
+    throw new DataDirRefused(`There is no data directory ${path}. "runnel serve" makes one; --data-dir names another.`);
+  const status = statSync(path);
+  if (!status.isDirectory()) throw new DataDirRefused(`${path} is not a directory.`);
+  const mode = status.mode & 0o777;
+  if (process.platform !== "win32" && (mode & 0o077) !== 0)
+    throw new DataDirRefused(
+      `Others on this machine can look into ${path} (mode ${mode.toString(8)}), and it will hold secrets. Run: chmod 700 ${path}`,
+    );
+}
+
+/** The operating system frees the lock with the process, however that ends: no stale file to delete after a crash. */
+function takeLock(path: string): Database {
+  const lock = new Database(join(path, "lock.db"), { create: true });
+  try {
+    lock.run("PRAGMA busy_timeout = 0");
+    lock.run("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock.close();
+    if ((error as { code?: string }).code === "SQLITE_BUSY") throw new DataDirInUse(path);
+    throw error;
+  }
+}
