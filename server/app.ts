@@ -3,12 +3,14 @@ import { agentRoutes } from "./agents/routes.ts";
 import { createAgentStore } from "./agents/store.ts";
 import { modelRoutes } from "./connections/routes.ts";
 import { createConnectionStore } from "./connections/store.ts";
+import { type ConsoleOptions, createConsole } from "./console/console.ts";
 import type { ToolSnapshot } from "./core/agent-snapshot.ts";
 import { AppError } from "./core/errors.ts";
 import type { Environment, Scope } from "./core/scope.ts";
 import type { Db } from "./db/open.ts";
 import { type Auth, createAuth, type Principal } from "./http/auth.ts";
 import { createEdge } from "./http/edge.ts";
+import { errorDocsRoutes } from "./http/error-docs.ts";
 import { healthRoutes } from "./http/health.ts";
 import { createTransportGate, type TransportRules } from "./http/https-only.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
@@ -46,6 +48,8 @@ export interface AppOptions {
   egress: { allow: readonly string[]; loopback: boolean; ca?: string };
   /** Absent where requests come from memory and not from a socket. */
   transport?: { rules: TransportRules; peerOf: (request: Request) => string | null; keepExposedKeys: boolean };
+  /** Absent where nobody looks: the API alone. */
+  dashboard?: ConsoleOptions;
   now?: () => number;
 }
 
@@ -55,7 +59,17 @@ const runsInProgress = 20;
 const lastUsedEvery_ms = 60_000;
 
 /** Builds every store and service by hand and mounts the routes: the only file that sees everything. */
-export function createApp({ db, seal, log, environment, workers, egress, transport, now = Date.now }: AppOptions) {
+export function createApp({
+  db,
+  seal,
+  log,
+  environment,
+  workers,
+  egress,
+  transport,
+  dashboard,
+  now = Date.now,
+}: AppOptions) {
   const closing = new AbortController();
   const projects = createProjectStore({ db, now });
   const keys = createKeyStore({ db, now });
@@ -147,7 +161,23 @@ export function createApp({ db, seal, log, environment, workers, egress, transpo
         serving: () => !closing.signal.aborted,
       }),
     )
-    .group("/v1", (v1) => v1.use(resources(keyAuth)));
+    .use(errorDocsRoutes())
+    .group("/v1", (v1) => v1.use(resources(keyAuth)))
+    .use(
+      dashboard
+        ? createConsole({
+            ...dashboard,
+            db,
+            projects,
+            limiter,
+            watches,
+            clientOf,
+            closing: closing.signal,
+            resources,
+            now,
+          })
+        : new Elysia(),
+    );
 
   const lastUsed = setInterval(
     () => keys.writeLastUsed().catch((error) => log.error("last use of keys was not written", { error })),

@@ -1,32 +1,175 @@
-const catalogue = {
-  validation_failed: { status: 400, type: "invalid_request_error" },
-  unknown_parameter: { status: 400, type: "invalid_request_error" },
-  invalid_json: { status: 400, type: "invalid_request_error" },
-  invalid_cursor: { status: 400, type: "invalid_request_error" },
-  model_not_available: { status: 400, type: "invalid_request_error" },
-  tool_call_not_found: { status: 400, type: "invalid_request_error" },
-  missing_api_key: { status: 401, type: "authentication_error" },
-  invalid_api_key: { status: 401, type: "authentication_error" },
-  insufficient_scope: { status: 403, type: "permission_error" },
-  https_required: { status: 403, type: "permission_error" },
-  url_not_allowed: { status: 403, type: "permission_error" },
-  resource_not_found: { status: 404, type: "not_found_error" },
-  method_not_allowed: { status: 405, type: "invalid_request_error" },
-  payload_too_large: { status: 413, type: "invalid_request_error" },
-  unsupported_media_type: { status: 415, type: "invalid_request_error" },
-  run_not_awaiting_action: { status: 409, type: "conflict_error" },
-  run_already_terminal: { status: 409, type: "conflict_error" },
-  run_not_terminal: { status: 409, type: "conflict_error" },
-  tool_call_already_resolved: { status: 409, type: "conflict_error" },
-  version_conflict: { status: 409, type: "conflict_error" },
-  name_taken: { status: 409, type: "conflict_error" },
-  last_admin_key: { status: 409, type: "conflict_error" },
-  rate_limited: { status: 429, type: "rate_limit_error" },
-  concurrency_limit_exceeded: { status: 429, type: "rate_limit_error" },
-  internal_error: { status: 500, type: "api_error" },
-  shutting_down: { status: 503, type: "api_error" },
-  overloaded: { status: 503, type: "api_error" },
-  storage_full: { status: 507, type: "api_error" },
+/** Every refusal of the API: its HTTP status, and for whoever meets it, what it means and what to do. */
+export const catalogue = {
+  validation_failed: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning: "The request breaks a rule. `errors` lists every fault with its parameter: mend them and send it again.",
+  },
+  unknown_parameter: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning: "The request has a field or query parameter that does not exist here. Correct its name, or leave it out.",
+  },
+  invalid_json: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning: "The body is not JSON in UTF-8, or it nests too deep.",
+  },
+  invalid_cursor: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning: "The cursor is not in this list, or the run has no such event. Begin again without it.",
+  },
+  model_not_available: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning: "There is no such model, or no connection to its provider. `GET /v1/models` lists what agents may use.",
+  },
+  tool_call_not_found: {
+    status: 400,
+    type: "invalid_request_error",
+    meaning: "The run has no tool call with this id. Take the ids from `required_action`.",
+  },
+  missing_api_key: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "The request has no key. Send `Authorization: Bearer <API key>`.",
+  },
+  invalid_api_key: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "The key is unknown, expired, revoked or used from a network that it does not allow. Use another one.",
+  },
+  missing_session: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "The dashboard's session is missing or over. Sign in.",
+  },
+  invalid_login: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "The e-mail address or the password is wrong.",
+  },
+  insufficient_scope: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The key may not do this. `details.required_scope` names the scope that may.",
+  },
+  https_required: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The request came over plain HTTP. Use https, and replace the key: it has been sent in clear text.",
+  },
+  url_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The address may not be reached from this server: it is private, or not https. The operator can allow it.",
+  },
+  cross_origin: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The dashboard's API takes changes from the dashboard's own pages only.",
+  },
+  setup_token_invalid: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The set-up link is wrong or used up. The server prints a new one while there is no account.",
+  },
+  setup_token_expired: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The set-up link is too old. The server prints a new one when it starts.",
+  },
+  resource_not_found: {
+    status: 404,
+    type: "not_found_error",
+    meaning: "There is nothing with this id or address in the project and environment of the key.",
+  },
+  method_not_allowed: {
+    status: 405,
+    type: "invalid_request_error",
+    meaning: "The address exists, but not with this method. The header `Allow` names its methods.",
+  },
+  payload_too_large: {
+    status: 413,
+    type: "invalid_request_error",
+    meaning: "The body, or an output in it, is larger than its limit. `GET /v1/me` tells the limits.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    type: "invalid_request_error",
+    meaning: "The body must be `application/json` in UTF-8, not compressed.",
+  },
+  run_not_awaiting_action: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The run waits for no tool output. Read its `status`.",
+  },
+  run_already_terminal: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The run is over and cannot be cancelled any more.",
+  },
+  run_not_terminal: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The run is not over. Cancel it first, then delete it.",
+  },
+  tool_call_already_resolved: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The tool call has another answer already. The first one counts.",
+  },
+  version_conflict: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The agent was changed meanwhile. Read it, and send its `version` as `expected_version`.",
+  },
+  name_taken: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "Something of this kind has this name already. Choose another one.",
+  },
+  last_admin_key: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The last admin key of an environment cannot be revoked. Make another one first.",
+  },
+  setup_done: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "There is an account already. Sign in with it.",
+  },
+  rate_limited: {
+    status: 429,
+    type: "rate_limit_error",
+    meaning: "Too many requests. Waiting the seconds of `Retry-After` is always enough.",
+  },
+  concurrency_limit_exceeded: {
+    status: 429,
+    type: "rate_limit_error",
+    meaning: "As many runs are in progress as may be at once. Try again when one has ended.",
+  },
+  internal_error: {
+    status: 500,
+    type: "api_error",
+    meaning: "A fault of the server. Its log has the cause under the `request_id`.",
+  },
+  shutting_down: {
+    status: 503,
+    type: "api_error",
+    meaning: "The server is stopping. Try again after `Retry-After`.",
+  },
+  overloaded: {
+    status: 503,
+    type: "api_error",
+    meaning: "The server has too much to do. Try again after `Retry-After`.",
+  },
+  storage_full: {
+    status: 507,
+    type: "api_error",
+    meaning: "The server's disk is full. The operator must make room.",
+  },
 } as const;
 
 export type ErrorCode = keyof typeof catalogue;
@@ -80,22 +223,25 @@ export class AppError extends Error {
 
 export const errorCodes = Object.keys(catalogue) as ErrorCode[];
 
-/** Why a run ended `failed`: data in `run.error.code`, never an HTTP error. */
-export const runErrorCodes = [
-  "model_error",
-  "model_rate_limited",
-  "model_not_available",
-  "context_length_exceeded",
-  "tool_error",
-  "tool_outcome_unknown",
-  "guardrail_blocked",
-  "budget_exceeded",
-  "max_turns_exceeded",
-  "run_timeout",
-  "action_expired",
-  "output_schema_mismatch",
-  "crash_loop",
-  "run_cancelled",
-  "internal_error",
-] as const;
-export type RunErrorCode = (typeof runErrorCodes)[number];
+/** Why a run ended `failed` or `cancelled`: data in `run.error.code`, never an HTTP error. */
+export const runErrors = {
+  model_error: "The model's provider failed, or could not be reached, also when asked again.",
+  model_rate_limited: "The model's provider kept refusing for too many requests.",
+  model_not_available:
+    "The model's provider does not know the model, or refused the credential; or its connection is gone.",
+  context_length_exceeded: "The conversation is longer than the model takes.",
+  tool_error: "A tool failed in a way that the model could not be told of.",
+  tool_outcome_unknown: "Nobody knows whether a tool call had its effect, and the run could not go on without knowing.",
+  guardrail_blocked: "A guardrail stopped the run.",
+  budget_exceeded: "The run reached its budget.",
+  max_turns_exceeded: "The run made `max_turns` model calls without coming to an end.",
+  run_timeout: "The run worked longer than its `timeout_ms`; waiting for an answer does not count.",
+  action_expired: "Nobody answered what the run asked for within `action_timeout_ms`.",
+  output_schema_mismatch: "The answer does not fit the agent's `output_schema`.",
+  crash_loop: "The server died three times in a row while this run made no progress.",
+  run_cancelled: "The run was cancelled.",
+  internal_error: "A fault of the server. Its log has the cause under the run's id.",
+} as const;
+export type RunErrorCode = keyof typeof runErrors;
+
+export const runErrorCodes = Object.keys(runErrors) as RunErrorCode[];

@@ -26,7 +26,7 @@ export const errorBody = (error: AppError) => ({
   },
 });
 
-const docUrl = (code: ErrorCode): string => `/dashboard/docs/errors#${code}`;
+const docUrl = (code: ErrorCode): string => `/docs/errors#${code}`;
 
 /** Headers that belong to an error beside its body. */
 export function errorHeaders(error: AppError): Record<string, string> {

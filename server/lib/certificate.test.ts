@@ -15,7 +15,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe("the server's own certificate", () => {
   test("lets a client that is given its file verify the server by name and by address", async () => {
     const { cert, key } = await ownCertificate(join(folder, "tls"), "127.0.0.1");
-    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls: { cert, key }, fetch: () => new Response("hello") });
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      tls: { cert, key },
+      fetch: () => new Response("hello"),
+    });
     try {
       for (const host of ["127.0.0.1", "localhost"]) {
         const response = await fetch(`https://${host}:${server.port}`, { tls: { ca: cert }, keepalive: false });

@@ -1,0 +1,104 @@
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import type { Db } from "../db/open.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { LoginThrottle } from "./login-throttle.ts";
+import type { Passwords } from "./password.ts";
+
+/** A person who may use the dashboard: all projects of this server, as operator. */
+export interface User {
+  id: string;
+  email: string;
+}
+
+export interface Credentials {
+  email: string;
+  password: string;
+}
+
+interface Row extends User {
+  password_hash: string;
+}
+
+export type Accounts = ReturnType<typeof createAccounts>;
+
+export function createAccounts({
+  db,
+  passwords,
+  throttle,
+  now = Date.now,
+}: {
+  db: Db;
+  passwords: Passwords;
+  throttle: LoginThrottle;
+  now?: () => number;
+}) {
+  const byEmail = db.sqlite.query<Row, [string]>("SELECT id, email, password_hash FROM users WHERE email = ?");
+  const any = db.sqlite.query("SELECT 1 FROM users LIMIT 1");
+  const insert = db.sqlite.query("INSERT INTO users (id, email, password_hash, created_at_ms) VALUES (?, ?, ?, ?)");
+
+  return {
+    /** Whether anybody has an account: until then the set-up link makes the first one. */
+    exist: (): boolean => any.get() !== null,
+
+    list: (): User[] => db.sqlite.query<User, []>("SELECT id, email FROM users ORDER BY email").all(),
+
+    /** `guard` runs in the transaction that adds the account and may refuse it. */
+    async create({ email, password }: Credentials, guard: () => void = () => {}): Promise<User> {
+      const address = checkEmail(email);
+      checkPassword(password);
+      const hash = await passwords.hash(password);
+      return await db.write(() => {
+        guard();
+        if (byEmail.get(address))
+          throw new AppError("name_taken", `There is already an account for ${address}.`, { param: "email" });
+        const id = newUserId(now());
+        insert.run(id, address, hash, now());
+        return { id, email: address };
+      });
+    },
+
+    /** Says who it is, or throws the one answer for a wrong password and for an account that is not there. */
+    async login({ email, password }: Credentials, address: string | null): Promise<User> {
+      const account = email.trim(); // Or each space before it would give five more guesses.
+      const wait = throttle.take(account, address);
+      if (wait > 0) throw new AppError("rate_limited", "Too many failed sign-ins. Wait a while.", { retryAfter: wait });
+      const row = byEmail.get(account);
+      if (!(await passwords.matches(password, row?.password_hash ?? null)))
+        throw new AppError("invalid_login", "The e-mail address or the password is wrong.");
+      throttle.forgive(account, address);
+      return { id: row!.id, email: row!.email };
+    },
+
+    /** Changes a password and ends all sessions of the account: whoever knew the old one is out. */
+    async resetPassword({ email, password }: Credentials): Promise<User> {
+      checkPassword(password);
+      const hash = await passwords.hash(password);
+      return await db.write(() => {
+        const row = byEmail.get(email.trim());
+        if (!row)
+          throw new AppError("resource_not_found", `There is no account for ${email.trim()}.`, { param: "email" });
+        db.sqlite.query("UPDATE users SET password_hash = ? WHERE id = ?").run(hash, row.id);
+        db.sqlite.query("DELETE FROM sessions WHERE user_id = ?").run(row.id);
+        return { id: row.id, email: row.email };
+      });
+    },
+  };
+}
+
+// Accounts are no resource of the API, so their ids have no kind of their own there.
+const newUserId = (now: number): string => newId("request", now).replace(/^req_/, "usr_");
+
+const [minPassword, maxPassword] = [12, 1024];
+
+function checkPassword(password: string): void {
+  if (password.length < minPassword || password.length > maxPassword)
+    throw validationError([fault("password", `Expected ${minPassword} to ${maxPassword} characters.`)]);
+}
+
+function checkEmail(text: string): string {
+  const email = text.trim();
+  if (email.length > 254 || !/^[^\s@<>"]+@[^\s@<>"]+$/.test(email))
+    throw validationError([fault("email", "Expected an e-mail address such as ada@example.com.")]);
+  return email;
+}

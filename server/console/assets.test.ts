@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { Elysia } from "elysia";
+import { createEdge } from "../http/edge.ts";
+import { createRateLimiter } from "../http/rate-limit.ts";
+import { createDashboard } from "./assets.ts";
+
+const script = "console.info('the dashboard')";
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "runnel-dashboard-"));
+  mkdirSync(join(folder, "assets"));
+  writeFileSync(join(folder, "index.html"), "<!doctype html><title>runnel</title>");
+  writeFileSync(join(folder, "assets/app-h4sh.js"), script);
+  writeFileSync(join(folder, "assets/app-h4sh.js.br"), brotliCompressSync(script));
+  writeFileSync(join(folder, "assets/plain-h4sh.txt"), "plain");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function serve(options: { folder?: string; hsts?: boolean } = {}) {
+  const root = new Elysia({ normalize: false });
+  const app = root
+    .use(
+      createEdge({
+        routes: () => root.routes,
+        limiter: createRateLimiter(),
+        onBug: (error) => {
+          throw error;
+        },
+      }),
+    )
+    .use(await createDashboard({ folder, hsts: false, ...options }));
+  return (path: string, headers: Record<string, string> = {}) =>
+    app.handle(new Request(`https://localhost${path}`, { headers }));
+}
+
+describe("the dashboard's page", () => {
+  test.each(["/dashboard", "/dashboard/", "/dashboard/runs/run_1?x=1"])(
+    "is served at %s and never kept",
+    async (path) => {
+      const response = await (await serve())(path);
+      expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(await response.text()).toContain("<title>runnel</title>");
+      expect(response.headers.get("cache-control")).toBe("no-cache");
+    },
+  );
+
+  test("is where / leads", async () => {
+    const response = await (await serve())("/");
+    expect([response.status, response.headers.get("location")]).toEqual([302, "/dashboard"]);
+  });
+
+  test("says so when the dashboard is not built", async () => {
+    const response = await (await serve({ folder: join(folder, "missing") }))("/dashboard/");
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("not built");
+  });
+});
+
+describe("a file of the dashboard", () => {
+  test("is kept for ever, since its name changes with its content", async () => {
+    const response = await (await serve())("/dashboard/assets/app-h4sh.js");
+    expect([response.status, await response.text()]).toEqual([200, script]);
+    expect(response.headers.get("content-type")).toContain("javascript");
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  });
+
+  test("comes compressed to whoever takes that", async () => {
+    const get = await serve();
+    const response = await get("/dashboard/assets/app-h4sh.js", { "accept-encoding": "gzip, br;q=0.9" });
+    expect(response.headers.get("content-encoding")).toBe("br");
+    expect(response.headers.get("vary")).toBe("accept-encoding");
+    expect(response.headers.get("content-type")).toContain("javascript");
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(brotliCompressSync(script)));
+    const refused = await get("/dashboard/assets/app-h4sh.js", { "accept-encoding": "gzip, br;q=0" });
+    expect(await refused.text()).toBe(script);
+    const without = await get("/dashboard/assets/plain-h4sh.txt", { "accept-encoding": "br" });
+    expect(await without.text()).toBe("plain");
+  });
+
+  test.each([
+    "/dashboard/assets/other.js",
+    "/dashboard/assets/app-h4sh.js.br",
+    "/dashboard/assets/../../package.json",
+    "/dashboard/assets/%2e%2e%2f%2e%2e%2fpackage.json",
+  ])("that is none is a 404 or the page, never a file of this machine: %s", async (path) => {
+    const response = await (await serve())(path);
+    expect(await response.text()).not.toContain("dependencies");
+    if (path.startsWith("/dashboard/assets/") && !path.includes("..")) expect(response.status).toBe(404);
+  });
+});
+
+test("every answer has the security headers and a request id", async () => {
+  const get = await serve();
+  for (const path of ["/", "/dashboard", "/dashboard/assets/app-h4sh.js", "/dashboard/assets/plain-h4sh.txt"]) {
+    for (const encoding of ["br", "identity"]) {
+      const { headers } = await get(path, { "accept-encoding": encoding });
+      expect([path, headers.get("content-security-policy")]).toEqual([
+        path,
+        expect.stringContaining("default-src 'none'"),
+      ]);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("strict-transport-security")).toBeNull();
+      expect([path, headers.get("x-request-id")]).toEqual([path, expect.stringMatching(/^req_/)]);
+    }
+  }
+});
+
+test("browsers are told to insist on HTTPS only where the certificate is a real one", async () => {
+  const { headers } = await (await serve({ hsts: true }))("/dashboard");
+  expect(headers.get("strict-transport-security")).toContain("max-age=");
+});

@@ -1,0 +1,88 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { staticPlugin } from "@elysiajs/static";
+import { Elysia } from "elysia";
+
+export interface DashboardOptions {
+  /** The built dashboard; it may be missing when runnel runs from source. */
+  folder: string;
+  /** Whether browsers shall insist on HTTPS from now on: never for a certificate that they do not trust anyway. */
+  hsts: boolean;
+}
+
+const prefix = "/dashboard";
+const forever = { "cache-control": "public, max-age=31536000, immutable", vary: "accept-encoding" };
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+].join("; ");
+
+/** Serves the dashboard's files under `/dashboard`, and its one page for every address that is none of its files. */
+export async function createDashboard({ folder, hsts }: DashboardOptions) {
+  const headers = {
+    "content-security-policy": policy,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    ...(hsts && { "strict-transport-security": "max-age=31536000" }),
+  };
+  const page = existsSync(join(folder, "index.html")) ? Bun.file(join(folder, "index.html")) : notBuilt;
+  const index = () =>
+    new Response(page, {
+      headers: { ...headers, "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" },
+    });
+  const redirect = () => new Response(null, { status: 302, headers: { ...headers, location: prefix } });
+  const assets = join(folder, "assets");
+  const names = existsSync(assets) ? readdirSync(assets, { recursive: true }).map((name) => String(name)) : [];
+
+  const app = new Elysia()
+    .onRequest(({ request }) => compressed(request, assets, names, { ...headers, ...forever }))
+    .get("/", redirect)
+    .get(prefix, index)
+    .get(`${prefix}/*`, ({ params, status }) =>
+      params["*"].startsWith("assets/") ? status(404, "There is no such file.") : index(),
+    );
+  if (names.length === 0) return app;
+  const files = await staticPlugin({
+    assets,
+    prefix: `${prefix}/assets`,
+    alwaysStatic: true,
+    indexHTML: false,
+    // The names hold hashes of the content, so a browser never has to ask whether a file is still the same.
+    etag: false,
+    headers: { ...headers, ...forever },
+    ignorePatterns: [/\.br$/],
+    detail: { hide: true },
+  });
+  return app.use(files);
+}
+
+const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>runnel</title>
+<h1>The dashboard is not built</h1>
+<p>This runnel runs from source. <code>npm run build</code> builds the dashboard; the API works without it.</p></html>`;
+
+/** The copy that the build compressed, when there is one and the client takes it; else the plugin serves the file. */
+function compressed(
+  request: Request,
+  folder: string,
+  names: readonly string[],
+  headers: Record<string, string>,
+): Response | undefined {
+  const name = /^https?:\/\/[^/]+\/dashboard\/assets\/([^?#]+)/.exec(request.url)?.[1];
+  if (name === undefined || request.method !== "GET" || !names.includes(`${name}.br`)) return undefined;
+  if (!/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "")) return undefined;
+  return new Response(Bun.file(join(folder, `${name}.br`)), {
+    headers: {
+      ...headers,
+      "content-type": Bun.file(join(folder, name)).type,
+      "content-encoding": "br",
+    },
+  });
+}

@@ -1,0 +1,48 @@
+import { AppError } from "../core/errors.ts";
+import { environments, type Permission } from "../core/scope.ts";
+import { type Auth, type Authenticate, createAuth } from "../http/auth.ts";
+import { notFound } from "../http/not-found.ts";
+import type { RateLimiter } from "../http/rate-limit.ts";
+import type { ProjectStore } from "../projects/store.ts";
+import { requireSameOrigin } from "./same-origin.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Setup } from "./setup.ts";
+
+export interface ConsoleAuth {
+  sessions: Sessions;
+  cookie: SessionCookie;
+  setup: Pick<Setup, "required">;
+  projects: Pick<ProjectStore, "byId">;
+  limiter: RateLimiter;
+}
+
+const everything: ReadonlySet<Permission> = new Set<Permission>(["admin"]);
+
+/** Admits people by their session, to the project and environment that the address names. Keys count for nothing here. */
+export const createConsoleAuth = (deps: ConsoleAuth): Auth =>
+  createAuth("console", { authenticate: createSessionAuthenticate(deps), limiter: deps.limiter });
+
+export function createSessionAuthenticate({
+  sessions,
+  cookie,
+  setup,
+  projects,
+}: Omit<ConsoleAuth, "limiter">): Authenticate {
+  return (request) => {
+    requireSameOrigin(request);
+    const user = sessions.use(cookie.read(request));
+    if (!user) throw missingSession(setup.required());
+    const [, projectId = "", name = ""] = /^\/console\/api\/([^/]+)\/([^/]+)/.exec(new URL(request.url).pathname) ?? [];
+    const environment = environments.find((known) => known === name);
+    if (!environment) throw notFound();
+    const { id, settings, archived_at_ms } = projects.byId(projectId);
+    if (archived_at_ms !== null) throw notFound();
+    // What people read here may not use up what the project's keys may read.
+    const limits = { ...settings, reads_per_minute: 0 };
+    return { kind: "user", id: user.id, project_id: id, environment, scopes: everything, agent_ids: null, limits };
+  };
+}
+
+export const missingSession = (setup_required: boolean): AppError =>
+  new AppError("missing_session", "Sign in first.", { details: { setup_required } });

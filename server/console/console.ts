@@ -1,0 +1,76 @@
+import { type AnyElysia, Elysia } from "elysia";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { Auth } from "../http/auth.ts";
+import type { RateLimiter } from "../http/rate-limit.ts";
+import { pulledStream, sseHeaders } from "../lib/sse.ts";
+import type { ProjectStore } from "../projects/store.ts";
+import type { Watches } from "../runs/watch.ts";
+import { createAccounts } from "./accounts.ts";
+import { createConsoleAuth } from "./auth.ts";
+import { liveRuns } from "./live-runs.ts";
+import { createLoginThrottle } from "./login-throttle.ts";
+import { createPasswords } from "./password.ts";
+import { sessionRoutes } from "./routes.ts";
+import { sessionCookie } from "./session-cookie.ts";
+import { createSessions } from "./sessions.ts";
+import { createSetup } from "./setup.ts";
+
+/** What the operator's settings say of the dashboard. */
+export interface ConsoleOptions {
+  /** Serves the dashboard's files, from `createDashboard`. */
+  dashboard: AnyElysia;
+  /** False only where the server speaks plain HTTP on loopback. */
+  secureCookie: boolean;
+  version: string;
+}
+
+export interface Console extends ConsoleOptions {
+  db: Db;
+  projects: ProjectStore;
+  limiter: RateLimiter;
+  watches: Pick<Watches, "listen">;
+  clientOf: (request: Request) => string | null;
+  /** Ends every stream: the server stops. */
+  closing: AbortSignal;
+  /** The same resources as under /v1, for another kind of principal. */
+  resources: (auth: Auth) => AnyElysia;
+  now?: () => number;
+}
+
+/** The dashboard's side of the server: its files, its sessions, and the API's resources behind them. */
+export function createConsole(deps: Console) {
+  const { db, projects, limiter, watches, closing, resources, now } = deps;
+  const accounts = createAccounts({ db, passwords: createPasswords(), throttle: createLoginThrottle({ now }), now });
+  const sessions = createSessions({ db, now });
+  const setup = createSetup({ db, accounts, now });
+  const cookie = sessionCookie({ secure: deps.secureCookie });
+  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter });
+  const owned = db.sqlite.query("SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ?");
+
+  const live = new Elysia().use(auth).get(
+    "/runs/live",
+    ({ principal, request }) => {
+      const abort = new AbortController();
+      request.signal.addEventListener("abort", () => abort.abort());
+      const token = cookie.read(request);
+      const texts = liveRuns({
+        scope: principal,
+        listen: watches.listen,
+        belongs: ({ project_id, environment }: Scope, id) => owned.get(id, project_id, environment) !== null,
+        isValid: () => sessions.find(token) !== null,
+        signal: AbortSignal.any([abort.signal, closing]),
+      });
+      return new Response(
+        pulledStream(texts, abort, () => {}),
+        { headers: sseHeaders },
+      );
+    },
+    { permission: "read" },
+  );
+
+  return new Elysia()
+    .use(deps.dashboard)
+    .use(sessionRoutes({ ...deps, accounts, sessions, setup, cookie }))
+    .group("/console/api/:project_id/:environment", (scoped) => scoped.use(live).use(resources(auth)));
+}

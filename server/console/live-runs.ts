@@ -1,0 +1,60 @@
+import type { Scope } from "../core/scope.ts";
+import { sseComment, sseRetry } from "../lib/sse.ts";
+
+export interface LiveRuns {
+  scope: Scope;
+  /** Calls back with the id of every run that changed, until the answer is called. */
+  listen: (listener: (runId: string) => void) => () => void;
+  belongs: (scope: Scope, runId: string) => boolean;
+  /** Whether the reader may still read: a session that was closed ends its streams. */
+  isValid: () => boolean;
+  signal: AbortSignal;
+  pingEvery_ms?: number;
+}
+
+const gather_ms = 100;
+const maxIds = 1000;
+
+/**
+ * Names the runs of a project and environment that change, as `event: run` with `{id}`. It has no past: whoever connects
+ * reads the list anew. What changes several times before it is sent is named once.
+ */
+export async function* liveRuns(options: LiveRuns): AsyncGenerator<string, void> {
+  const { scope, listen, belongs, isValid, signal, pingEvery_ms = 5000 } = options;
+  const changed = new Set<string>();
+  let wake = () => {};
+  const leave = listen((runId) => {
+    changed.add(runId);
+    wake();
+  });
+  const next = (ms: number, done: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        wake = () => {};
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener("abort", end);
+      wake = () => done() && end();
+      if (done() || signal.aborted) end();
+    });
+  try {
+    yield sseRetry(2000);
+    while (!signal.aborted && isValid()) {
+      await next(pingEvery_ms, () => changed.size > 0);
+      if (changed.size > 0) await next(gather_ms, () => false);
+      // A reader that took nothing for so long reads the list anew when it comes back.
+      if (changed.size > maxIds) return;
+      const ids = [...changed].filter((id) => belongs(scope, id));
+      changed.clear();
+      if (isValid() && !signal.aborted) yield ids.map(frame).join("") || sseComment("ping");
+    }
+    if (signal.aborted) yield sseComment("closing");
+  } finally {
+    leave();
+  }
+}
+
+const frame = (id: string): string => `event: run\ndata: {"id":"${id}"}\n\n`;

@@ -1,0 +1,78 @@
+import { Elysia } from "elysia";
+import { readJsonBody } from "../http/json-body.ts";
+import type { ProjectStore } from "../projects/store.ts";
+import type { Accounts, User } from "./accounts.ts";
+import { missingSession } from "./auth.ts";
+import { requireSameOrigin } from "./same-origin.ts";
+import { Login, Logout, SetUp } from "./schema.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Setup } from "./setup.ts";
+
+export interface SessionRoutes {
+  accounts: Accounts;
+  sessions: Sessions;
+  setup: Setup;
+  cookie: SessionCookie;
+  projects: Pick<ProjectStore, "list">;
+  clientOf: (request: Request) => string | null;
+  version: string;
+}
+
+/** Who is signed in: set-up by the one-time link, login, logout. */
+export function sessionRoutes(deps: SessionRoutes) {
+  const { accounts, sessions, setup, cookie, projects, clientOf, version } = deps;
+
+  const sessionOf = (user: User) => ({
+    user,
+    projects: projects
+      .list()
+      .filter(({ archived_at_ms }) => archived_at_ms === null)
+      .map(({ id, name }) => ({ id, name })),
+    setup_required: false,
+    version,
+  });
+  /** Always a new session: one that somebody planted before the login is worth nothing after it. */
+  async function signIn(user: User, request: Request, headers: Record<string, string | number>) {
+    const token = await sessions.open(user.id);
+    await sessions.close(cookie.read(request));
+    headers["set-cookie"] = cookie.set(token);
+    return sessionOf(user);
+  }
+  const parse = async ({ request }: { request: Request }) => {
+    requireSameOrigin(request);
+    return await readJsonBody(request);
+  };
+
+  return new Elysia({ prefix: "/console/api" })
+    .get("/session", ({ request }) => {
+      const user = sessions.use(cookie.read(request));
+      if (!user) throw missingSession(setup.required());
+      return sessionOf(user);
+    })
+    .post(
+      "/setup",
+      async ({ body, request, set, status }) => {
+        const user = await setup.complete(body);
+        return status(201, await signIn(user, request, set.headers as Record<string, string>));
+      },
+      { parse, body: SetUp },
+    )
+    .post(
+      "/login",
+      async ({ body, request, set }) => {
+        const user = await accounts.login(body, clientOf(request));
+        return await signIn(user, request, set.headers as Record<string, string>);
+      },
+      { parse, body: Login },
+    )
+    .post(
+      "/logout",
+      async ({ body: _, request, set }) => {
+        await sessions.close(cookie.read(request));
+        set.headers["set-cookie"] = cookie.clear();
+        return { signed_in: false };
+      },
+      { parse, body: Logout },
+    );
+}

@@ -1,0 +1,67 @@
+import type { Db } from "../db/open.ts";
+import type { User } from "./accounts.ts";
+import { sha256Bytes } from "./sha256-bytes.ts";
+
+const idle_ms = 12 * 3_600_000;
+const absolute_ms = 7 * 24 * 3_600_000;
+/** How exactly `last_seen_at_ms` is kept: a write per request would be too dear. */
+const seenEvery_ms = 60_000;
+
+interface Row extends User {
+  created_at_ms: number;
+  last_seen_at_ms: number;
+}
+
+/** Who is signed in at the dashboard. Only hashes are stored: a copy of the database opens no session. */
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions({ db, now = Date.now }: { db: Db; now?: () => number }) {
+  const select = db.sqlite.query<Row, [Uint8Array]>(
+    `SELECT u.id, u.email, s.created_at_ms, s.last_seen_at_ms
+     FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = ?`,
+  );
+  const isOpen = ({ created_at_ms, last_seen_at_ms }: Row): boolean =>
+    now() - last_seen_at_ms < idle_ms && now() - created_at_ms < absolute_ms;
+
+  const touch = (hash: Uint8Array): Promise<unknown> =>
+    db.write(() => db.sqlite.query("UPDATE sessions SET last_seen_at_ms = ? WHERE hash = ?").run(now(), hash));
+
+  /** The user of an open session, or null. Asked of the database every time, so that signing out counts at once. */
+  function find(token: string | null): User | null {
+    const row = token === null ? null : select.get(sha256Bytes(token));
+    return row && isOpen(row) ? { id: row.id, email: row.email } : null;
+  }
+
+  return {
+    find,
+
+    /** As `find`, and keeps the session from becoming idle. */
+    use(token: string | null): User | null {
+      const user = find(token);
+      if (!user || token === null) return null;
+      const hash = sha256Bytes(token);
+      // A full disk must not sign anybody out: the next request tries again.
+      if (now() - select.get(hash)!.last_seen_at_ms > seenEvery_ms) touch(hash).catch(() => {});
+      return user;
+    },
+
+    /** Opens a session and gives its token, which stands in the cookie and nowhere else. */
+    async open(userId: string): Promise<string> {
+      const token = crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
+      await db.write(() => {
+        db.sqlite
+          .query("DELETE FROM sessions WHERE last_seen_at_ms <= ? OR created_at_ms <= ?")
+          .run(now() - idle_ms, now() - absolute_ms);
+        db.sqlite
+          .query("INSERT INTO sessions (hash, user_id, created_at_ms, last_seen_at_ms) VALUES (?, ?, ?, ?)")
+          .run(sha256Bytes(token), userId, now(), now());
+      });
+      return token;
+    },
+
+    async close(token: string | null): Promise<void> {
+      if (token === null) return;
+      await db.write(() => db.sqlite.query("DELETE FROM sessions WHERE hash = ?").run(sha256Bytes(token)));
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { AppError } from "../core/errors.ts";
+import type { Db } from "../db/open.ts";
+import type { Accounts, Credentials, User } from "./accounts.ts";
+import { sha256Bytes } from "./sha256-bytes.ts";
+
+const validFor_ms = 30 * 60_000;
+
+/** The one-time link by which the first account is made. */
+export type Setup = ReturnType<typeof createSetup>;
+
+export function createSetup({ db, accounts, now = Date.now }: { db: Db; accounts: Accounts; now?: () => number }) {
+  const find = db.sqlite.query<{ expires_at_ms: number }, [Uint8Array]>(
+    "SELECT expires_at_ms FROM setup_tokens WHERE hash = ?",
+  );
+
+  function check(hash: Uint8Array): void {
+    if (accounts.exist()) throw new AppError("setup_done", "There is an account already. Sign in with it.");
+    const row = find.get(hash);
+    if (!row) throw new AppError("setup_token_invalid", "This set-up link is not valid.", { param: "token" });
+    if (row.expires_at_ms <= now())
+      throw new AppError(
+        "setup_token_expired",
+        'This set-up link is too old. "runnel admin setup-link" makes a new one.',
+        { param: "token" },
+      );
+  }
+
+  return {
+    required: (): boolean => !accounts.exist(),
+
+    /** A new token; older ones are void. */
+    async issue(): Promise<string> {
+      const token = crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
+      await db.write(() => {
+        db.sqlite.run("DELETE FROM setup_tokens");
+        db.sqlite
+          .query("INSERT INTO setup_tokens (hash, expires_at_ms) VALUES (?, ?)")
+          .run(sha256Bytes(token), now() + validFor_ms);
+      });
+      return token;
+    },
+
+    /** Makes the first account. Of many at once exactly one succeeds: the check is repeated where it is added. */
+    async complete({ token, ...credentials }: Credentials & { token: string }): Promise<User> {
+      const hash = sha256Bytes(token);
+      check(hash); // Before the costly hash of a password: a stranger gets no work done.
+      return await accounts.create(credentials, () => {
+        check(hash);
+        db.sqlite.run("DELETE FROM setup_tokens");
+      });
+    },
+  };
+}
+
+/** Where the dashboard asks for the first account. After `#`, so that the token is never sent or logged as an address. */
+export const setupLink = (address: string, token: string): string => `${address}/dashboard/setup#${token}`;
