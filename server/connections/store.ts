@@ -1,6 +1,8 @@
+import { eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { Environment } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import { modelConnections } from "../db/schema.ts";
 import type { Seal } from "../lib/seal.ts";
 import { knownModels } from "../models/known-models.ts";
 import type { Connection, Provider } from "../models/port.ts";
@@ -32,14 +34,6 @@ export interface ModelInfo {
   prices: { input: number; cached_input: number; output: number };
 }
 
-interface Row {
-  name: string;
-  provider: Provider;
-  base_url: string | null;
-  sealed_key: string | null;
-  created_at_ms: number;
-}
-
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 /**
@@ -58,7 +52,7 @@ export function createConnectionStore({
   now: () => number;
 }) {
   const fromEnvironment = connectionsFromEnvironment(environment);
-  const select = db.sqlite.query<Row, []>("SELECT * FROM model_connections ORDER BY name");
+  const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   const stored = (): Connection[] =>
     select.all().map(({ name, provider, base_url, sealed_key }) => ({
       name,
@@ -126,17 +120,21 @@ export function createConnectionStore({
 
     /** Adds a connection, or replaces the one of this name. */
     async put({ name, provider, base_url, api_key }: Connection): Promise<void> {
-      const sealed = api_key === null ? null : seal.seal(api_key, aad(name));
-      const upsert = db.sqlite.query(
-        `INSERT INTO model_connections (name, provider, base_url, sealed_key, created_at_ms) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET provider = excluded.provider, base_url = excluded.base_url, sealed_key = excluded.sealed_key`,
-      );
-      await db.write(() => upsert.run(name, provider, base_url, sealed, now()));
+      const sealed_key = api_key === null ? null : seal.seal(api_key, aad(name));
+      const row = { name, provider, base_url, sealed_key };
+      const { name: target } = modelConnections;
+      const upsert = db.orm
+        .insert(modelConnections)
+        .values({ ...row, created_at_ms: now() })
+        .onConflictDoUpdate({ target, set: row });
+      await db.write(() => upsert.run());
     },
 
     /** False when there was none of this name. */
-    remove: (name: string): Promise<boolean> =>
-      db.write(() => db.sqlite.query("DELETE FROM model_connections WHERE name = ?").run(name).changes > 0),
+    async remove(name: string): Promise<boolean> {
+      const named = eq(modelConnections.name, name);
+      return db.write(() => db.orm.delete(modelConnections).where(named).returning().all().length > 0);
+    },
   };
 }
 

@@ -163,7 +163,9 @@ export const pendingCalls = sqliteTable(
 
 export const modelConnections = sqliteTable("model_connections", {
   name: text("name").primaryKey(),
-  provider: text("provider").notNull(),
+  provider: text("provider", {
+    enum: ["openai", "anthropic", "google", "ollama", "openai_compatible", "test"],
+  }).notNull(),
   base_url: text("base_url"),
   sealed_key: text("sealed_key"),
   created_at_ms: integer("created_at_ms").notNull(),

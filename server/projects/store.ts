@@ -1,65 +1,58 @@
+import { eq, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Db } from "../db/open.ts";
+import { projects } from "../db/schema.ts";
 import { notFound } from "../http/not-found.ts";
 
-export interface Project {
-  id: string;
-  name: string;
-  /** Limits that differ from the defaults, such as `reads_per_minute` or `runs_in_progress`. */
-  settings: Record<string, number>;
-  created_at_ms: number;
-  archived_at_ms: number | null;
-}
-
-interface Row extends Omit<Project, "settings"> {
-  settings: string;
-}
+/** `settings` holds limits that differ from the defaults, such as `reads_per_minute` or `runs_in_progress`. */
+export type Project = typeof projects.$inferSelect;
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
 export function createProjectStore({ db, now = Date.now }: { db: Db; now?: () => number }) {
-  const byId = db.sqlite.query<Row, [string]>("SELECT * FROM projects WHERE id = ?");
-  const byName = db.sqlite.query<Row, [string]>("SELECT * FROM projects WHERE name = ?");
-  const insert = db.sqlite.query("INSERT INTO projects (id, name, settings, created_at_ms) VALUES (?, ?, '{}', ?)");
-  const all = db.sqlite.query<Row, []>("SELECT * FROM projects ORDER BY id");
+  const { orm } = db;
+  const byId = orm
+    .select()
+    .from(projects)
+    .where(eq(projects.id, sql.placeholder("id")))
+    .prepare();
+  const byName = orm
+    .select()
+    .from(projects)
+    .where(eq(projects.name, sql.placeholder("name")))
+    .prepare();
+  const all = orm.select().from(projects).orderBy(projects.id).prepare();
 
-  function create(name: string): Promise<Project> {
+  async function create(name: string): Promise<Project> {
     if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name))
       throw new AppError("validation_failed", "A project's name has 1 to 64 letters, digits, - and _.", {
         param: "name",
       });
     return db.write(() => {
-      if (byName.get(name))
+      if (byName.get({ name }))
         throw new AppError("name_taken", `There is already a project "${name}".`, { param: "name" });
-      const id = newId("project", now());
-      insert.run(id, name, now());
-      return toProject(byId.get(id)!);
+      const row = { id: newId("project", now()), name, settings: {}, created_at_ms: now() };
+      return orm.insert(projects).values(row).returning().get();
     });
   }
 
   return {
     create,
-    list: (): Project[] => all.all().map(toProject),
+    list: (): Project[] => all.all(),
     byId(id: string): Project {
-      const row = byId.get(id);
-      if (!row) throw notFound();
-      return toProject(row);
+      const project = byId.get({ id });
+      if (!project) throw notFound();
+      return project;
     },
-    byName(name: string): Project | null {
-      const row = byName.get(name);
-      return row ? toProject(row) : null;
-    },
+    byName: (name: string): Project | null => byName.get({ name }) ?? null,
     /** What the first start makes; null when there are projects already. */
     async createDefault(): Promise<Project | null> {
       return all.get() ? null : await create("default");
     },
     /** Replaces what differs from the default limits. */
-    changeSettings: (id: string, settings: Record<string, number>): Promise<void> =>
-      db.write(() => {
-        db.sqlite.query("UPDATE projects SET settings = ? WHERE id = ?").run(JSON.stringify(settings), id);
-      }),
+    async changeSettings(id: string, settings: Record<string, number>): Promise<void> {
+      await db.write(() => orm.update(projects).set({ settings }).where(eq(projects.id, id)).run());
+    },
   };
 }
-
-const toProject = (row: Row): Project => ({ ...row, settings: JSON.parse(row.settings) });
