@@ -13,6 +13,7 @@ import { createEdge } from "./http/edge.ts";
 import { errorDocsRoutes } from "./http/error-docs.ts";
 import { healthRoutes } from "./http/health.ts";
 import { createTransportGate, type TransportRules } from "./http/https-only.ts";
+import { openApiRoutes } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createJournal } from "./journal/journal.ts";
 import { bearer, createKeyAuthenticate } from "./keys/authenticate.ts";
@@ -162,7 +163,7 @@ export function createApp({
       }),
     )
     .use(errorDocsRoutes())
-    .group("/v1", (v1) => v1.use(resources(keyAuth)))
+    .group("/v1", (v1) => v1.use(resources(keyAuth)).use(openApiRoutes({ auth: keyAuth, routes: () => root.routes })))
     .use(
       dashboard
         ? createConsole({

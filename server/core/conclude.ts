@@ -1,7 +1,7 @@
 import { partialOutput } from "./decide.ts";
 import { newId } from "./ids.ts";
 import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
-import { apply, pendingCalls, type RunState } from "./run-state.ts";
+import { apply, type OpenStep, pendingCalls, type RunState } from "./run-state.ts";
 
 /** What an unfinished model call has said and cost so far. */
 export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated">;
@@ -54,6 +54,7 @@ function closeModelCall(state: RunState, at: number, partial: Partial | null): R
     time_to_first_token_ms: partial.deltas[2] ?? null,
   };
   return [
+    ...(partial ? [] : discardLost(state, step)),
     {
       type: "step.completed",
       step_index: step.step_index,
@@ -62,6 +63,24 @@ function closeModelCall(state: RunState, at: number, partial: Partial | null): R
       latency_ms,
       error: null,
       answer,
+    },
+  ];
+}
+
+/** What an earlier process streamed died with it: readers are told, since no entry will ever hold it. */
+function discardLost(state: RunState, { step_index, attempt, anchor, run_attempt }: OpenStep): RunEvent[] {
+  if (run_attempt === state.attempt) return [];
+  const reason = { code: "process_restarted", message: "The process ended while the model was answering." };
+  return [
+    {
+      type: "step.restarted",
+      step_type: "model_call",
+      step_index,
+      attempt: attempt + 1,
+      discards: anchor,
+      reason,
+      delay_ms: 0,
+      spent: null,
     },
   ];
 }

@@ -29,7 +29,7 @@ export function runObject(state: RunState, expiresAt: number | null) {
     file_ids: run.file_ids,
     budget: null,
     metadata: run.metadata,
-    trace_id: siblingId(run.run_id, "trace"),
+    trace_id: siblingId(run.run_id, "trace") as string | null,
     parent_run_id: run.parent_run_id,
     forked_from: null,
     replay_of: null,

@@ -3,7 +3,7 @@ import { requiredAction } from "./frames.ts";
 import { newId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import type { RunEvent, ToolError } from "./run-event.ts";
-import type { RunState, ToolCall } from "./run-state.ts";
+import type { RunState, RunStatus, ToolCall } from "./run-state.ts";
 
 /** One answer of a client (contract, section 7). `undefined` is absent; an `output` of null is an output. */
 export interface ToolAnswer {
@@ -34,9 +34,10 @@ export function submitEvents(
     return isRepeated(call, answer) ? [] : [{ call, answer, param: `tool_outputs[${index}]` }];
   });
   if (fresh.length === 0) return [];
+  const answered = (call: ToolCall) => call.submitted || (call.approved && call.needs === null);
+  for (const { call, param } of fresh) if (answered(call)) throw resolved(call, param);
+  if (state.status !== "requires_action") throw notAwaiting(state.status);
   for (const { call, param } of fresh) if (call.needs === null) throw resolved(call, param);
-  if (state.status !== "requires_action")
-    throw new AppError("run_not_awaiting_action", `The run is ${state.status}: it waits for no tool output.`);
   const events = fresh.flatMap(({ call, answer, param }) => answerEvents(state, call, answer, param, check, at));
   return [
     ...events,
@@ -47,6 +48,10 @@ export function submitEvents(
     ),
   ];
 }
+
+/** The run asks for nothing, or nothing any more. */
+export const notAwaiting = (status: RunStatus) =>
+  new AppError("run_not_awaiting_action", `The run is ${status}: it waits for no tool output.`);
 
 function refuseTwice(answers: readonly ToolAnswer[]): void {
   const seen = new Set<string>();
@@ -91,6 +96,7 @@ function answerEvents(
   const { output, decision, arguments: args, is_error, reason } = answer;
   const refuse = (message: string, field: string) =>
     new AppError("validation_failed", message, { param: `${param}.${field}` });
+  if (call.needs === "output" && decision && call.approved) throw resolved(call, param);
   if (call.needs === "output" && decision) throw refuse("This call needs an output, not a decision.", "decision");
   if (call.needs === "output" && output === undefined) throw refuse("This call needs an output.", "output");
   if (call.needs === "approval" && !decision)
@@ -99,7 +105,7 @@ function answerEvents(
     throw refuse("Give an output, or a decision.", "output");
   if (decision && output !== undefined) throw refuse("Give an output or a decision, not both.", "decision");
   if (args && decision !== "approve") throw refuse("Arguments are edited only when a call is approved.", "arguments");
-  if (JSON.stringify(output ?? null).length > limits.tool_output_bytes)
+  if (new TextEncoder().encode(JSON.stringify(output ?? null)).length > limits.tool_output_bytes)
     throw new AppError("payload_too_large", `An output has at most ${limits.tool_output_bytes} bytes.`, {
       param: `${param}.output`,
     });

@@ -9,12 +9,12 @@ export function backoff(attempt: number, asked_ms: number | null): number {
 }
 
 /** `Retry-After` in milliseconds: seconds or a date. Null when absent or unreadable. */
-export function retryAfter(headers: Headers, now: number): number | null {
-  const value = headers.get("retry-after")?.trim();
-  if (!value) return null;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+export function retryAfter(value: string | null | undefined, now: number): number | null {
+  const text = value?.trim();
+  if (!text) return null;
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
 /** Waits, or returns at once when the signal is aborted. */

@@ -1,17 +1,12 @@
+import { retryAfter } from "../lib/retry.ts";
+
 /** How long a provider asks to be left alone: `retry-after-ms`, `Retry-After` in seconds or as a date, or in Google's body. */
 export function retryAfterMs(headers: Record<string, string>, body: string, now: number): number | null {
-  return milliseconds(headers["retry-after-ms"]) ?? seconds(headers["retry-after"], now) ?? delayInBody(body);
+  return milliseconds(headers["retry-after-ms"]) ?? retryAfter(headers["retry-after"], now) ?? delayInBody(body);
 }
 
 function milliseconds(value: string | undefined): number | null {
   return value !== undefined && /^\d+(\.\d+)?$/.test(value.trim()) ? Math.ceil(Number(value)) : null;
-}
-
-function seconds(value: string | undefined, now: number): number | null {
-  if (value === undefined) return null;
-  if (/^\d+(\.\d+)?$/.test(value.trim())) return Math.ceil(Number(value) * 1000);
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
 function delayInBody(body: string): number | null {

@@ -33,7 +33,12 @@ export function runBench(
     prepare: (_, { model, tools }) => ({
       connection: testConnection,
       model: model.slice("test/".length),
-      secrets: Object.fromEntries(tools.map(({ id }) => [id, { headers: {}, signing_secret: "whsec_c2VjcmV0" }])),
+      secrets: Object.fromEntries(
+        tools.map(({ id }) => [
+          id,
+          { headers: {}, signing_secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" },
+        ]),
+      ),
       egress: { allow: [], loopback: true },
     }),
     threads: options.threads ?? sameThread,

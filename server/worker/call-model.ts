@@ -7,8 +7,8 @@ import { backoff, sleep } from "../lib/retry.ts";
 import { costOf } from "../models/known-models.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { requestCalls } from "./request-calls.ts";
-import { Superseded, type Turn } from "./run-loop.ts";
 import { Transcript } from "./transcript.ts";
+import { Superseded, type Turn } from "./turn.ts";
 
 const attemptsMax = 4;
 // A provider that says nothing for so long is taken for dead; models that think do so with signs of life.
@@ -103,19 +103,23 @@ async function listen(
   const alarm = setTimeout(() => silence.abort(), silenceMax_ms);
   const either = AbortSignal.any([signal, silence.signal]);
   const asked = performance.now();
-  for await (const event of ports.model.stream(request, either)) {
-    if (event.type === "delta" && event.text !== "") {
-      const ms = Math.round(performance.now() - begun);
-      heard.time_to_first_token_ms ??= Math.round(performance.now() - asked);
-      transcript.delta(event, ms);
-      ports.delta({ anchor, step_index, part: event.part, kind: event.kind, text: event.text, ms });
-    } else if (event.type === "tool_call") transcript.toolCall(event);
-    else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
-    else if (event.type === "done") Object.assign(heard, { finish: event.finish, usage: event.usage });
-    else if (event.type === "error") Object.assign(heard, { error: event.error, usage: event.usage });
-    alarm.refresh();
+  try {
+    for await (const event of ports.model.stream(request, either)) {
+      if (event.type === "delta" && event.text === "") transcript.opened(event);
+      else if (event.type === "delta") {
+        const ms = Math.round(performance.now() - begun);
+        heard.time_to_first_token_ms ??= Math.round(performance.now() - asked);
+        transcript.delta(event, ms);
+        ports.delta({ anchor, step_index, part: event.part, kind: event.kind, text: event.text, ms });
+      } else if (event.type === "tool_call") transcript.toolCall(event);
+      else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
+      else if (event.type === "done") Object.assign(heard, { finish: event.finish, usage: event.usage });
+      else if (event.type === "error") Object.assign(heard, { error: event.error, usage: event.usage });
+      alarm.refresh();
+    }
+  } finally {
+    clearTimeout(alarm);
   }
-  clearTimeout(alarm);
   if (silence.signal.aborted && !signal.aborted) heard.error = silent;
   return heard;
 }
@@ -175,13 +179,17 @@ function answerOf(turn: Turn, heard: Heard, request: ModelRequest): ModelAnswer 
   };
 }
 
-/** What the call cost. A call that broke off counts what was streamed, and says that it is an estimate. */
+/**
+ * What the call cost. Where the provider does not say (it broke off, or the server does not count streams), what was
+ * streamed is counted and marked as an estimate; a call that failed before it said anything cost nothing.
+ */
 function spent({ state }: Turn, { usage, error, transcript }: Heard, request: ModelRequest): ModelSpend {
   const model = state().run!.model;
-  const estimated = error !== null && usage.output_tokens === null && transcript.length > 0;
-  const counted = estimated ? estimate(request, transcript.length) : usage;
-  if (error && !estimated && usage.output_tokens === null) return { usage: nothing, cost_usd: 0, estimated: false };
-  return { usage: counted, cost_usd: costOf(model, counted), estimated };
+  const streamed = transcript.said();
+  if (usage.output_tokens !== null) return { usage, cost_usd: costOf(model, usage), estimated: false };
+  if (error && streamed === 0) return { usage: nothing, cost_usd: 0, estimated: false };
+  const counted = estimate(request, streamed);
+  return { usage: counted, cost_usd: costOf(model, counted), estimated: true };
 }
 
 const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };

@@ -1,9 +1,13 @@
+import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createEngine } from "./engine.ts";
 import type { Notice, Order } from "./messages.ts";
 
 // A worker thread: orders in, notices out, both as one string of JSON for all of a tick. Strings cross threads without
 // a structured clone, and a batch costs one crossing.
 declare const self: Worker;
+
+// A thread begins with the environment that the process began with, not with what main has made of it.
+removeProxyEnvironment();
 
 let notices: Notice[] = [];
 

@@ -5,8 +5,8 @@ import type { RunEvent } from "../core/run-event.ts";
 import type { ToolCall } from "../core/run-state.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import { callModel } from "./call-model.ts";
-import type { Turn } from "./run-loop.ts";
 import { runTools } from "./run-tools.ts";
+import type { Turn } from "./turn.ts";
 
 /** Does what `decide` said, and records what came of it. */
 export async function perform(command: Exclude<Command, { do: "stop" }>, turn: Turn): Promise<void> {

@@ -2,7 +2,7 @@ import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import { newId } from "../core/ids.ts";
 import type { RunEvent, ToolError } from "../core/run-event.ts";
 import type { OpenStep, ToolCall } from "../core/run-state.ts";
-import { Superseded, type Turn } from "./run-loop.ts";
+import { Superseded, type Turn } from "./turn.ts";
 
 /** What running a tool came to; `attempts` counts the requests that were made. */
 export type ToolOutcome =

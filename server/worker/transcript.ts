@@ -14,8 +14,13 @@ export class Transcript {
   // Providers number their parts with gaps; ours have none.
   private readonly places = new Map<number, number>();
 
+  /** Notes that a part has begun: one whose text stays with the provider has metadata alone. */
+  opened({ part, kind }: Pick<Of<"delta">, "part" | "kind">): number {
+    return this.place(part, () => ({ type: kind === "output" ? "text" : "reasoning", text: "" }));
+  }
+
   delta({ part, kind, text }: Pick<Of<"delta">, "part" | "kind" | "text">, ms: number): void {
-    const place = this.place(part, () => ({ type: kind === "output" ? "text" : "reasoning", text: "" }));
+    const place = this.opened({ part, kind });
     const target = this.parts[place]!;
     if (target.type !== "tool_call") target.text += text;
     this.deltas.push(place, text.length, ms);
@@ -35,6 +40,12 @@ export class Transcript {
   metadata(part: number, metadata: Record<string, unknown>): void {
     const target = this.parts[this.place(part, () => ({ type: "reasoning", text: "" }))]!;
     target.metadata = { ...target.metadata, ...metadata };
+  }
+
+  /** UTF-16 code units of the whole answer, the arguments of its calls included. */
+  said(): number {
+    const asked = this.parts.map((part) => (part.type === "tool_call" ? part.arguments.length : 0));
+    return asked.reduce((sum, length) => sum + length, this.length);
   }
 
   private place(part: number, create: () => AssistantPart): number {

@@ -55,7 +55,7 @@ async function attempt(
     return {
       outcome: failed("http_error", answerText(response)),
       again,
-      delay_ms: retryAfter(response.headers, context.now()),
+      delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
@@ -81,7 +81,7 @@ function send(
   const headers = {
     ...(!bodyless && { "content-type": "application/json" }),
     accept: http.response === "json" ? "application/json" : "*/*",
-    ...context.secrets.headers,
+    ...lowered(context.secrets.headers),
     "idempotency-key": call.id,
     "x-run-id": context.run_id,
     "x-tool-call-id": call.id,
@@ -97,6 +97,10 @@ function send(
     maxRedirects: redirectsMax,
   });
 }
+
+// In one spelling, so that a tool's own `Accept` takes the place of ours and none of ours can be doubled.
+const lowered = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 function withQuery(url: string, args: Record<string, unknown>): string {
   const target = new URL(url);
