@@ -73,12 +73,12 @@ export const catalogue = {
   setup_token_invalid: {
     status: 403,
     type: "permission_error",
-    meaning: "The set-up link is wrong or used up. The server prints a new one while there is no account.",
+    meaning: "The set-up link is wrong or used up. `runnel admin setup-link` prints a new one.",
   },
   setup_token_expired: {
     status: 403,
     type: "permission_error",
-    meaning: "The set-up link is too old. The server prints a new one when it starts.",
+    meaning: "The set-up link is older than 30 minutes. `runnel admin setup-link` prints a new one.",
   },
   resource_not_found: {
     status: 404,

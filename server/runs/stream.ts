@@ -48,9 +48,11 @@ export function createRunStream({ journal, watches }: { journal: Journal; watche
       for (let seen = -1; !signal.aborted; ) {
         if (watch.commits() !== seen) {
           seen = watch.commits();
+          // Asked before the reader takes its time with the text: what comes later is still to be read.
+          const past = isPast(journal, runId);
           const { text, last } = reader.entries(journal.read(runId, reader.seq()));
           if (text) yield text;
-          if (last || isPast(journal, runId)) return;
+          if (last || past) return;
           continue;
         }
         const text = reader.live(watch.live());

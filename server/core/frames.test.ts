@@ -1,0 +1,152 @@
+import { expect, test } from "bun:test";
+import {
+  answer,
+  begin,
+  completed,
+  created,
+  requested,
+  restarted,
+  started,
+  stateOf,
+  text,
+  toolCompleted,
+  turnWithCalls,
+  usage,
+} from "./__fixtures__/events.ts";
+import { frameOf, isLastFrame, requiredAction } from "./frames.ts";
+import type { RunEvent, RunEventType } from "./run-event.ts";
+import { noUsage } from "./usage.ts";
+
+const id = "run_0000000000000000000000000a";
+const error = {
+  type: "run_error" as const,
+  code: "model_error" as const,
+  message: "No.",
+  step_index: 0,
+  retryable: true,
+};
+const action = requiredAction(stateOf(...turnWithCalls(["a", "output"])).calls, begin);
+
+// One line for each type of event, so that a new one has to say what clients see of it.
+const table: Record<RunEventType, [RunEvent, name: string, data: object]> = {
+  "run.created": [created(), "run.created", { id, status: "in_progress", agent_id: "agt_1", request_id: "req_1" }],
+  "run.completed": [
+    { type: "run.completed", output: "Hi", output_json: { a: 1 }, usage: noUsage },
+    "run.completed",
+    { id, status: "completed", output: "Hi", output_json: { a: 1 }, usage: noUsage },
+  ],
+  "run.failed": [
+    { type: "run.failed", error, output: "H", usage: noUsage },
+    "run.failed",
+    { id, status: "failed", error, usage: noUsage, output: "H" },
+  ],
+  "run.cancelled": [
+    { type: "run.cancelled", reason: "enough", output: "H", usage: noUsage },
+    "run.failed",
+    {
+      id,
+      status: "cancelled",
+      error: {
+        type: "run_error",
+        code: "run_cancelled",
+        message: "The run was cancelled: enough",
+        step_index: null,
+        retryable: false,
+      },
+      usage: noUsage,
+      output: "H",
+    },
+  ],
+  "run.requires_action": [
+    { type: "run.requires_action", required_action: action },
+    "run.requires_action",
+    { required_action: action },
+  ],
+  "run.resumed": [{ type: "run.resumed" }, "run.resumed", {}],
+  "run.recovered": [
+    { type: "run.recovered", attempt: 2, step_index: 4 },
+    "run.recovered",
+    { attempt: 2, step_index: 4 },
+  ],
+  "step.started": [started(2), "step.started", { step_index: 2, type: "model_call", attempt: 1, name: "test/script" }],
+  "step.restarted": [
+    restarted(2, 9, { delay_ms: 500 }),
+    "step.restarted",
+    {
+      step_index: 2,
+      attempt: 2,
+      discards: 9,
+      reason: { code: "process_restarted", message: "The process ended." },
+      delay_ms: 500,
+    },
+  ],
+  "step.completed": [
+    completed(2, { answer: answer([text("Hi")]) }),
+    "step.completed",
+    { step_index: 2, type: "model_call", status: "completed", latency_ms: 7, usage, error: null },
+  ],
+  "tool.requested": [
+    requested("a", 3, "approval"),
+    "tool.requested",
+    {
+      tool: "tool_of_a",
+      args: { city: "a" },
+      tool_call_id: "a",
+      tool_id: "tool_a",
+      type: "http",
+      needs: "approval",
+      step_index: 3,
+    },
+  ],
+  "tool.decided": [
+    { type: "tool.decided", tool_call_id: "a", decision: "approve", reason: "ok", arguments: null, needs: null },
+    "tool.decided",
+    { tool_call_id: "a", decision: "approve", reason: "ok", needs: null },
+  ],
+  "tool.completed": [
+    toolCompleted("a", 3),
+    "tool.completed",
+    {
+      tool: "tool_of_a",
+      tool_call_id: "a",
+      status: "completed",
+      result: { ok: true },
+      error: null,
+      latency_ms: 9,
+      step_index: 3,
+    },
+  ],
+};
+
+test.each(Object.entries(table))("clients see of %s what the contract says, and no more", (_, [event, name, data]) => {
+  const at = "2026-01-01T00:00:00.000Z";
+  expect(frameOf(id, { seq: 12, at: begin, event })).toEqual({
+    seq: 12,
+    event: name,
+    at,
+    data: { ...data, seq: 12, run_id: id, at },
+  });
+});
+
+test("clients of the specification find an end of their two kinds on every run that is over, and on no other", () => {
+  const last = Object.entries(table).filter(([, [, name]]) => isLastFrame(name));
+  expect(last.map(([type]) => type).sort()).toEqual(["run.cancelled", "run.completed", "run.failed"]);
+});
+
+test("what a run asks for says which call, what it needs and until when", () => {
+  expect(action).toEqual({
+    type: "submit_tool_outputs",
+    submit_tool_outputs: {
+      tool_calls: [
+        {
+          id: "a",
+          tool_id: "tool_a",
+          tool: "tool_of_a",
+          arguments: { city: "a" },
+          needs: "output",
+          expires_at: "2026-01-01T00:00:00.000Z",
+        },
+      ],
+    },
+  });
+});

@@ -1,0 +1,147 @@
+import { expect, test } from "bun:test";
+import {
+  answer,
+  completed,
+  created,
+  entriesOf,
+  requested,
+  restarted,
+  started,
+  text,
+  toolCompleted,
+  toolDone,
+  turnWithCalls,
+  usage,
+} from "./__fixtures__/events.ts";
+import { cancelledEvents } from "./conclude.ts";
+import type { RunEvent } from "./run-event.ts";
+import { fold } from "./run-state.ts";
+import { traceOf } from "./trace.ts";
+
+const steps = (...events: RunEvent[]) => traceOf(entriesOf(...events)).steps;
+
+test("a model call shows what was new to it, what it said, what it cost and how long it took", () => {
+  const reasoning = { type: "reasoning" as const, text: "hm" };
+  const said = answer([reasoning, text("Hi")]);
+  const [step] = steps(created(), started(0, { input_hash: "h" }), completed(0, { answer: said }));
+  expect(step).toMatchObject({
+    id: "stp_0",
+    type: "model_call",
+    status: "completed",
+    attempt: 1,
+    started_at: "2026-01-01T00:00:00.010Z",
+    ended_at: "2026-01-01T00:00:00.020Z",
+    latency_ms: 7,
+    time_to_first_token_ms: 5,
+    input: { earlier_messages: 0, messages: [{ role: "user", content: "Hello" }] },
+    output: { content: "Hi", tool_calls: [] },
+    reasoning: "hm",
+    usage: { ...usage, cost_usd: 0.5, estimated: false },
+    model: "test/script",
+    input_hash: "h",
+    retries: [],
+  });
+});
+
+test("a later model call shows only what it had not seen, and counts the rest", () => {
+  const list = steps(
+    ...turnWithCalls(["a", null]),
+    ...toolDone("a", 1),
+    started(2, { turn_index: 1 }),
+    completed(2, { answer: answer([text("Done")]) }),
+  );
+  expect(list.map(({ step_index, type, turn_index }) => [step_index, type, turn_index])).toEqual([
+    [0, "model_call", 0],
+    [1, "tool_call", 0],
+    [2, "model_call", 1],
+  ]);
+  expect(list[2]!.input).toMatchObject({ earlier_messages: 1, messages: [{ role: "assistant" }, { role: "tool" }] });
+});
+
+test("a tool call shows its arguments and its result, or its error", () => {
+  const error = { code: "http_error", message: "500" };
+  const [, good, bad] = steps(
+    ...turnWithCalls(["a", null], ["b", null]),
+    ...toolDone("a", 1),
+    ...toolDone("b", 2, { status: "failed", output: null, error }),
+  );
+  expect(good).toMatchObject({ input: { city: "a" }, output: { ok: true }, status: "completed", tool_call_id: "a" });
+  expect(bad).toMatchObject({ output: null, error, status: "failed", model: null });
+});
+
+test.each([
+  ["output", "waiting"],
+  ["approval", "waiting"],
+  ["reconcile", "unknown"],
+] as const)("a call that needs %s is %s", (needs, status) => {
+  expect(steps(...turnWithCalls(["a", needs]))[1]!.status).toBe(status);
+});
+
+test("a step that is under way is in progress", () => {
+  expect(steps(created(), started(0))[0]).toMatchObject({ status: "in_progress", ended_at: null, output: null });
+});
+
+test("a call whose outcome nobody knows stays unknown", () => {
+  const error = { code: "outcome_unknown", message: "Who knows." };
+  const [, step] = steps(
+    ...turnWithCalls(["a", null]),
+    ...toolDone("a", 1, { status: "unknown", output: null, error }),
+  );
+  expect(step).toMatchObject({ status: "unknown", error });
+});
+
+test("a rejected call is rejected, and not failed", () => {
+  const error = { code: "rejected", message: "No." };
+  const [, step] = steps(
+    ...turnWithCalls(["a", "approval"]),
+    ...toolDone("a", 1, { status: "rejected", output: null, error }),
+  );
+  expect(step).toMatchObject({ status: "rejected", error });
+});
+
+test("every discarded attempt says why and when", () => {
+  const reason = { code: "model_error", message: "503" };
+  const [step] = steps(
+    created(),
+    started(0),
+    restarted(0, 2, { reason, delay_ms: 500 }),
+    restarted(0, 3, { attempt: 3 }),
+    completed(0, { answer: answer([text("Hi")]) }),
+  );
+  expect(step).toMatchObject({
+    attempt: 3,
+    status: "completed",
+    retries: [
+      { attempt: 1, at: "2026-01-01T00:00:00.020Z", reason, delay_ms: 500 },
+      { attempt: 2, reason: { code: "process_restarted" } },
+    ],
+  });
+});
+
+test("a failed model call shows its error and what it had said", () => {
+  const error = { code: "model_error", message: "No.", retryable: false };
+  const [step] = steps(created(), started(0), completed(0, { status: "failed", error, answer: answer([text("Ha")]) }));
+  expect(step).toMatchObject({ status: "failed", error, output: { content: "Ha" } });
+});
+
+test("a run that ended leaves no step open or waiting", () => {
+  for (const events of [[created(), started(0)], turnWithCalls(["a", null], ["b", "output"], ["c", "approval"])]) {
+    const ending = cancelledEvents(fold(entriesOf(...events)), null, 0, null);
+    const list = steps(...events, ...ending);
+    for (const step of list.slice(1)) expect(step.status).toBe("cancelled");
+    for (const step of list) expect([step.status, step.ended_at === null]).not.toContain("in_progress");
+  }
+});
+
+test("raw entries stand with their step, and only where they were asked for", () => {
+  const events = [...turnWithCalls(["a", null]), requested("a", 1, "reconcile"), toolCompleted("a", 1)];
+  const list = traceOf(entriesOf(...events), { raw: true }).steps;
+  expect(list[0]!.raw!.map(({ seq }) => seq)).toEqual([2, 3]);
+  expect(list[1]!.raw!.map(({ event }) => event.type)).toEqual(["step.started", "tool.completed"]);
+  expect(steps(...events)[1]).not.toHaveProperty("raw");
+});
+
+test("the trace's last fold is the run itself", () => {
+  const entries = entriesOf(...turnWithCalls(["a", null]), ...toolDone("a", 1));
+  expect(traceOf(entries).state).toEqual(fold(entries));
+});

@@ -1,0 +1,127 @@
+import { expect, jest, test } from "bun:test";
+import { openDatabase } from "../db/open.ts";
+import { runBench, tool } from "../testing/run-bench.ts";
+import { createDeadlines } from "./deadlines.ts";
+
+const waits = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }];
+
+test("a run that takes too long fails, and keeps what it said", async () => {
+  using bench = runBench();
+  const { id } = await bench.start([{ text: "word ".repeat(1000), delta_ms: 2 }], { run: { timeout_ms: 30 } });
+  const run = await bench.settled(id);
+  expect([run.status, run.error!.code, run.expires_at]).toEqual(["failed", "run_timeout", null]);
+  expect(run.output).toStartWith("word ");
+  expect(bench.pool.driving()).toBe(0);
+});
+
+test("a question that nobody answers in time fails its run, also when the run itself had longer", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 20 } });
+  const { event } = await bench.until(id, (entry) => entry.event.type === "run.failed");
+  expect(event).toMatchObject({ error: { code: "action_expired" } });
+});
+
+test("waiting does not use up the run's own time", async () => {
+  let at = Date.UTC(2026, 0, 1);
+  using bench = runBench({ now: () => at });
+  const { id } = await bench.start(waits, { tools: [tool("look")], run: { timeout_ms: 60_000 } });
+  const { required_action } = await bench.settled(id);
+  at += 3_600_000;
+  const [call] = required_action!.submit_tool_outputs.tool_calls;
+  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  expect(bench.runs.expiry(id)).toBe(at + 60_000);
+  expect((await bench.settled(id)).status).toBe("completed");
+});
+
+test("a partial answer does not buy time", async () => {
+  let at = Date.UTC(2026, 0, 1);
+  using bench = runBench({ now: () => at });
+  const script = [
+    {
+      tool_calls: [
+        { name: "look", arguments: {} },
+        { name: "look", arguments: {} },
+      ],
+    },
+  ];
+  const { id } = await bench.start(script, { tools: [tool("look")] });
+  const { required_action } = await bench.settled(id);
+  const before = bench.runs.expiry(id);
+  at += 1000;
+  const [call] = required_action!.submit_tool_outputs.tool_calls;
+  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  expect(bench.runs.expiry(id)).toBe(before);
+});
+
+/** Deadlines over a table with nothing but what they look at. */
+function deadlinesOf(ends: Record<string, number>, fail = () => false) {
+  const { sqlite } = openDatabase(":memory:");
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  for (const [id, at] of Object.entries(ends))
+    sqlite.run(
+      `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, metadata, created_at_ms,
+         status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms)
+       VALUES (?, 'p', 'test', 'a', 'in_progress', 1, 1, '{}', 0, 0, 0, 0, ?)`,
+      [id, at],
+    );
+  const expired: string[] = [];
+  let asked = 0;
+  const expire = async (id: string) => {
+    asked++;
+    if (fail()) throw new Error("full");
+    expired.push(id);
+    sqlite.run("UPDATE runs SET expires_at_ms = NULL WHERE id = ?", [id]);
+  };
+  return { deadlines: createDeadlines(sqlite, expire, Date.now), expired, asked: () => asked };
+}
+
+const turn = async () => {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+};
+
+test("a deadline further away than a timer can count is met on time, and not at once", async () => {
+  jest.useFakeTimers();
+  try {
+    const begun = Date.now();
+    const days30 = 30 * 24 * 3_600_000;
+    const { deadlines, expired } = deadlinesOf({ near: begun + 1000, far: begun + days30 });
+    deadlines.arm();
+    const pass = async (ms: number) => {
+      jest.advanceTimersByTime(ms);
+      await turn();
+    };
+    await pass(1001);
+    expect(expired).toEqual(["near"]);
+    await pass(2 ** 31);
+    expect(expired).toEqual(["near"]);
+    await pass(days30 - 2 ** 31);
+    expect(expired).toEqual(["near", "far"]);
+    deadlines.stop();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("storage that refuses the end of a run is asked again at a slow pace, and not at all after the stop", async () => {
+  jest.useFakeTimers();
+  try {
+    let full = true;
+    const { deadlines, expired, asked } = deadlinesOf({ late: Date.now() - 1 }, () => full);
+    deadlines.arm();
+    jest.advanceTimersByTime(1);
+    await turn();
+    expect(asked()).toBe(1);
+    jest.advanceTimersByTime(999);
+    await turn();
+    expect(asked()).toBe(1);
+    full = false;
+    jest.advanceTimersByTime(2);
+    await turn();
+    expect(expired).toEqual(["late"]);
+    deadlines.stop();
+    deadlines.arm(Date.now());
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -1,0 +1,269 @@
+import { afterAll, expect, test } from "bun:test";
+import { httpTool, runBench, textOfFrames, tool } from "../testing/run-bench.ts";
+import type { Notice } from "../worker/messages.ts";
+import { sameThread, type ThreadFactory, workerThread } from "./threads.ts";
+
+const look = { name: "look", arguments: {} };
+const waits = [{ tool_calls: [look] }, { text: "Seen." }];
+const slow = { text: "word ".repeat(400), delta_ms: 2 };
+
+let seen = 0;
+let release = () => {};
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    seen++;
+    if (new URL(request.url).pathname === "/held") await new Promise<void>((resolve) => (release = resolve));
+    return Response.json({ seen });
+  },
+});
+afterAll(() => server.stop(true));
+
+/** Threads that can be told to die, as a worker that is out of memory does: nothing more is heard of them. */
+function mortal() {
+  const deaths: (() => void)[] = [];
+  const zombies: ((notice: Notice) => void)[] = [];
+  const threads: ThreadFactory = (hear, died) => {
+    let alive = true;
+    const late: Notice[] = [];
+    deaths.push(() => {
+      alive = false;
+      died("killed by the test");
+    });
+    zombies.push((notice) => hear([notice]));
+    return sameThread((notices) => (alive ? hear(notices) : late.push(...notices)), died);
+  };
+  return {
+    threads,
+    die: (index: number) => deaths[index]!(),
+    speak: (index: number, notice: Notice) => zombies[index]!(notice),
+  };
+}
+
+/** Answers when no run is driven any more: the loops have left and their slots are free. */
+async function idle({ pool }: ReturnType<typeof runBench>): Promise<void> {
+  while (pool.driving() > 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const endsOf = (types: string[]) =>
+  types.filter((type) => ["run.completed", "run.failed", "run.cancelled"].includes(type));
+
+test("real worker threads run the same: text, tools, answers and streams", async () => {
+  using bench = runBench({ threads: workerThread, size: 2 });
+  const calls = { tool_calls: [look, { name: "get", arguments: {} }] };
+  const tools = [tool("look"), httpTool("get", `http://127.0.0.1:${server.port}/`)];
+  const runs = await Promise.all(
+    Array.from({ length: 6 }, () => bench.start([{ text: "Let me see. ", ...calls }, { text: "Seen." }], { tools })),
+  );
+  for (const { id } of runs) {
+    const waiting = await bench.settled(id);
+    const [call] = waiting.required_action!.submit_tool_outputs.tool_calls;
+    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    const done = await bench.settled(id);
+    expect([done.status, done.output]).toEqual(["completed", "Seen."]);
+    expect(textOfFrames(await bench.stream(id))).toBe("Let me see. Seen.");
+  }
+});
+
+test("a real worker that ends costs its runs a recovery and nothing else", async () => {
+  const workers: Worker[] = [];
+  const OriginalWorker = globalThis.Worker;
+  globalThis.Worker = class extends OriginalWorker {
+    constructor(...args: ConstructorParameters<typeof OriginalWorker>) {
+      super(...args);
+      workers.push(this);
+    }
+  };
+  using bench = runBench({ threads: workerThread });
+  try {
+    const { id } = await bench.start([{ text: "One two three.", delay_ms: 30, delta_ms: 2 }]);
+    await bench.until(id, ({ event }) => event.type === "step.started");
+    workers[0]!.terminate();
+    const run = await bench.settled(id);
+    expect([run.status, run.output, run.attempt]).toEqual(["completed", "One two three.", 2]);
+    expect(workers).toHaveLength(2);
+  } finally {
+    globalThis.Worker = OriginalWorker;
+  }
+});
+
+test("a thread that dies in the middle of an answer costs a recovery, and readers discard what it said", async () => {
+  const { threads, die } = mortal();
+  using bench = runBench({ threads });
+  const { id } = await bench.start([{ text: "One two three four five six.", delta_ms: 3 }]);
+  const frames = bench.stream(id);
+  await bench.stream(id, undefined, ({ event }) => event === "token");
+  die(0);
+  const run = await bench.settled(id);
+  expect([run.status, run.attempt, run.output]).toEqual(["completed", 2, "One two three four five six."]);
+  expect(textOfFrames(await frames)).toBe(run.output!);
+  await idle(bench);
+});
+
+test("what a given-up loop still sends is refused", async () => {
+  const { threads, die, speak } = mortal();
+  using bench = runBench({ threads });
+  const { id } = await bench.start([{ ...slow, text: "a b c d e f", delta_ms: 5 }]);
+  await bench.until(id, ({ event }) => event.type === "step.started");
+  die(0);
+  await bench.until(id, ({ event }) => event.type === "step.restarted");
+  speak(0, { do: "append", run_id: id, attempt: 1, ticket: 99, events: [{ type: "run.resumed" }] });
+  speak(0, { do: "left", drive: 1, run_id: id, attempt: 1, fault: "an old bug" });
+  const run = await bench.settled(id);
+  expect([run.status, run.attempt]).toEqual(["completed", 2]);
+  expect(bench.journal.read(id).map(({ event }) => event.type)).not.toContain("run.resumed");
+});
+
+test("a thread that dies while its run waits for an answer is no reason to recover the run", async () => {
+  const { threads, die } = mortal();
+  using bench = runBench({ threads });
+  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  const { required_action } = await bench.settled(id);
+  die(0); // Its loop is on the way out: the run is still counted as driven.
+  const [call] = required_action!.submit_tool_outputs.tool_calls;
+  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  const run = await bench.settled(id);
+  expect([run.status, run.output]).toEqual(["completed", "Seen."]);
+});
+
+test("a run whose threads die three times without progress is given up, and the others live on", async () => {
+  const { threads, die } = mortal();
+  using bench = runBench({ threads });
+  const { id } = await bench.start([slow]);
+  for (let death = 0; death < 3; death++) {
+    await bench.until(id, ({ event }) =>
+      death === 0 ? event.type === "step.started" : event.type === "step.restarted" && event.attempt === death + 1,
+    );
+    die(death);
+  }
+  const run = await bench.settled(id);
+  expect([run.status, run.error!.code]).toEqual(["failed", "crash_loop"]);
+  expect(textOfFrames(await bench.stream(id))).toBe("");
+  const other = await bench.start([{ text: "Fine." }]);
+  expect((await bench.settled(other.id)).output).toBe("Fine.");
+});
+
+test("an answer may come while the loop that asked for it is on its way out", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  let answered: Promise<number> | null = null;
+  bench.watches.listen(() => {
+    const run = bench.runs.get(bench.scope, id);
+    if (run.status !== "requires_action" || answered) return;
+    const [call] = run.required_action!.submit_tool_outputs.tool_calls;
+    answered = bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  });
+  await bench.until(id, ({ event }) => event.type === "run.completed");
+  await answered!;
+  expect(bench.runs.get(bench.scope, id).output).toBe("Seen.");
+});
+
+test("when an answer and a cancel meet, one of them wins and the run ends once", async () => {
+  using bench = runBench({ slots: 100 });
+  await Promise.all(
+    Array.from({ length: 50 }, async (_, index) => {
+      const { id } = await bench.start(waits, { tools: [tool("look")] });
+      const { required_action } = await bench.settled(id);
+      const [call] = required_action!.submit_tool_outputs.tool_calls;
+      const submit = () => bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+      const cancel = () => bench.service.cancel(bench.scope, id, null);
+      await Promise.allSettled((index % 2 ? [submit, cancel] : [cancel, submit]).map((act) => act()));
+      await bench.settled(id);
+      const types = bench.journal.read(id).map(({ event }) => event.type);
+      expect(endsOf(types)).toHaveLength(1);
+      expect(endsOf(types)).toEqual(types.slice(-1));
+    }),
+  );
+});
+
+test("no more runs are driven at once than allowed, and no slot is lost in a storm of cancels and failures", async () => {
+  let most = 0;
+  using bench = runBench({ slots: 5 });
+  bench.watches.listen(() => (most = Math.max(most, bench.pool.driving())));
+  const shapes = [[{ text: "a b", delta_ms: 1 }], [{ error: "No." }], [slow], waits];
+  let started = 0;
+  const one = async (index: number): Promise<void> => {
+    try {
+      const { id } = await bench.start(shapes[index % 4]!, { tools: [tool("look")] });
+      started++;
+      if (index % 3 === 0 || index % 4 >= 2) await bench.service.cancel(bench.scope, id, null).catch(() => {});
+      await bench.settled(id);
+      if (index % 4 === 3) await bench.service.cancel(bench.scope, id, null).catch(() => {});
+    } catch (error) {
+      expect(error).toMatchObject({ code: "concurrency_limit_exceeded" });
+      await new Promise((resolve) => setImmediate(resolve));
+      return one(index);
+    }
+  };
+  await Promise.all(Array.from({ length: 200 }, (_, index) => one(index)));
+  expect([started, bench.runs.inProgress(bench.scope)]).toEqual([200, 0]);
+  expect(most).toBeLessThanOrEqual(5);
+  const last = await bench.start([{ text: "Still here." }]);
+  expect((await bench.settled(last.id)).output).toBe("Still here.");
+  await idle(bench);
+});
+
+test("a run that ended while it waited for its slot leaves the slot to the next one", async () => {
+  using bench = runBench({ slots: 1 });
+  const ids: string[] = [];
+  for (let index = 0; index < 3; index++) {
+    const { id } = await bench.start(waits, { tools: [tool("look")] });
+    await bench.settled(id);
+    ids.push(id);
+  }
+  const blocker = await bench.start([slow]);
+  for (const id of ids) {
+    const [call] = bench.runs.get(bench.scope, id).required_action!.submit_tool_outputs.tool_calls;
+    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  }
+  await bench.service.cancel(bench.scope, ids[0]!, null);
+  await bench.service.cancel(bench.scope, blocker.id, null);
+  for (const id of ids.slice(1)) expect((await bench.settled(id)).output).toBe("Seen.");
+});
+
+test("a bug in a loop fails its run, keeps what was streamed, and the server lives", async () => {
+  const { threads, speak } = mortal();
+  using bench = runBench({ threads });
+  const { id } = await bench.start([slow]);
+  const frames = bench.stream(id);
+  await bench.stream(id, undefined, ({ event }) => event === "token");
+  speak(0, { do: "left", drive: 1, run_id: id, attempt: 1, fault: "TypeError: secret detail" });
+  const run = await bench.settled(id);
+  expect([run.status, run.error!.code]).toEqual(["failed", "internal_error"]);
+  expect(run.error!.message).not.toContain("secret");
+  expect(textOfFrames(await frames)).toBe(run.output!);
+  const next = await bench.start([{ text: "Fine." }]);
+  expect((await bench.settled(next.id)).status).toBe("completed");
+});
+
+test("a run whose journal cannot be read fails alone: the server goes on", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  await bench.settled(id);
+  bench.db.sqlite.run("DELETE FROM run_events WHERE run_id = ?", [id]);
+  bench.db.sqlite.run("UPDATE runs SET status = 'in_progress' WHERE id = ?", [id]);
+  await bench.service.recover();
+  const next = await bench.start([{ text: "Fine." }]);
+  expect((await bench.settled(next.id)).output).toBe("Fine.");
+});
+
+test("a result that the storage refused is not lost, and its call is not made twice", async () => {
+  using bench = runBench();
+  const before = seen;
+  const { id } = await bench.start([{ tool_calls: [{ name: "pay", arguments: {} }] }, { text: "Done." }], {
+    tools: [httpTool("pay", `http://127.0.0.1:${server.port}/held`)],
+  });
+  await bench.until(id, ({ event }) => event.type === "step.started" && event.step_type === "tool_call");
+  while (seen === before) await new Promise((resolve) => setImmediate(resolve));
+  bench.db.sqlite.run("CREATE TRIGGER full BEFORE INSERT ON run_events BEGIN SELECT RAISE(ABORT, 'full'); END");
+  release();
+  await idle(bench);
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+  expect(bench.pool.driving()).toBe(0);
+  bench.db.sqlite.run("DROP TRIGGER full");
+  const run = await bench.settled(id);
+  expect([run.status, run.attempt]).toEqual(["requires_action", 2]);
+  expect(run.required_action!.submit_tool_outputs.tool_calls).toMatchObject([{ needs: "reconcile" }]);
+  expect(seen - before).toBe(1);
+});

@@ -1,0 +1,207 @@
+import { expect, jest, test } from "bun:test";
+import fc from "fast-check";
+import { answer, completed, created, started } from "../core/__fixtures__/events.ts";
+import { openDatabase } from "../db/open.ts";
+import { createJournal } from "../journal/journal.ts";
+import { parseFrames, runBench, type StreamFrame, textOfFrames, tool } from "../testing/run-bench.ts";
+import { createRunProjector } from "./project.ts";
+import { createRunStream, parseCursor } from "./stream.ts";
+import { createWatches, partialAnswer } from "./watch.ts";
+
+const waits = [{ text: "Let me see.", tool_calls: [{ name: "look", arguments: {} }] }];
+
+test.each(["x", "1.2.3", "-1", "1.", ".5", "1e3", " 1", "1234567890123456", "1\n"])(
+  "%j is not the id of an event",
+  (id) => {
+    expect(() => parseCursor(id, "starting_after")).toThrow(
+      expect.objectContaining({ code: "invalid_cursor", param: "starting_after" }),
+    );
+  },
+);
+
+test("an id says how far its reader has read", () => {
+  expect(parseCursor(null, "")).toEqual({ seq: 0, anchor: null, offset: 0 });
+  expect(parseCursor("12", "")).toEqual({ seq: 12, anchor: null, offset: 0 });
+  expect(parseCursor("12.340", "")).toEqual({ seq: 12, anchor: 12, offset: 340 });
+});
+
+test("a stream that is quiet for five seconds says that it lives", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  await bench.settled(id);
+  const abort = new AbortController();
+  const tail = bench.tail(id, parseCursor("1000", ""), abort.signal);
+  expect((await tail.next()).value).toBe("retry: 2000\n\n");
+  jest.useFakeTimers();
+  try {
+    for (let pings = 0; pings < 2; pings++) {
+      let said: unknown = null;
+      const next = tail.next().then(({ value }) => (said = value));
+      for (let second = 0; second < 5; second++) {
+        expect(said).toBeNull();
+        for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+        jest.advanceTimersByTime(1000);
+      }
+      expect(await next).toBe(": ping\n\n");
+    }
+  } finally {
+    jest.useRealTimers();
+  }
+  abort.abort();
+  await tail.return();
+});
+
+test("a reader that may read no longer is let go within a second", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  await bench.settled(id);
+  let allowed = true;
+  const tail = bench.tail(id, parseCursor("1000", ""), new AbortController().signal, () => allowed);
+  await tail.next();
+  allowed = false;
+  jest.useFakeTimers();
+  try {
+    const next = tail.next();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    jest.advanceTimersByTime(1000);
+    expect((await next).done).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
+  expect(bench.watches.size()).toBe(0);
+});
+
+test("many readers read the same, and nothing is kept once they have left", async () => {
+  using bench = runBench();
+  const { id } = await bench.start([{ reasoning: "Hm, well.", text: "One two three.", delta_ms: 1 }]);
+  const leaver = bench.stream(id, undefined, ({ event }) => event === "token");
+  const all = await Promise.all(Array.from({ length: 20 }, () => bench.stream(id)));
+  await leaver;
+  for (const frames of all) {
+    expect(textOfFrames(frames)).toBe("One two three.");
+    expect(frames.flatMap(({ data }) => (data.kind === "reasoning" ? [data.delta] : [])).join("")).toBe("Hm, well.");
+  }
+  expect([bench.watches.readers(id), bench.watches.size()]).toEqual([0, 0]);
+});
+
+test("whoever comes after the end is told nothing more and let go, also when the events were deleted", async () => {
+  using bench = runBench();
+  const { id } = await bench.start([{ text: "Hi." }]);
+  await bench.settled(id);
+  expect(await bench.stream(id, parseCursor("1000", ""))).toEqual([]);
+  await bench.runs.forgetTrace(bench.scope, id);
+  expect(await bench.stream(id)).toEqual([]);
+  expect(await bench.stream("run_gone")).toEqual([]);
+});
+
+test("a run without its trace can be cancelled and answered no more, and says so", async () => {
+  using bench = runBench();
+  const { id } = await bench.start([{ text: "Hi." }]);
+  await bench.settled(id);
+  await bench.runs.forgetTrace(bench.scope, id);
+  await expect(bench.service.cancel(bench.scope, id, null)).rejects.toMatchObject({ code: "run_already_terminal" });
+  const answers = [{ tool_call_id: "call_x", output: 1 }];
+  await expect(bench.service.submit(bench.scope, id, answers)).rejects.toMatchObject({ code: "run_not_awaiting_action" });
+});
+
+/** What readers were told, by kind, in order. */
+const told = (frames: StreamFrame[]) =>
+  ["reasoning", "output"].map((kind) =>
+    frames.flatMap(({ event, data }) => (event === "token" && data.kind === kind ? [data.delta] : [])).join(""),
+  );
+
+const deltas = fc.array(
+  fc.record({
+    kind: fc.constantFrom("output" as const, "reasoning" as const),
+    // Halves of characters come alone too: providers cut where they like.
+    text: fc.string({ unit: fc.constantFrom("a", "ü", "😀", "\ud83d", "\n", '"'), minLength: 1, maxLength: 6 }),
+    leave: fc.boolean(),
+  }),
+  { maxLength: 12 },
+);
+
+test("any sequence of deltas, read over any number of connections, joins to the record", async () => {
+  await fc.assert(
+    fc.asyncProperty(deltas, fc.nat(40), async (sequence, cut) => {
+      const db = openDatabase(":memory:");
+      db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
+      const watches = createWatches();
+      const project = createRunProjector(db.sqlite);
+      const journal = createJournal({ db, project, wake: watches.committed, now: () => 0 });
+      const tail = createRunStream({ journal, watches });
+      const { run_id } = created();
+      const append = async (...events: Parameters<typeof journal.append>[1]) => {
+        const done = journal.append(run_id, events);
+        db.write.flush();
+        await done;
+      };
+      const frames: StreamFrame[] = [];
+      let stop = new AbortController();
+      let stream = tail(run_id, parseCursor(null, ""), stop.signal);
+      /** Reads what can be read now; leaves and comes back when told to. */
+      const read = async (leave: boolean) => {
+        while (frames.length === 0 || frames.at(-1)!.event !== "run.cancelled") {
+          const last = frames.at(-1)?.id ?? "";
+          const live = watches.live(run_id);
+          const head = live
+            ? `${live.anchor}${live.length > 0 ? `.${live.length}` : ""}`
+            : String(journal.head(run_id)!.seq);
+          if (last === head) break;
+          const { value, done } = await stream.next();
+          if (done) break;
+          frames.push(...parseFrames(value));
+        }
+        if (!leave) return;
+        stop.abort();
+        await stream.return();
+        stop = new AbortController();
+        stream = tail(run_id, parseCursor(frames.at(-1)?.id ?? null, ""), stop.signal);
+      };
+      await append(created(), started(0));
+      await read(false);
+      for (const { kind, text, leave } of sequence) {
+        const part = kind === "output" ? 1 : 0;
+        watches.delta(run_id, { anchor: 2, step_index: 0, part, kind, text, ms: 1 });
+        if (leave) await read(true);
+      }
+      const live = watches.live(run_id)!;
+      const spoken = answer([], partialAnswer(live));
+      await append(completed(0, { answer: spoken }), {
+        type: "run.cancelled",
+        reason: null,
+        output: null,
+        usage: { ...spoken.usage, total_tokens: 0, model_calls: 1, tool_calls: 0, cost_usd: 0, estimated: false },
+      });
+      for (let step = await stream.next(); !step.done; step = await stream.next())
+        frames.push(...parseFrames(step.value));
+      const expected = ["reasoning", "output"].map((kind) =>
+        sequence.map((delta) => (delta.kind === kind ? delta.text : "")).join(""),
+      );
+      expect(told(frames)).toEqual(expected);
+      expect(frames.filter(({ event }) => event !== "token").map(({ id }) => Number(id))).toEqual([1, 2, 3, 4]);
+      // Afterwards, from any offset at all.
+      const offset = Math.min(cut, live.length);
+      const rest: StreamFrame[] = [];
+      for await (const text of tail(run_id, { seq: 2, anchor: 2, offset }, stop.signal))
+        rest.push(...parseFrames(text));
+      const whole = sequence.map(({ text }) => text).join("");
+      expect(rest.flatMap(({ event, data }) => (event === "token" ? [data.delta] : [])).join("")).toBe(
+        whole.slice(offset),
+      );
+      expect(watches.size()).toBe(0);
+      db.close();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("neighbours of one kind go together in one event", async () => {
+  using bench = runBench();
+  const { id } = await bench.start([{ reasoning: "a b c", text: "d e f" }]);
+  await bench.settled(id);
+  const tokens = (await bench.stream(id)).filter(({ event }) => event === "token");
+  expect(tokens.map(({ data }) => [data.kind, data.delta, data.offset])).toEqual([
+    ["reasoning", "a b c", 5],
+    ["output", "d e f", 10],
+  ]);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import type { JournalEntry } from "../core/run-event.ts";
+import type { Delta } from "../worker/messages.ts";
+import { createWatches, partialAnswer } from "./watch.ts";
+
+const start = (seq: number): JournalEntry => ({
+  seq,
+  at: 0,
+  event: {
+    type: seq === 2 ? "step.started" : "step.restarted",
+    step_type: "model_call",
+    step_index: 0,
+  } as JournalEntry["event"],
+});
+const piece = (anchor: number, text: string, more: Partial<Delta> = {}): Delta => ({
+  anchor,
+  step_index: 0,
+  part: 0,
+  kind: "output",
+  text,
+  ms: 1,
+  ...more,
+});
+
+test("whoever waits is woken by a commit and by a delta, and by nothing of another run", async () => {
+  const watches = createWatches();
+  const watch = watches.join("a");
+  const commit = watch.next(60_000);
+  watches.committed("b", []);
+  watches.committed("a", [start(2)]);
+  expect(await commit).toBe(true);
+  const delta = watch.next(60_000);
+  watches.delta("a", piece(2, "Hi"));
+  expect(await delta).toBe(true);
+  expect(watch.live()).toMatchObject({ anchor: 2, length: 2 });
+  expect(watch.commits()).toBe(1);
+});
+
+test("nobody waits longer than asked, or after the abort", async () => {
+  const watch = createWatches().join("a");
+  expect(await watch.next(1)).toBe(false);
+  const abort = new AbortController();
+  const waiting = watch.next(60_000, abort.signal);
+  abort.abort();
+  expect(await waiting).toBe(false);
+  expect(await watch.next(60_000, abort.signal)).toBe(false);
+});
+
+test("deltas of a start that was given up belong to nothing", () => {
+  const watches = createWatches();
+  watches.committed("a", [start(2)]);
+  watches.delta("a", piece(2, "old"));
+  watches.committed("a", [start(4)]);
+  watches.delta("a", piece(2, "late"));
+  expect(watches.live("a")).toMatchObject({ anchor: 4, length: 0, pieces: [] });
+});
+
+test("nothing is kept of a run that nobody reads and whose model says nothing", () => {
+  const watches = createWatches();
+  const readers = [watches.join("a"), watches.join("a")];
+  watches.committed("a", [start(2)]);
+  expect([watches.readers("a"), watches.size()]).toEqual([2, 1]);
+  for (const reader of readers) reader.leave();
+  expect(watches.size()).toBe(1); // The model call is live.
+  watches.committed("a", [{ seq: 3, at: 0, event: { type: "run.cancelled" } as JournalEntry["event"] }]);
+  expect([watches.readers("a"), watches.size()]).toEqual([0, 0]);
+});
+
+test("a listener hears of every run until it stops listening", () => {
+  const watches = createWatches();
+  const heard: string[] = [];
+  const stop = watches.listen((id) => heard.push(id));
+  watches.committed("a", []);
+  watches.committed("b", []);
+  stop();
+  watches.committed("c", []);
+  expect(heard).toEqual(["a", "b"]);
+});
+
+test("what was streamed has the shape of the entry that would have ended its step", () => {
+  const pieces = [
+    piece(2, "hm", { part: 3, kind: "reasoning", ms: 1 }),
+    piece(2, "Hel", { part: 7, ms: 2 }),
+    piece(2, "lo", { part: 7, ms: 5 }),
+  ].map((one) => ({ ...one, at: 0 }));
+  expect(partialAnswer({ anchor: 2, step_index: 0, pieces, length: 7 })).toEqual({
+    parts: [
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "Hello" },
+    ],
+    deltas: [0, 2, 1, 1, 3, 2, 1, 2, 5],
+  });
+});

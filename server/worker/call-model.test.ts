@@ -1,0 +1,209 @@
+import { expect, jest, test } from "bun:test";
+import { created } from "../core/__fixtures__/events.ts";
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import { fold } from "../core/run-state.ts";
+import { abortedError } from "../models/model-error.ts";
+import { type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";
+import { testConnection } from "../models/registry.ts";
+import { tool } from "../testing/run-bench.ts";
+import type { Delta } from "./messages.ts";
+import { runLoop } from "./run-loop.ts";
+import { Superseded } from "./turn.ts";
+
+const usage = { input_tokens: 3, output_tokens: 2, cached_input_tokens: 0, reasoning_tokens: 0 };
+const says = (text: string): ModelEvent[] => [
+  { type: "delta", part: 0, kind: "output", text },
+  { type: "done", finish: "stop", usage },
+];
+const calls = (name: string, args: string): ModelEvent[] => [
+  { type: "tool_call", part: 0, name, arguments: args },
+  { type: "done", finish: "tool_calls", usage },
+];
+const fails = (more: Partial<ModelError> = {}, text = ""): ModelEvent[] => [
+  ...(text ? says(text).slice(0, 1) : []),
+  {
+    type: "error",
+    error: { code: "model_error", message: "503", retryable: true, retry_after_ms: 1, aborted: false, ...more },
+    usage: unknownUsage,
+  },
+];
+
+/** A loop over a model that answers like this, call by call; `null` is a model that says nothing until it is aborted. */
+function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> = {}) {
+  const entries: JournalEntry[] = [];
+  const requests: ModelRequest[] = [];
+  const deltas: Delta[] = [];
+  const abort = new AbortController();
+  let heard = (_: RunEvent) => {};
+  const append = async (events: RunEvent[]) => {
+    const seq = entries.length + 1;
+    entries.push(...events.map((event, index) => ({ seq: seq + index, at: 0, event })));
+    for (const event of events) heard(event);
+    return { seq, at: 0 };
+  };
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const answer = answers[requests.push(request) - 1]!;
+    if (answer) return yield* answer;
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    yield { type: "error", error: abortedError, usage: unknownUsage };
+  }
+  void append([created()]);
+  const snapshot: AgentSnapshot = {
+    id: "agt_1",
+    version: 1,
+    name: "Agent",
+    model: "test/script",
+    instructions: "",
+    settings: {},
+    tools: [tool("look", { type: "http", parameters: { type: "object", properties: { city: { type: "string" } } } })],
+    max_turns: 3,
+    output_schema: null,
+    ...agent,
+  };
+  const start = {
+    drive: 1,
+    run_id: "run_1",
+    attempt: 1,
+    history: [...entries],
+    agent: snapshot,
+    connection: testConnection,
+    model: "script",
+    secrets: {},
+    egress: { allow: [], loopback: false },
+  };
+  const runTool = async () => ({ output: "seen", error: null, attempts: 1 });
+  const ports = { append, delta: (delta: Delta) => deltas.push(delta), model: { stream }, runTool, now: () => 0 };
+  return {
+    run: async () => {
+      await runLoop(start, ports, abort.signal);
+      return fold(entries);
+    },
+    entries,
+    requests,
+    deltas,
+    abort,
+    onEvent: (hear: typeof heard) => {
+      heard = hear;
+    },
+    events: (type: RunEvent["type"]) => entries.map(({ event }) => event).filter((event) => event.type === type),
+  };
+}
+
+test("a model that passes an error is asked again, and the journal says why, when and what it cost", async () => {
+  const loop = loopOf([fails({}, "Half of "), fails({ code: "model_rate_limited", retry_after_ms: 2 }), says("All.")]);
+  const state = await loop.run();
+  expect([state.status, state.output]).toEqual(["completed", "All."]);
+  expect(loop.events("step.restarted")).toMatchObject([
+    {
+      attempt: 2,
+      discards: 2,
+      reason: { code: "model_error", message: "503" },
+      delay_ms: 1,
+      spent: { estimated: true },
+    },
+    { attempt: 3, discards: 3, reason: { code: "model_rate_limited" }, delay_ms: 2, spent: { estimated: false } },
+  ]);
+  expect(loop.deltas.map(({ anchor, text }) => [anchor, text])).toEqual([
+    [2, "Half of "],
+    [4, "All."],
+  ]);
+  expect(state.usage).toMatchObject({ model_calls: 3, estimated: true });
+});
+
+test("four attempts are enough, and what the last one said is the output", async () => {
+  const loop = loopOf([fails(), fails(), fails(), fails({}, "Half")]);
+  const state = await loop.run();
+  expect(loop.requests).toHaveLength(4);
+  expect(state).toMatchObject({ status: "failed", output: "Half", error: { code: "model_error", retryable: true } });
+});
+
+test("what will not pass fails at once, and keeps what was said", async () => {
+  const loop = loopOf([fails({ code: "context_length_exceeded", retryable: false }, "Half")]);
+  const state = await loop.run();
+  expect(loop.requests).toHaveLength(1);
+  expect(state).toMatchObject({ output: "Half", error: { code: "context_length_exceeded", step_index: 0 } });
+  expect(loop.events("step.completed")).toMatchObject([{ status: "failed", answer: { parts: [{ text: "Half" }] } }]);
+});
+
+test("a call that an error cut short is neither run nor kept", async () => {
+  const loop = loopOf([[...calls("look", "{}").slice(0, 1), ...fails({ retryable: false })]]);
+  const state = await loop.run();
+  expect([state.status, state.calls, loop.events("tool.requested")]).toEqual(["failed", [], []]);
+});
+
+test("an abort ends the wait before the next attempt at once", async () => {
+  const loop = loopOf([fails({ retry_after_ms: 60_000 }), says("Never.")]);
+  loop.onEvent(({ type }) => {
+    if (type === "step.restarted") setImmediate(() => loop.abort.abort());
+  });
+  expect(await loop.run().catch((reason) => reason)).toBeInstanceOf(Superseded);
+  expect(loop.events("run.completed")).toEqual([]);
+});
+
+test("an abort in the middle of an answer ends the loop without a word", async () => {
+  const loop = loopOf([null]);
+  loop.onEvent(({ type }) => {
+    if (type === "step.started") setImmediate(() => loop.abort.abort());
+  });
+  const error = await loop.run().catch((reason) => reason);
+  expect(error).toBeInstanceOf(Superseded);
+  expect(loop.entries.map(({ event }) => event.type)).toEqual(["run.created", "step.started"]);
+});
+
+test("a model that says nothing for five minutes is taken for dead and asked again", async () => {
+  jest.useFakeTimers();
+  try {
+    const loop = loopOf([null, says("Awake.")]);
+    const ended = loop.run();
+    for (let turn = 0; turn < 30; turn++) await Promise.resolve();
+    jest.advanceTimersByTime(299_999);
+    expect(loop.events("step.restarted")).toEqual([]);
+    jest.advanceTimersByTime(1);
+    for (let turn = 0; turn < 30; turn++) await Promise.resolve();
+    expect(loop.events("step.restarted")).toMatchObject([
+      { reason: { message: expect.stringContaining("300 seconds") } },
+    ]);
+    jest.advanceTimersByTime(60_000);
+    expect((await ended).output).toBe("Awake.");
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("an answer without a word completes the run with an empty output", async () => {
+  const state = await loopOf([[{ type: "done", finish: "stop", usage }]]).run();
+  expect([state.status, state.output]).toEqual(["completed", ""]);
+});
+
+test.each([
+  ["look", '{"broken": ', "invalid_arguments"],
+  ["look", "[1]", "invalid_arguments"],
+  ["look", '{"city": 5}', "invalid_arguments"],
+  ["look", '{"__proto__": {"a": 1}}', "invalid_arguments"],
+  ["look", `{"a":${"[".repeat(100)}${"]".repeat(100)}}`, "invalid_arguments"],
+  ["look", `{"city":"${"x".repeat(70_000)}"}`, "invalid_arguments"],
+  ["nothing", "{}", "tool_not_found"],
+])("a model that calls %s with %.20s reads its error and may mend it", async (name, args, code) => {
+  const loop = loopOf([calls(name, args), says("Sorry.")]);
+  const state = await loop.run();
+  expect([state.status, state.output]).toEqual(["completed", "Sorry."]);
+  expect(state.calls).toMatchObject([{ status: "failed", error: { code } }]);
+  expect(loop.requests[1]!.messages.at(-1)).toMatchObject({ role: "tool", is_error: true });
+});
+
+test("a model that never stops calling is stopped after max_turns, when its last call has run", async () => {
+  const state = await loopOf(Array.from({ length: 9 }, () => calls("look", "{}"))).run();
+  expect(state).toMatchObject({ status: "failed", turns: 3, error: { code: "max_turns_exceeded" } });
+  expect(state.calls.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
+});
+
+test("an output that has to fit a schema is judged, and given as JSON", async () => {
+  const output_schema = { type: "object", required: ["city"] };
+  const fit = await loopOf([says('{"city":"Rome"}')], { output_schema }).run();
+  expect(fit).toMatchObject({ status: "completed", output: '{"city":"Rome"}', output_json: { city: "Rome" } });
+  for (const text of ['{"town":"Rome"}', "Rome"]) {
+    const state = await loopOf([says(text)], { output_schema }).run();
+    expect(state).toMatchObject({ status: "failed", output: text, error: { code: "output_schema_mismatch" } });
+  }
+});

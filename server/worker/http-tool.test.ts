@@ -1,0 +1,182 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { requested, stateOf, turnWithCalls } from "../core/__fixtures__/events.ts";
+import type { HttpCall, ToolSnapshot } from "../core/agent-snapshot.ts";
+import { createEgress } from "../lib/egress.ts";
+import { newSigningSecret } from "../lib/signature.ts";
+import { httpTool } from "../testing/run-bench.ts";
+import { runHttpTool } from "./tools/http.ts";
+
+type Handler = (request: Request, body: string) => Response | Promise<Response>;
+
+let seen: { request: Request; url: string; body: string }[] = [];
+let handle: Handler;
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const body = await request.text();
+    seen.push({ request, url: request.url, body });
+    return handle(request, body);
+  },
+});
+afterAll(() => server.stop(true));
+beforeEach(() => {
+  seen = [];
+  handle = () => Response.json({ ok: true });
+});
+
+const signing_secret = newSigningSecret();
+const url = `http://127.0.0.1:${server.port}/do`;
+const [call] = stateOf(...turnWithCalls(["call_1", null])).calls;
+
+interface Setting {
+  http?: Partial<HttpCall>;
+  tool?: Partial<ToolSnapshot>;
+  headers?: Record<string, string>;
+  args?: Record<string, unknown>;
+  loopback?: boolean;
+  signal?: AbortSignal;
+}
+
+function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal }: Setting = {}) {
+  const snapshot = httpTool("t", url, tool);
+  const egress = createEgress({ allow: [], loopback });
+  return runHttpTool(
+    { ...call!, arguments: args ?? requested("call_1", 1).call.arguments },
+    { ...snapshot, http: { ...snapshot.http!, ...http } },
+    { run_id: "run_1", secrets: { headers, signing_secret }, egress, now: Date.now },
+    signal ?? new AbortController().signal,
+  );
+}
+
+test("a call is a POST of its arguments, with its key and the tool's own headers, signed for the receiver", async () => {
+  expect(await run({ headers: { Accept: "text/x", Authorization: "Bearer s", "Idempotency-Key": "forged" } })).toEqual({
+    output: { ok: true },
+    error: null,
+    attempts: 1,
+  });
+  const [{ request, body }] = seen as [(typeof seen)[0]];
+  expect([request.method, body]).toEqual(["POST", '{"city":"call_1"}']);
+  const headers = Object.fromEntries(request.headers);
+  expect(headers).toMatchObject({
+    "content-type": "application/json",
+    accept: "text/x",
+    authorization: "Bearer s",
+    "idempotency-key": "call_1",
+    "x-run-id": "run_1",
+    "x-tool-call-id": "call_1",
+  });
+  expect(new Webhook(signing_secret).verify(body, headers)).toEqual({ city: "call_1" });
+  expect(() => new Webhook(signing_secret).verify(`${body} `, headers)).toThrow();
+});
+
+test("GET has its arguments in the query, beside what stands there already", async () => {
+  await run({ http: { method: "GET", url: `${url}?a=1` }, args: { q: "ü &", n: 2, list: [1] } });
+  const [{ request, url: asked, body }] = seen as [(typeof seen)[0]];
+  expect([request.method, body]).toEqual(["GET", ""]);
+  expect([...new URL(asked).searchParams]).toEqual([
+    ["a", "1"],
+    ["q", "ü &"],
+    ["n", "2"],
+    ["list", "[1]"],
+  ]);
+});
+
+const busy = (status: number) => () => new Response("busy", { status, headers: { "retry-after": "0" } });
+
+test("what may be repeated is repeated under the same key", async () => {
+  handle = (request, body) =>
+    seen.length < 3 ? busy(503)() : Response.json({ body, key: request.headers.get("idempotency-key") });
+  const outcome = await run({ tool: { idempotent: true }, http: { retries: 2 } });
+  expect(outcome).toMatchObject({ error: null, attempts: 3, output: { key: "call_1" } });
+  expect(new Set(seen.map(({ request }) => request.headers.get("idempotency-key"))).size).toBe(1);
+});
+
+test("what may not be repeated is sent once, unless the server says that it did not take it", async () => {
+  handle = busy(500);
+  expect(await run({ http: { retries: 5 } })).toMatchObject({ attempts: 1, error: { code: "http_error" } });
+  expect(seen).toHaveLength(1);
+  handle = busy(429);
+  expect(await run({ http: { retries: 1 } })).toMatchObject({ attempts: 2 });
+});
+
+test("an answer that does not come in time is an error", async () => {
+  handle = () => new Promise(() => {});
+  expect(await run({ http: { timeout_ms: 20 } })).toMatchObject({
+    output: null,
+    attempts: 1,
+    error: { code: "timeout" },
+  });
+});
+
+const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
+test.each<[string, Handler, Setting, object]>([
+  ["not JSON", () => new Response("<html>"), {}, { error: { code: "invalid_response" } }],
+  ["JSON that nests too deep", () => new Response(deep), {}, { error: { code: "invalid_response" } }],
+  ["a dangerous key", () => new Response('{"__proto__":{}}'), {}, { error: { code: "invalid_response" } }],
+  [
+    "too much",
+    () => new Response(`"${"x".repeat(99)}"`),
+    { tool: { max_output_bytes: 10 } },
+    { error: { code: "output_too_large" } },
+  ],
+  [
+    "too much text",
+    () => new Response("0123456789abc"),
+    { tool: { max_output_bytes: 10 }, http: { response: "text" } },
+    { output: "0123456789\n[cut after 10 bytes]" },
+  ],
+  ["nothing", () => new Response(null, { status: 204 }), {}, { output: null, error: null }],
+  [
+    "nothing as text",
+    () => new Response(null, { status: 204 }),
+    { http: { response: "text" } },
+    { output: "", error: null },
+  ],
+  ["text", () => new Response("Rome"), { http: { response: "text" } }, { output: "Rome" }],
+  [
+    "an error with a text",
+    () => new Response("no such city", { status: 500 }),
+    {},
+    { error: { code: "http_error", message: "The tool answered with status 500: no such city" } },
+  ],
+])("a server that answers %s", async (_, answer, setting, expected) => {
+  handle = answer;
+  expect(await run(setting)).toMatchObject(expected);
+});
+
+test("redirects are followed, three of them at most", async () => {
+  let left = 3;
+  handle = () => (left-- > 0 ? Response.redirect("/next", 307) : Response.json({ there: true }));
+  expect(await run()).toMatchObject({ output: { there: true } });
+  handle = () => Response.redirect("/round", 307);
+  expect(await run()).toMatchObject({ error: { code: "too_many_redirects" } });
+});
+
+test("an address of our own network is refused, and nothing is sent", async () => {
+  expect(await run({ loopback: false, http: { url: "https://127.0.0.1/" } })).toMatchObject({
+    error: { code: "address_forbidden" },
+  });
+  expect(seen).toEqual([]);
+});
+
+test("a server that is not there may be asked again, whatever the tool: nothing was sent", async () => {
+  const gone = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const { port } = gone;
+  await gone.stop(true);
+  const outcome = await run({ http: { url: `http://127.0.0.1:${port}/`, retries: 1 } });
+  expect(outcome).toMatchObject({ attempts: 2, error: { code: "connect_failed" } });
+});
+
+test("a call that is given up closes its connection", async () => {
+  const closed = Promise.withResolvers<void>();
+  const abort = new AbortController();
+  handle = (request) => {
+    request.signal.addEventListener("abort", () => closed.resolve());
+    abort.abort();
+    return new Promise(() => {});
+  };
+  expect(await run({ signal: abort.signal })).toMatchObject({ error: { code: "aborted" } });
+  await closed.promise;
+});
