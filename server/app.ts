@@ -141,7 +141,7 @@ export function createApp({
 
   const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
   const keyAuth = createAuth("key", { authenticate: createKeyAuthenticate({ keys, limiter, clientOf }), limiter });
-  const root = new Elysia({ normalize: false, handler: { standardHostname: false } });
+  const root = new Elysia({ normalize: false });
   const app = root
     .use(
       createEdge({

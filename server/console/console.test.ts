@@ -31,7 +31,7 @@ async function startConsole({ secureCookie = true } = {}) {
   const root = new Elysia({ normalize: false });
   const app = root.use(createEdge({ routes: () => root.routes, limiter, onBug: (error) => bugs.push(error) })).use(
     createConsole({
-      dashboard: new Elysia(),
+      pages: new Elysia(),
       secureCookie,
       version: "1.2.3",
       db,

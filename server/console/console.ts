@@ -19,7 +19,7 @@ import { createSetup } from "./setup.ts";
 /** What the operator's settings say of the dashboard. */
 export interface ConsoleOptions {
   /** Serves the dashboard's files, from `createDashboard`. */
-  dashboard: AnyElysia;
+  pages: AnyElysia;
   /** False only where the server speaks plain HTTP on loopback. */
   secureCookie: boolean;
   version: string;
@@ -70,7 +70,7 @@ export function createConsole(deps: Console) {
   );
 
   return new Elysia()
-    .use(deps.dashboard)
+    .use(deps.pages)
     .use(sessionRoutes({ ...deps, accounts, sessions, setup, cookie }))
     .group("/console/api/:project_id/:environment", (scoped) => scoped.use(live).use(resources(auth)));
 }

@@ -1,0 +1,44 @@
+import { createInterface } from "node:readline/promises";
+import { CliError } from "./exit-code.ts";
+
+/** Whether a person sits at the terminal and can answer. */
+export const canAsk = (): boolean => process.stdin.isTTY === true;
+
+/** Asks on standard error, so that standard output stays what the command promises. */
+export async function ask(question: string, signal?: AbortSignal): Promise<string> {
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stderr,
+    terminal: process.stdin.isTTY === true,
+  });
+  try {
+    return await lines.question(question, signal ? { signal } : {});
+  } finally {
+    lines.close();
+  }
+}
+
+/** Reads a password without showing it: keys go to us and not to the terminal. */
+export async function askPassword(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let text = "";
+  const take = (chunk: Buffer) => {
+    for (const key of chunk.toString()) {
+      if (key === "\r" || key === "\n" || key === "\u0004") return resolve(text);
+      if (key === "\u0003") return reject(new CliError("Given up."));
+      if (key === "\u007f" || key === "\b") text = text.slice(0, -1);
+      else text += key;
+    }
+  };
+  stderr.write(question);
+  stdin.setRawMode(true);
+  stdin.on("data", take).resume();
+  try {
+    return await promise;
+  } finally {
+    stdin.off("data", take).pause();
+    stdin.setRawMode(false);
+    stderr.write("\n");
+  }
+}

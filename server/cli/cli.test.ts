@@ -1,0 +1,413 @@
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Greeting } from "./greeting.ts";
+
+const main = join(import.meta.dir, "../main.ts");
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RUNNEL_")));
+
+interface Said {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs the real command line to its end. */
+async function runnel(args: string[], env: Record<string, string> = {}): Promise<Said> {
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    env: { ...environment, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, out, err };
+}
+
+/** Starts a server and waits for what it says on standard output. */
+async function startServer(dataDir: string, args: string[] = []) {
+  const child = Bun.spawn(
+    [process.execPath, main, "serve", "--json", "--port", "0", "--workers", "0", "--data-dir", dataDir, ...args],
+    { env: environment, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+  );
+  const log = readLog(child.stderr);
+  const { value } = await child.stdout.getReader().read();
+  if (!value) throw new Error(`The server said nothing: ${await log.whole}`);
+  const greeting = JSON.parse(new TextDecoder().decode(value)) as Greeting;
+  const ca = greeting.cacert ? readFileSync(greeting.cacert, "utf8") : undefined;
+  return {
+    child,
+    greeting,
+    log,
+    get: (path: string, init: RequestInit = {}) =>
+      fetch(`${greeting.address}${path}`, {
+        keepalive: false,
+        redirect: "manual",
+        ...(ca && { tls: { ca } }),
+        ...init,
+      }),
+    stop: async () => {
+      child.kill("SIGTERM");
+      return await child.exited;
+    },
+  };
+}
+
+/** Reads a log as it is written; `holds` waits for a word in it. */
+function readLog(stream: ReadableStream<Uint8Array>) {
+  let text = "";
+  const waiting = new Map<string, () => void>();
+  const whole = (async () => {
+    for await (const chunk of stream) {
+      text += new TextDecoder().decode(chunk);
+      for (const [word, resolve] of waiting) if (text.includes(word)) resolve();
+    }
+    return text;
+  })();
+  const holds = (word: string) =>
+    new Promise<void>((resolve) => (text.includes(word) ? resolve() : void waiting.set(word, resolve)));
+  return { whole, holds };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that the types of the server do not promise.
+const parsed = async (answer: Response): Promise<any> => JSON.parse(await answer.text());
+
+const bearer = (key: string | undefined) => ({ headers: { authorization: `Bearer ${key}` } });
+
+describe("without a server", () => {
+  let folder: string;
+  let data: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "runnel-cli-"));
+    data = join(folder, "data");
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test("version and --version say the version and end with 0", async () => {
+    const [command, flag] = await Promise.all([runnel(["version"]), runnel(["--version"])]);
+    expect(command).toEqual({ code: 0, out: expect.stringMatching(/^runnel \d+\.\d+\.\d+ \(commit /), err: "" });
+    expect(flag).toEqual(command);
+  });
+
+  test("a mistake of usage ends with 2 and says what is wrong on standard error", async () => {
+    for (const args of [
+      ["nonsense"],
+      ["--nonsense"],
+      ["keys", "create", "--env", "prod"],
+      ["serve", "--insecure-http", "--host", "0.0.0.0"],
+    ]) {
+      const { code, out, err } = await runnel([...args, ...(args[0] === "serve" ? ["--data-dir", data] : [])]);
+      expect([args, code, out]).toEqual([args, 2, ""]);
+      expect(err).not.toContain("    at ");
+      expect(err.length).toBeGreaterThan(10);
+    }
+  });
+
+  test("projects and keys: made, listed, revoked; the secret is shown once", async () => {
+    const where = ["--data-dir", data];
+    const missing = await runnel(["keys", "list", ...where]);
+    expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("There is no data directory")]);
+    expect((await runnel(["projects", "create", "shop"], { RUNNEL_DATA_DIR: data })).code).toBe(0);
+    const refused = await runnel(["keys", "create", "--project", "other", ...where]);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("--create-project")]);
+    const made = await runnel([
+      "keys",
+      "create",
+      "--project",
+      "shop",
+      "--env",
+      "live",
+      "--scopes",
+      "read,run",
+      "--json",
+      ...where,
+    ]);
+    const key = JSON.parse(made.out);
+    expect(key).toMatchObject({
+      environment: "live",
+      scopes: ["read", "run"],
+      secret: expect.stringMatching(/^sk_live_/),
+    });
+    await runnel(["keys", "create", "--project", "shop", "--env", "live", ...where]);
+    expect((await runnel(["keys", "revoke", key.id, ...where])).code).toBe(0);
+    const listed = await runnel(["keys", "list", "--project", "shop", "--env", "live", ...where]);
+    expect(listed.out).toMatch(new RegExp(`${key.id}.*revoked`));
+    expect(listed.out).not.toContain(key.secret);
+  });
+
+  test("a database newer than the executable ends every command with 78", async () => {
+    await runnel(["projects", "create", "shop", "--data-dir", data]);
+    const db = new Database(join(data, "runnel.db"));
+    db.run("PRAGMA user_version = 9999");
+    db.close();
+    for (const command of [
+      ["serve", "--port", "0"],
+      ["keys", "list"],
+    ]) {
+      const { code, err } = await runnel([...command, "--data-dir", data]);
+      expect([command, code]).toEqual([command, 78]);
+      expect(err).toContain("9999");
+    }
+    expect((await runnel(["doctor", "--data-dir", data])).code).toBe(1);
+  });
+
+  test("a model's key is stored encrypted and never shown", async () => {
+    const where = ["--data-dir", data];
+    const canary = "sk-canary-0123456789abcdef";
+    const added = await runnel(["models", "add", "openai", "--json", ...where], { RUNNEL_MODEL_API_KEY: canary });
+    expect(JSON.parse(added.out)).toEqual({ name: "openai", provider: "openai", base_url: null });
+    const listed = await runnel(["models", "list", ...where]);
+    expect(listed.out).toMatch(/openai +openai +stored/);
+    expect(added.out + listed.out + readFileSync(join(data, "runnel.db"), "latin1")).not.toContain(canary);
+    expect((await runnel(["models", "remove", "openai", ...where])).code).toBe(0);
+    expect((await runnel(["models", "remove", "openai", ...where])).code).toBe(1);
+  });
+});
+
+describe("a server", () => {
+  let folder: string;
+  let data: string;
+  let server: Awaited<ReturnType<typeof startServer>>;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "runnel-cli-"));
+    data = join(folder, "data");
+    server = await startServer(data);
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+  const cli = (...args: string[]) =>
+    runnel([...args, "--data-dir", data], { RUNNEL_API_KEY: server.greeting.keys!.test });
+
+  test("shows at its first start one key per environment that work over TLS, and a set-up link", async () => {
+    const { keys, address, setup_link, project, cacert } = server.greeting;
+    expect([project, cacert]).toEqual(["default", join(data, "tls/cert.pem")]);
+    for (const environment of ["test", "live"] as const) {
+      const answer = await server.get("/v1/me", bearer(keys![environment]));
+      expect([answer.status, (await parsed(answer)).environment]).toEqual([200, environment]);
+    }
+    expect(setup_link).toStartWith(`${address}/dashboard/setup#`);
+    expect(fetch(`${address}/healthz`, { keepalive: false })).rejects.toThrow();
+  });
+
+  test("keeps its secrets for its owner alone", () => {
+    for (const name of ["", "runnel.db", "master.key", "tls/key.pem", "server.json"])
+      expect([name, statSync(join(data, name)).mode & 0o077]).toEqual([name, 0]);
+  });
+
+  test("keeps a second one out with 75", async () => {
+    const second = await runnel(["serve", "--port", "0", "--data-dir", data]);
+    expect([second.code, second.err]).toEqual([75, expect.stringContaining(data)]);
+  });
+
+  test("sees keys that the command line makes and revokes, at once", async () => {
+    const key = JSON.parse((await cli("keys", "create", "--json")).out);
+    expect((await server.get("/v1/me", bearer(key.secret))).status).toBe(200);
+    expect((await cli("keys", "revoke", key.id)).code).toBe(0);
+    expect((await server.get("/v1/me", bearer(key.secret))).status).toBe(401);
+  });
+
+  test("is found healthy by the doctor", async () => {
+    const { code, out } = await cli("doctor", "--json");
+    const { findings } = JSON.parse(out);
+    expect([code, findings.filter(({ result }: { result: string }) => result === "fail")]).toEqual([0, []]);
+    expect(findings).toContainEqual({ check: "lock", result: "ok", detail: "held: a server runs" });
+  });
+
+  test("signs an account in that the command line made, with a cookie for HTTPS alone", async () => {
+    const credentials = { email: "ada@example.com", password: "correct horse battery" };
+    const link = await cli("admin", "setup-link");
+    expect(link.out).toStartWith(`${server.greeting.address}/dashboard/setup#`);
+    expect(
+      (
+        await runnel(["admin", "create", credentials.email, "--data-dir", data], {
+          RUNNEL_PASSWORD: credentials.password,
+        })
+      ).code,
+    ).toBe(0);
+    expect((await cli("admin", "setup-link")).code).toBe(2);
+    const login = (body: object) =>
+      server.get("/console/api/login", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-runnel-console": "1", origin: server.greeting.address },
+        body: JSON.stringify(body),
+      });
+    const answer = await login(credentials);
+    const cookie = answer.headers.get("set-cookie");
+    expect([answer.status, cookie]).toEqual([200, expect.stringContaining("__Host-runnel=")]);
+    const session = await server.get("/console/api/session", { headers: { cookie: cookie!.split(";")[0]! } });
+    const { projects } = await parsed(session);
+    const runs = `/console/api/${projects[0].id}/test/runs`;
+    expect((await server.get(runs, { headers: { cookie: cookie!.split(";")[0]! } })).status).toBe(200);
+    expect((await server.get("/v1/runs", { headers: { cookie: cookie!.split(";")[0]! } })).status).toBe(401);
+    expect((await server.get(runs, bearer(server.greeting.keys!.test))).status).toBe(401);
+    const reset = await runnel(["admin", "reset-password", credentials.email, "--data-dir", data], {
+      RUNNEL_PASSWORD: "another long password",
+    });
+    expect(reset.code).toBe(0);
+    expect((await server.get("/console/api/session", { headers: { cookie: cookie!.split(";")[0]! } })).status).toBe(
+      401,
+    );
+  });
+
+  test("leads / to the dashboard and sends no HSTS with its own certificate", async () => {
+    const answer = await server.get("/");
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, "/dashboard"]);
+    const page = await server.get("/dashboard");
+    expect([page.status, page.headers.get("strict-transport-security")]).toEqual([200, null]);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+  });
+
+  const create = async (path: string, body: object) => {
+    const { headers } = bearer(server.greeting.keys!.test);
+    const answer = await server.get(path, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const made = await parsed(answer);
+    expect([answer.status, made]).toEqual([201, expect.anything()]);
+    return made as { id: string };
+  };
+
+  test("runs an agent for the command line, which streams its answer and shows its trace", async () => {
+    const agent = await create("/v1/agents", { name: "echo", instructions: "Repeat.", model: "test/echo" });
+    const said = await cli("run", "echo", "hello there");
+    expect([said.code, said.out]).toEqual([0, expect.stringContaining("hello there")]);
+    const run = /run_\w+/.exec(said.err)![0];
+    const { out } = await cli("trace", run);
+    expect(out).toMatch(new RegExp(`^${run}  completed  .*\\n└─ 0 model_call `));
+    expect(JSON.parse((await cli("trace", run, "--json")).out)).toMatchObject({
+      run_id: run,
+      steps: [{ step_index: 0 }],
+    });
+    const json = await cli("run", agent.id, "once more", "--json");
+    expect(JSON.parse(json.out)).toMatchObject({ status: "completed", agent_id: agent.id });
+  });
+
+  test("is given the output of a client tool by the command line, which without one says what the run waits for", async () => {
+    const parameters = { type: "object", properties: {} };
+    const tool = await create("/v1/tools", { name: "clock", description: "The time.", parameters, type: "client" });
+    const script = [{ tool_calls: [{ name: "clock", arguments: {} }] }, { text: "It is noon." }];
+    const agent = await create("/v1/agents", {
+      name: "watch",
+      instructions: "Say the time.",
+      model: "test/script",
+      model_settings: { script },
+      tools: [tool.id],
+    });
+    const said = await cli("run", agent.id, "What time is it?", "--output", 'clock="12:00"');
+    expect([said.code, said.out]).toEqual([0, "It is noon.\n"]);
+    expect(said.err).toContain("→ clock {}");
+    const waiting = await cli("run", agent.id, "What time is it?");
+    expect([waiting.code, waiting.err]).toEqual([1, expect.stringContaining("waits for the tool clock (call_")]);
+  });
+
+  test("fails a run for the command line with 1 and the reason", async () => {
+    const agent = await create("/v1/agents", {
+      name: "broken",
+      instructions: "Fail.",
+      model: "test/script",
+      model_settings: { script: [{ error: "the model is out of order" }] },
+    });
+    const said = await cli("run", agent.id, "x");
+    expect([said.code, said.err]).toEqual([1, expect.stringContaining("model_error")]);
+  });
+
+  test("cancels a run at Ctrl-C", async () => {
+    const script = [{ text: "a b c d e f g h i j", delta_ms: 5_000 }];
+    const agent = await create("/v1/agents", {
+      name: "slow",
+      instructions: "Wait.",
+      model: "test/script",
+      model_settings: { script },
+    });
+    const child = Bun.spawn([process.execPath, main, "run", agent.id, "x", "--data-dir", data], {
+      env: { ...environment, RUNNEL_API_KEY: server.greeting.keys!.test },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const reader = child.stderr.getReader();
+    const first = new TextDecoder().decode((await reader.read()).value);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(1);
+    const run = await server.get(`/v1/runs/${/run_\w+/.exec(first)![0]}`, bearer(server.greeting.keys!.test));
+    expect((await parsed(run)).status).toBe("cancelled");
+  });
+});
+
+describe("a server of its own", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "runnel-cli-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test("that is told to stop ends its streams with a comment and itself with 0; the next start shows addresses and no keys", async () => {
+    const data = join(folder, "data");
+    const server = await startServer(data);
+    const post = { ...bearer(server.greeting.keys!.test), method: "POST" };
+    const json = (body: object) => ({
+      ...post,
+      headers: { ...post.headers, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const script = [{ text: "a b c d e f g h i j", delta_ms: 60_000 }];
+    const slow = { name: "slow", instructions: "Wait.", model: "test/script", model_settings: { script } };
+    const agent = await parsed(await server.get("/v1/agents", json(slow)));
+    const stream = await server.get("/v1/runs", json({ agent_id: agent.id, input: "x", stream: true }));
+    const reader = stream.body!.getReader();
+    await reader.read();
+    const ended = server.stop();
+    let [rest, done] = ["", false];
+    while (!done) {
+      const chunk = await reader.read();
+      rest += new TextDecoder().decode(chunk.value);
+      done = chunk.done;
+    }
+    expect(await ended).toBe(0);
+    expect(rest).toMatch(/: [^\n]+\n\n$/);
+    expect(await server.log.whole).not.toContain(server.greeting.keys!.test);
+
+    const again = await startServer(data);
+    expect(again.greeting).toMatchObject({ keys: null, setup_link: null, recovered_runs: 1 });
+    expect(await again.stop()).toBe(0);
+  });
+
+  test("that is told to stop leaves at once at a second signal", async () => {
+    const server = await startServer(join(folder, "data"), ["--insecure-http"]);
+    // A request whose body never ends keeps the server from stopping.
+    const held = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: Number(new URL(server.greeting.address).port),
+      socket: { data() {} },
+    });
+    held.write(
+      `POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.greeting.keys!.test}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    await server.get("/healthz"); // Answered after what came before it was read.
+    server.child.kill("SIGTERM");
+    await server.log.holds("stopping");
+    server.child.kill("SIGTERM");
+    expect(await server.child.exited).toBe(1);
+    held.end();
+  });
+
+  test("speaks plain HTTP on loopback when told to, and behind a proxy only what the proxy says came by HTTPS", async () => {
+    const plain = await startServer(join(folder, "plain"), ["--insecure-http"]);
+    expect(plain.greeting.address).toStartWith("http://127.0.0.1:");
+    expect((await plain.get("/v1/me", bearer(plain.greeting.keys!.test))).status).toBe(200);
+    await plain.stop();
+    const proxied = await startServer(join(folder, "proxied"), ["--trust-proxy", "127.0.0.1"]);
+    const key = bearer(proxied.greeting.keys!.test);
+    const refused = await proxied.get("/v1/me", key);
+    expect([refused.status, (await parsed(refused)).error.code]).toEqual([403, "https_required"]);
+    const forwarded = { headers: { ...key.headers, "x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.7" } };
+    expect((await proxied.get("/v1/me", forwarded)).status).toBe(200);
+    await proxied.stop();
+  });
+});

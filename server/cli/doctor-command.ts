@@ -1,0 +1,11 @@
+import { Command } from "commander";
+import type { DoctorFlags } from "./doctor.ts";
+import { dataDirOption, jsonOption } from "./option.ts";
+
+export const doctorCommand = (): Command =>
+  new Command("doctor")
+    .description("check the data directory, the database, the disk, the certificate and the models' connections")
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExits with 1 when something is broken. Calls no model.")
+    .action(async (flags: DoctorFlags) => await (await import("./doctor.ts")).doctor(flags));

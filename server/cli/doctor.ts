@@ -1,0 +1,206 @@
+import { Database } from "bun:sqlite";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { migrations } from "../../migrations/index.ts";
+import { createConnectionStore } from "../connections/store.ts";
+import { type DataDir, DataDirInUse, openDataDir } from "../db/data-dir.ts";
+import { DatabaseTooNew } from "../db/migrate.ts";
+import { openDatabase } from "../db/open.ts";
+import { readCertificate } from "../lib/certificate.ts";
+import { createSeal } from "../lib/seal.ts";
+import { exitCodes } from "./exit-code.ts";
+import { databaseVersion } from "./open-data.ts";
+import { print } from "./print.ts";
+
+export interface DoctorFlags {
+  dataDir: string;
+  json?: boolean;
+}
+
+/** What was found of one thing. `warn` is worth a look, `fail` is broken. */
+export interface Finding {
+  check: string;
+  result: "ok" | "warn" | "fail";
+  detail: string;
+}
+
+type Verdict = string | { result: "warn" | "fail"; detail: string };
+
+const warn = (detail: string): Verdict => ({ result: "warn", detail });
+const fail = (detail: string): Verdict => ({ result: "fail", detail });
+
+/** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
+export async function doctor({ dataDir, json }: DoctorFlags): Promise<void> {
+  const findings = examine(dataDir);
+  const broken = findings.some(({ result }) => result === "fail");
+  print(json, { healthy: !broken, findings }, () =>
+    findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(16)} ${detail}`).join("\n"),
+  );
+  if (broken) process.exitCode = exitCodes.failed;
+}
+
+export function examine(dataDir: string): Finding[] {
+  const findings: Finding[] = [];
+  const check = (name: string, look: () => Verdict): boolean => {
+    const verdict = attempt(look);
+    findings.push({ check: name, ...(typeof verdict === "string" ? { result: "ok", detail: verdict } : verdict) });
+    return typeof verdict === "string" || verdict.result === "warn";
+  };
+  let dir: DataDir | undefined;
+  const usable = check("data directory", () => {
+    dir = openDataDir(dataDir, { lock: false, create: false });
+    return `${dir.path}, mode ${(statSync(dir.path).mode & 0o777).toString(8)}`;
+  });
+  if (!usable || !dir) return findings;
+  const { path, database, tls } = dir;
+  check("lock", () => lock(path));
+  if (check("database", () => version(database))) check("integrity", () => integrity(database));
+  check("extensions", () => extensions(dir!));
+  check("disk space", () => diskSpace(path));
+  check("fsync", () => fsyncTime(path));
+  check("certificate", () => certificate(tls));
+  check("master key", () => masterKey(path));
+  // Opening it for more would bring an older one forward.
+  if (attempt(() => isCurrent(database)) === "current") check("models", () => models(dir!));
+  return findings;
+}
+
+function attempt(look: () => Verdict): Verdict {
+  try {
+    return look();
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function lock(path: string): Verdict {
+  try {
+    openDataDir(path, { lock: true, create: false }).release();
+    return "free: no server runs";
+  } catch (error) {
+    if (error instanceof DataDirInUse) return "held: a server runs";
+    throw error;
+  }
+}
+
+function version(database: string): Verdict {
+  if (!existsSync(database)) return warn('there is none yet; "runnel serve" makes it');
+  const found = databaseVersion(database);
+  if (found > migrations.length) throw new DatabaseTooNew(found, migrations.length);
+  const size = `${(statSync(database).size / 1e6).toFixed(1)} MB`;
+  return found < migrations.length
+    ? warn(`version ${found}, will be brought to ${migrations.length} at the next start; ${size}`)
+    : `version ${found}, ${size}`;
+}
+
+const isCurrent = (database: string): Verdict =>
+  existsSync(database) && databaseVersion(database) === migrations.length ? "current" : "other";
+
+function integrity(database: string): Verdict {
+  if (!existsSync(database)) return "nothing to check";
+  const db = new Database(database);
+  try {
+    db.run("PRAGMA busy_timeout = 5000");
+    const faults = db.query<{ integrity_check: string }, []>("PRAGMA integrity_check(10)").all();
+    const dangling = db.query("PRAGMA foreign_key_check").all().length;
+    if (dangling > 0) return fail(`${dangling} references lead nowhere`);
+    const said = faults.map(({ integrity_check }) => integrity_check);
+    return said.length === 1 && said[0] === "ok" ? "whole" : fail(`${said.join("; ")}. Restore a backup.`);
+  } finally {
+    db.close();
+  }
+}
+
+function extensions(dir: DataDir): Verdict {
+  const db = new Database(":memory:");
+  try {
+    db.loadExtension(dir.vecLibrary());
+    const { vec } = db.query<{ vec: string }, []>("SELECT vec_version() AS vec").get()!;
+    db.run("CREATE VIRTUAL TABLE words USING fts5(text)");
+    return `sqlite-vec ${vec}, FTS5`;
+  } finally {
+    db.close();
+  }
+}
+
+const lowSpace_bytes = 512 * 1024 * 1024;
+// Locks and shared memory of SQLite do not hold across machines there.
+const networkDisks: Record<number, string> = { 26985: "NFS", 20859: "SMB", 4283649346: "CIFS", 4266872130: "SMB2" };
+
+function diskSpace(path: string): Verdict {
+  const { bavail, bsize, blocks, type } = statfsSync(path);
+  const free = bavail * bsize;
+  const network = networkDisks[type >>> 0];
+  if (network) return fail(`${path} lies on a network disk (${network}): SQLite cannot lock files there`);
+  const said = `${(free / 1e9).toFixed(1)} GB free of ${((blocks * bsize) / 1e9).toFixed(1)} GB`;
+  return free < lowSpace_bytes ? warn(`${said}: soon nothing can be written`) : said;
+}
+
+const slowSync_ms = 50;
+
+function fsyncTime(path: string): Verdict {
+  const file = join(path, `fsync-${process.pid}`);
+  const handle = openSync(file, "wx", 0o600);
+  try {
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      writeSync(handle, "x".repeat(4096));
+      fsyncSync(handle);
+      return performance.now() - start;
+    });
+    const median = times.sort((a, b) => a - b)[2]!;
+    const said = `${median.toFixed(2)} ms for 4 KB`;
+    return median > slowSync_ms ? warn(`${said}: every step of a run waits for that`) : said;
+  } finally {
+    closeSync(handle);
+    rmSync(file);
+  }
+}
+
+const soon_ms = 21 * 86_400_000;
+
+function certificate(tls: string): Verdict {
+  const [cert, key] = [join(tls, "cert.pem"), join(tls, "key.pem")];
+  if (!existsSync(cert)) return "no own certificate yet";
+  const left = readCertificate(cert, key).expires_at_ms - Date.now();
+  const days = `${Math.floor(left / 86_400_000)} days left`;
+  return left < soon_ms ? warn(`${days}; the next start makes a new one`) : days;
+}
+
+function masterKey(path: string): Verdict {
+  if (process.env.RUNNEL_MASTER_KEY) return "from the environment";
+  const file = join(path, "master.key");
+  if (!existsSync(file)) return "none yet";
+  const mode = statSync(file).mode & 0o777;
+  if ((mode & 0o077) !== 0) return fail(`others can read ${file} (mode ${mode.toString(8)}). Run: chmod 600 ${file}`);
+  return /^[0-9a-f]{64}$/i.test(readFileSync(file, "utf8").trim()) ? "in master.key" : fail(`${file} is damaged`);
+}
+
+/** Which connections there are, and that their stored keys can be decrypted. */
+function models(dir: DataDir): Verdict {
+  if (!process.env.RUNNEL_MASTER_KEY && !existsSync(join(dir.path, "master.key"))) return "none stored";
+  const db = openDatabase(dir.database);
+  try {
+    const seal = createSeal(dir.masterKey(process.env));
+    const connections = createConnectionStore({ db, seal, environment: process.env, now: Date.now });
+    connections.isAvailable("openai/any", "test");
+    return (
+      connections
+        .list()
+        .map(({ name }) => name)
+        .join(", ") || "none"
+    );
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,37 @@
+import { CommanderError } from "commander";
+
+/** How the process ends; scripts and service managers tell the cases apart by it. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, in_use: 75, too_new: 78 } as const;
+
+/** What the person at the command line did wrong, or must know: shown without a stack. */
+export class CliError extends Error {
+  constructor(
+    message: string,
+    readonly code: number = exitCodes.failed,
+  ) {
+    super(message);
+    this.name = "CliError";
+  }
+}
+
+export const usageError = (message: string): CliError => new CliError(message, exitCodes.usage);
+
+// By name: to compare classes would load the database for "runnel version" too.
+const byName: Record<string, number> = { DataDirInUse: exitCodes.in_use, DatabaseTooNew: exitCodes.too_new };
+
+/** The code that an error ends the process with. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CliError) return error.code;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  return (error instanceof Error && byName[error.name]) || exitCodes.failed;
+}
+
+const foreseen = new Set(["CliError", "AppError", "DataDirInUse", "DataDirRefused", "DatabaseTooNew", "EgressError"]);
+
+/** What to say of an error; null when it has been said. A bug shows its stack, what was foreseen does not. */
+export function explain(error: unknown): string | null {
+  if (error instanceof CommanderError) return null;
+  if (!(error instanceof Error)) return String(error);
+  if (foreseen.has(error.name) || "code" in error) return error.message;
+  return error.stack ?? error.message;
+}

@@ -1,0 +1,110 @@
+import { Command } from "commander";
+import { timestampOrNull } from "../core/time.ts";
+import type { Connection, Provider } from "../models/port.ts";
+import { CliError, usageError } from "./exit-code.ts";
+import { dataDirOption, jsonOption, option } from "./option.ts";
+import { print, table } from "./print.ts";
+
+interface Options {
+  dataDir: string;
+  json?: boolean;
+}
+
+interface AddOptions extends Options {
+  provider?: string;
+  baseUrl?: string;
+  apiKey?: string;
+}
+
+const addable: readonly Provider[] = ["openai", "anthropic", "google", "ollama", "openai_compatible"];
+
+export function modelsCommand(): Command {
+  const models = new Command("models").description("how to reach model providers");
+  models
+    .command("add")
+    .description("add a connection, or replace the one of this name; its key is stored encrypted")
+    .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
+    .addOption(option("--provider <provider>", "default: the name, or openai_compatible", { choices: addable }))
+    .addOption(option("--base-url <url>", "address of the API, /v1 included"))
+    .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" }))
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ RUNNEL_MODEL_API_KEY=sk-… runnel models add openai
+  $ runnel models add local --base-url http://127.0.0.1:8080/v1   (models: openai_compatible/local/…)`,
+    )
+    .action(add);
+  models
+    .command("list")
+    .description("list the connections, without their keys")
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .action(list);
+  models
+    .command("remove")
+    .description("remove a stored connection")
+    .argument("<name>")
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .action(remove);
+  return models;
+}
+
+type Store = import("../connections/store.ts").ConnectionStore;
+
+async function openConnections<T>(dataDir: string, create: boolean, work: (store: Store) => Promise<T>): Promise<T> {
+  const { withData } = await import("./open-data.ts");
+  const { createConnectionStore } = await import("../connections/store.ts");
+  const { createSeal } = await import("../lib/seal.ts");
+  return await withData(dataDir, { create }, ({ db, dir }) => {
+    const seal = createSeal(dir.masterKey(process.env));
+    return work(createConnectionStore({ db, seal, environment: process.env, now: Date.now }));
+  });
+}
+
+async function add(name: string, { dataDir, json, ...given }: AddOptions): Promise<void> {
+  const connection = readConnection(name, given);
+  await openConnections(dataDir, true, (connections) => connections.put(connection));
+  const { api_key: _, ...shown } = connection;
+  print(json, shown, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
+}
+
+/** Checks what was given for a connection; throws a usage error with what is wrong. */
+export function readConnection(name: string, given: Omit<AddOptions, keyof Options>): Connection {
+  const provider = (given.provider ?? addable.find((known) => known === name) ?? "openai_compatible") as Provider;
+  if (provider !== "openai_compatible" && provider !== name)
+    throw usageError(`The connection to ${provider} is named ${provider}, not "${name}".`);
+  if (provider === "openai_compatible" && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+    throw usageError("A connection's name has lower-case letters, digits, - and _.");
+  if (provider === "openai_compatible" && given.baseUrl === undefined)
+    throw usageError("An OpenAI-compatible server needs its --base-url.");
+  if (provider !== "openai_compatible" && provider !== "ollama" && given.apiKey === undefined)
+    throw usageError(`${provider} needs an --api-key, or RUNNEL_MODEL_API_KEY.`);
+  const url = given.baseUrl === undefined ? null : URL.parse(given.baseUrl);
+  if (given.baseUrl !== undefined && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password))
+    throw usageError("--base-url takes an http or https address without a user name.");
+  return { name, provider, base_url: given.baseUrl ?? null, api_key: given.apiKey?.trim() ?? null };
+}
+
+const modelPrefix = ({ provider, name }: Connection): string =>
+  provider === "openai_compatible" ? `openai_compatible/${name}` : provider;
+
+async function list({ dataDir, json }: Options): Promise<void> {
+  const all = await openConnections(dataDir, false, async (connections) => connections.list());
+  const data = all.map(({ created_at_ms, ...rest }) => ({ ...rest, created_at: timestampOrNull(created_at_ms) }));
+  print(json, { object: "list", data }, () =>
+    table(
+      ["NAME", "PROVIDER", "BASE URL", "FROM"],
+      data.map(({ name, provider, base_url, source }) => [name, provider, base_url ?? "", source]),
+    ),
+  );
+}
+
+async function remove(name: string, { dataDir, json }: Options): Promise<void> {
+  const removed = await openConnections(dataDir, false, (connections) => connections.remove(name));
+  if (!removed) throw new CliError(`There is no stored connection "${name}".`);
+  print(json, { name, deleted: true }, () => `${name} is removed.`);
+}

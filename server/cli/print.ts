@@ -1,0 +1,23 @@
+/** One JSON object for programs, or the text for people, on standard output. */
+export function print(json: boolean | undefined, object: object, text: () => string): void {
+  console.log(json ? JSON.stringify(object) : text());
+}
+
+/** Columns as wide as their widest cell. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** Control characters of others' text may not move the cursor or rewrite what stands on the terminal. */
+export const printable = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import { AppError } from "../core/errors.ts";
+import { DataDirInUse } from "../db/data-dir.ts";
+import { DatabaseTooNew } from "../db/migrate.ts";
+import { answerCall, readAnswers } from "./answer-calls.ts";
+import { CliError, exitCodeOf, explain } from "./exit-code.ts";
+import { type ListenFlags, planListener } from "./listen-plan.ts";
+import { readConnection } from "./models.ts";
+import { tidyEnvironment } from "./option.ts";
+import { printable } from "./print.ts";
+import { createProgram } from "./program.ts";
+import { readFrames } from "./read-frames.ts";
+import { createRunScreen } from "./run-screen.ts";
+
+const usage = (work: () => unknown): unknown => {
+  try {
+    work();
+  } catch (error) {
+    return exitCodeOf(error);
+  }
+};
+
+describe("exit codes", () => {
+  test("tell a directory in use and a newer database from other failures", () => {
+    expect(exitCodeOf(new DataDirInUse("/data"))).toBe(75);
+    expect(exitCodeOf(new DatabaseTooNew(9, 1))).toBe(78);
+    expect(exitCodeOf(new AppError("name_taken", "taken"))).toBe(1);
+    expect(exitCodeOf(new Error("bug"))).toBe(1);
+  });
+
+  test("only a bug shows where it happened", () => {
+    expect(explain(new CliError("plain words"))).toBe("plain words");
+    expect(explain(new Error("bug"))).toContain("program.test.ts");
+  });
+});
+
+describe("every flag", () => {
+  test("has an environment variable", () => {
+    const commands = [createProgram(), ...createProgram().commands.flatMap((each) => [each, ...each.commands])];
+    const flags = commands.flatMap(({ options }) => options).filter(({ long }) => long !== "--version");
+    expect(flags.length).toBeGreaterThan(20);
+    expect(flags.filter(({ envVar }) => !envVar?.startsWith("RUNNEL_")).map(({ long }) => long)).toEqual([]);
+  });
+
+  test("that is a switch stays off when its variable says 0, false or nothing", () => {
+    const environment: Record<string, string | undefined> = {
+      RUNNEL_INSECURE_HTTP: "0",
+      RUNNEL_PORT: "",
+      RUNNEL_JSON: "1",
+    };
+    tidyEnvironment(createProgram(), environment);
+    expect(environment).toEqual({ RUNNEL_JSON: "1" });
+  });
+});
+
+describe("the listener", () => {
+  const plan = (flags: Partial<ListenFlags>) => planListener({ host: "127.0.0.1", port: "0", ...flags });
+
+  test("has its own certificate unless it is told otherwise", () => {
+    expect(plan({})).toMatchObject({ tls: "own", insecureHttp: false, loopback: true });
+    expect(plan({ host: "0.0.0.0" })).toMatchObject({ tls: "own", loopback: false });
+    expect(plan({ tlsCert: "c", tlsKey: "k" }).tls).toEqual({ cert: "c", key: "k" });
+  });
+
+  test("speaks plain HTTP on loopback when asked, and to a trusted proxy", () => {
+    expect(plan({ insecureHttp: true }).tls).toBeNull();
+    expect(plan({ host: "::1", insecureHttp: true }).tls).toBeNull();
+    expect(plan({ host: "10.0.0.5", trustProxy: "10.0.0.0/8, 127.0.0.1" })).toMatchObject({
+      tls: null,
+      insecureHttp: false,
+    });
+  });
+
+  test.each([
+    ["plain HTTP to the network", { host: "0.0.0.0", insecureHttp: true }],
+    ["plain HTTP and a certificate", { insecureHttp: true, tlsCert: "c", tlsKey: "k" }],
+    ["a certificate without its key", { tlsCert: "c" }],
+    ["a proxy that is no address", { trustProxy: "proxy.internal" }],
+    ["a port that is none", { port: "65536" }],
+    ["a domain", { domain: "example.com" }],
+  ])("refuses %s as a mistake of usage", (_, flags) => {
+    expect(usage(() => plan(flags))).toBe(2);
+  });
+});
+
+describe("models add", () => {
+  test("takes the provider from the name, and any other name for a compatible server", () => {
+    expect(readConnection("openai", { apiKey: "sk" })).toMatchObject({ provider: "openai", api_key: "sk" });
+    expect(readConnection("local", { baseUrl: "http://127.0.0.1:1/v1" })).toMatchObject({
+      provider: "openai_compatible",
+      api_key: null,
+    });
+  });
+
+  test.each([
+    ["mine", { provider: "openai", apiKey: "sk" }],
+    ["openai", {}],
+    ["local", {}],
+    ["Local", { baseUrl: "http://127.0.0.1/v1" }],
+    ["local", { baseUrl: "file:///etc/passwd" }],
+    ["local", { baseUrl: "http://user:pass@host/v1" }],
+  ])("refuses %s with %p", (name, given) => {
+    expect(usage(() => readConnection(name, given))).toBe(2);
+  });
+});
+
+describe("answers to tool calls given beforehand", () => {
+  const { signal } = new AbortController();
+  const call = { id: "call_1", tool: "weather", arguments: {} };
+
+  test("are found by the call's id, then by the tool's name; text that is no JSON is itself", async () => {
+    const answers = readAnswers(['weather={"c":21}', "call_2=a=b"], ["weather=approve"]);
+    expect(await answerCall({ ...call, needs: "output" }, answers, signal)).toEqual({
+      tool_call_id: "call_1",
+      output: { c: 21 },
+    });
+    expect(await answerCall({ ...call, id: "call_2", needs: "output" }, answers, signal)).toMatchObject({
+      output: "a=b",
+    });
+    expect(await answerCall({ ...call, needs: "approval" }, answers, signal)).toMatchObject({ decision: "approve" });
+  });
+
+  test("that cannot be read are a mistake of usage", () => {
+    expect(usage(() => readAnswers(["weather"]))).toBe(2);
+    expect(usage(() => readAnswers([], ["weather=maybe"]))).toBe(2);
+  });
+});
+
+describe("the stream's reader", () => {
+  const text =
+    'retry: 2000\n\nevent: token\nid: 1.2\ndata: {"delta":"é"}\n\n: ping\n\nevent: run.completed\nid: 3\ndata: {}\n\nevent: half';
+
+  test("reads the same events wherever the bytes are cut", async () => {
+    const bytes = new TextEncoder().encode(text);
+    for (let size = 1; size < 20; size++) {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+          controller.close();
+        },
+      });
+      expect(await Array.fromAsync(readFrames(body))).toEqual([
+        { id: "1.2", event: "token", data: { delta: "é" } },
+        { id: "3", event: "run.completed", data: {} },
+      ]);
+    }
+  });
+});
+
+describe("the screen", () => {
+  test("keeps the answer alone on standard output, and notes on lines of their own", () => {
+    const [out, err]: string[][] = [[], []];
+    const screen = createRunScreen({ json: false, out: (text) => out!.push(text), err: (text) => err!.push(text) });
+    screen.show({ id: "", event: "token", data: { kind: "reasoning", delta: "hm" } });
+    screen.show({ id: "", event: "token", data: { kind: "output", delta: "Hel" } });
+    screen.show({ id: "", event: "token", data: { kind: "output", delta: "lo" } });
+    screen.show({ id: "", event: "tool.requested", data: { tool: "weather", args: { city: "Oslo" } } });
+    screen.end();
+    expect([out!.join(""), err!.join("")]).toEqual(["Hello\n", '→ weather {"city":"Oslo"}\n']);
+  });
+
+  test("shows no control characters of a model or a tool", () => {
+    expect(printable("a\u001b[2Jb\u0007\r\u009b\n\tc")).toBe("a\ufffd[2Jb\ufffd\ufffd\ufffd\n\tc");
+  });
+});

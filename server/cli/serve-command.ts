@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import { logFormats } from "../lib/log.ts";
+import { usageError } from "./exit-code.ts";
+import { dataDirOption, jsonOption, option } from "./option.ts";
+import type { ServeFlags } from "./serve.ts";
+
+export const serveCommand = (): Command =>
+  new Command("serve")
+    .description("start the server (the default command)")
+    .addOption(option("--host <address>", "address to listen on", { default: "127.0.0.1" }))
+    .addOption(option("--port <number>", "port to listen on; 0 is any free one", { default: "8443" }))
+    .addOption(dataDirOption())
+    .addOption(option("--domain <name>", "not part of this version: a certificate from Let's Encrypt").hideHelp())
+    .addOption(option("--tls-cert <file>", "certificate in PEM form; without it a self-signed one is made"))
+    .addOption(option("--tls-key <file>", "the certificate's key"))
+    .addOption(option("--trust-proxy <list>", "networks of the proxies that end TLS, with commas"))
+    .addOption(option("--insecure-http", "plain HTTP, on loopback alone"))
+    .addOption(option("--workers <n>", "threads that run agents; 0 is the main thread (default: one per two cores)"))
+    .addOption(
+      option("--egress-allow <list>", "host[:port],*.suffix,CIDR that tools may reach besides public addresses"),
+    )
+    .addOption(option("--keep-exposed-keys", "do not revoke a live key that arrived in clear text"))
+    .addOption(
+      option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
+    )
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ runnel serve
+  $ runnel serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem --data-dir /var/lib/runnel
+  $ runnel serve --host 10.0.0.5 --port 8080 --trust-proxy 10.0.0.2`,
+    )
+    .allowExcessArguments()
+    .action(async (flags: ServeFlags, { args }: Command) => {
+      // As the default command it is given every word that no command is named by.
+      if (args.length > 0) throw usageError(`There is no command "${args[0]}". runnel --help lists them.`);
+      await (await import("./serve.ts")).serve(flags);
+    });

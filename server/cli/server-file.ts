@@ -1,0 +1,23 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+
+/** How commands on this machine reach the server that runs on a data directory. */
+export interface ServerFile {
+  address: string;
+  /** The file to trust, for a certificate that no authority signed. */
+  cacert: string | null;
+  pid: number;
+}
+
+export function writeServerFile(path: string, file: ServerFile): void {
+  writeFileSync(path, `${JSON.stringify(file)}\n`, { mode: 0o600 });
+}
+
+export function readServerFile(path: string): ServerFile | null {
+  try {
+    return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as ServerFile) : null;
+  } catch {
+    return null; // Half written when the machine went down; the next start writes it anew.
+  }
+}
+
+export const removeServerFile = (path: string): void => rmSync(path, { force: true });

@@ -1,0 +1,74 @@
+import type { TraceStep } from "../core/trace.ts";
+import type { RunUsage } from "../core/usage.ts";
+import { printable } from "./print.ts";
+
+/** The part of a trace that is shown. */
+export interface ShownTrace {
+  run_id: string;
+  status: string;
+  duration_ms: number | null;
+  usage: RunUsage;
+  steps: TraceStep[];
+  steps_has_more: boolean;
+}
+
+/** A trace as a tree: each turn's model call, and under it what it asked for. */
+export function traceTree({ run_id, status, duration_ms, usage, steps }: ShownTrace): string {
+  const head = [run_id, status, duration(duration_ms), tokens(usage), cost(usage.cost_usd)].filter(Boolean).join("  ");
+  const tops = steps.filter((step) => step.type === "model_call" || !caller(step, steps));
+  const lines = tops.flatMap((top, index) => {
+    const last = index === tops.length - 1;
+    const children = steps.filter((step) => step !== top && caller(step, steps) === top);
+    return [
+      ...entry(top, last ? "└─ " : "├─ ", last ? "   " : "│  "),
+      ...children.flatMap((child, at) => {
+        const [branch, stem] = at === children.length - 1 ? ["└─ ", "   "] : ["├─ ", "│  "];
+        return entry(child, (last ? "   " : "│  ") + branch, (last ? "   " : "│  ") + stem);
+      }),
+    ];
+  });
+  return printable([head, ...lines].join("\n"));
+}
+
+/** The model call that asked for a step: the one of its turn. */
+const caller = (step: TraceStep, steps: readonly TraceStep[]): TraceStep | undefined =>
+  step.type === "model_call"
+    ? undefined
+    : steps.find((other) => other.type === "model_call" && other.turn_index === step.turn_index);
+
+function entry(step: TraceStep, branch: string, stem: string): string[] {
+  const { step_index, type, name, status, latency_ms, usage, attempt, error, retries } = step;
+  const parts = [
+    `${step_index} ${type} ${name}`,
+    status === "completed" ? "" : status,
+    duration(latency_ms),
+    usage ? tokens(usage) : "",
+    usage ? cost(usage.cost_usd) : "",
+    attempt > 1 ? `attempt ${attempt}` : "",
+  ];
+  return [
+    branch + parts.filter(Boolean).join("  "),
+    ...retries.flatMap(({ attempt: tried, reason }) =>
+      reason ? [`${stem}   ! attempt ${tried}: ${reason.code}: ${reason.message}`] : [],
+    ),
+    ...(error ? [`${stem}   ! ${error.code}: ${error.message}`] : []),
+  ];
+}
+
+function duration(ms: number | null): string {
+  if (ms === null) return "";
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(2)} s`;
+}
+
+function tokens({
+  input_tokens,
+  output_tokens,
+}: {
+  input_tokens: number | null;
+  output_tokens: number | null;
+}): string {
+  if (input_tokens === null && output_tokens === null) return "";
+  return `${input_tokens ?? "?"} → ${output_tokens ?? "?"} tokens`;
+}
+
+const cost = (usd: number | null): string => (usd === null ? "" : `$${usd.toFixed(6).replace(/0{1,4}$/, "")}`);

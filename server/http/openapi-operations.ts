@@ -1,0 +1,169 @@
+import { environments } from "../core/scope.ts";
+import type { Need } from "./auth.ts";
+import { listOf, ref, type Schema } from "./openapi-schemas.ts";
+
+/** What a route's own schemas do not say of it. */
+export interface Operation {
+  id: string;
+  tag: string;
+  summary: string;
+  needs: Need;
+  query?: Record<string, Schema>;
+  /** Status and body of the answer. */
+  answer: [status: number, body: Schema];
+  /** When the same address answers with server-sent events. */
+  streams?: string;
+  /** Codes of its 409. */
+  conflicts?: readonly string[];
+}
+
+const text = { type: "string" };
+const time = { type: "string", format: "date-time" };
+const limit = { type: "integer", minimum: 1, maximum: 100, default: 20 };
+
+const page: Record<string, Schema> = {
+  limit,
+  starting_after: text,
+  ending_before: text,
+  order: { type: "string", enum: ["desc", "asc"], default: "desc" },
+  "created_at[gt]": time,
+  "created_at[gte]": time,
+  "created_at[lt]": time,
+  "created_at[lte]": time,
+};
+const some = { limit, starting_after: text };
+
+/** Resources whose five addresses differ in nothing but their names. */
+const agents = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Agents", summary, needs });
+const tools = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Tools", summary, needs });
+const runs = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Runs", summary, needs });
+const traces = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Traces", summary, needs });
+const keys = (verb: string, summary: string) => ({ id: verb, tag: "API keys", summary, needs: "admin" as const });
+const account = (verb: string, summary: string) => ({
+  id: verb,
+  tag: "Account",
+  summary,
+  needs: "read_or_run" as const,
+});
+
+const deleted: Operation["answer"] = [200, ref("Deleted")];
+
+/** By method and path, as the routes have them. */
+export const operations: Record<string, Operation> = {
+  "POST /v1/agents": { ...agents("createAgent", "Create an agent", "admin"), answer: [201, ref("Agent")] },
+  "GET /v1/agents": {
+    ...agents("listAgents", "List agents", "read"),
+    query: page,
+    answer: [200, listOf("AgentListItem")],
+  },
+  "GET /v1/agents/:id": { ...agents("getAgent", "Retrieve an agent", "read"), answer: [200, ref("Agent")] },
+  "PATCH /v1/agents/:id": {
+    ...agents("updateAgent", "Change an agent: a new version", "admin"),
+    answer: [200, ref("Agent")],
+    conflicts: ["version_conflict"],
+  },
+  "DELETE /v1/agents/:id": { ...agents("deleteAgent", "Delete an agent", "admin"), answer: deleted },
+  "GET /v1/agents/:id/versions": {
+    ...agents("listAgentVersions", "List the versions of an agent, newest first", "read"),
+    query: some,
+    answer: [200, listOf("AgentVersion")],
+  },
+  "GET /v1/agents/:id/versions/:version": {
+    ...agents("getAgentVersion", "Retrieve an agent as it was at one version", "read"),
+    answer: [200, ref("AgentVersion")],
+  },
+  "POST /v1/tools": {
+    ...tools("createTool", "Create a tool", "admin"),
+    answer: [201, ref("Tool")],
+    conflicts: ["name_taken"],
+  },
+  "GET /v1/tools": {
+    ...tools("listTools", "List tools", "read"),
+    query: { ...page, type: { type: "string", enum: ["http", "client"] } },
+    answer: [200, listOf("Tool")],
+  },
+  "GET /v1/tools/:id": { ...tools("getTool", "Retrieve a tool", "read"), answer: [200, ref("Tool")] },
+  "PATCH /v1/tools/:id": {
+    ...tools("updateTool", "Change a tool", "admin"),
+    answer: [200, ref("Tool")],
+    conflicts: ["name_taken"],
+  },
+  "DELETE /v1/tools/:id": { ...tools("deleteTool", "Delete a tool", "admin"), answer: deleted },
+  "POST /v1/runs": {
+    ...runs("createRun", "Start a run", "run"),
+    query: { wait: { type: "integer", minimum: 0, maximum: 60, default: 0 } },
+    answer: [201, ref("Run")],
+    streams: "With `stream: true`: the run's events from the first to the last.",
+  },
+  "GET /v1/runs": {
+    ...runs("listRuns", "List runs", "read_or_run"),
+    query: {
+      ...page,
+      status: {
+        type: "string",
+        enum: ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"],
+      },
+      agent_id: text,
+      thread_id: text,
+      user_id: text,
+    },
+    answer: [200, listOf("Run")],
+  },
+  "GET /v1/runs/:id": { ...runs("getRun", "Retrieve a run", "read_or_run"), answer: [200, ref("Run")] },
+  "DELETE /v1/runs/:id": {
+    ...runs("deleteRun", "Delete a run that is over", "admin"),
+    answer: deleted,
+    conflicts: ["run_not_terminal"],
+  },
+  "POST /v1/runs/:id/cancel": {
+    ...runs("cancelRun", "Cancel a run", "run"),
+    answer: [200, ref("Run")],
+    conflicts: ["run_already_terminal"],
+  },
+  "POST /v1/runs/:id/submit_tool_outputs": {
+    ...runs("submitToolOutputs", "Answer tool calls that a run waits for", "run"),
+    answer: [200, ref("Run")],
+    streams: "With `stream: true`: the run's events after those that were there before.",
+    conflicts: ["run_not_awaiting_action", "tool_call_already_resolved"],
+  },
+  "GET /v1/runs/:id/events": {
+    ...runs("listRunEvents", "List a run's events, or follow them", "read_or_run"),
+    query: some,
+    answer: [200, listOf("Event")],
+    streams: "With `Accept: text/event-stream`: the events after `Last-Event-ID` or `starting_after`, to the last.",
+  },
+  "GET /v1/approvals": {
+    ...runs("listApprovals", "List tool calls that wait for an answer", "read_or_run"),
+    query: { ...page, needs: { type: "string", enum: ["output", "approval", "reconcile"] } },
+    answer: [200, listOf("Approval")],
+  },
+  "GET /v1/traces": {
+    ...traces("listTraces", "List traces", "read_or_run"),
+    query: page,
+    answer: [200, listOf("TraceSummary")],
+  },
+  "GET /v1/traces/:run_id": {
+    ...traces("getTrace", "Retrieve a trace by its own id or its run's", "read_or_run"),
+    query: { limit: { ...limit, default: 100 }, starting_after: text, include: { type: "string", enum: ["raw"] } },
+    answer: [200, ref("Trace")],
+  },
+  "DELETE /v1/traces/:run_id": {
+    ...traces("deleteTrace", "Delete what the journal tells of a run", "admin"),
+    answer: deleted,
+    conflicts: ["run_not_terminal"],
+  },
+  "POST /v1/api_keys": { ...keys("createApiKey", "Create an API key"), answer: [201, ref("ApiKey")] },
+  "GET /v1/api_keys": { ...keys("listApiKeys", "List API keys"), query: page, answer: [200, listOf("ApiKey")] },
+  "GET /v1/api_keys/:id": { ...keys("getApiKey", "Retrieve an API key"), answer: [200, ref("ApiKey")] },
+  "DELETE /v1/api_keys/:id": {
+    ...keys("revokeApiKey", "Revoke an API key"),
+    answer: deleted,
+    conflicts: ["last_admin_key"],
+  },
+  "GET /v1/models": { ...account("listModels", "List what agents may use"), answer: [200, ref("ModelList")] },
+  "GET /v1/me": { ...account("getMe", "Who this key is, and what is left of its limits"), answer: [200, ref("Me")] },
+  "GET /v1/openapi.json": {
+    ...account("getOpenApi", "This document"),
+    answer: [200, { type: "object", description: `One document for ${environments.join(" and ")}.` }],
+  },
+};

@@ -1,0 +1,264 @@
+import { errorCodes, runErrorCodes } from "../core/errors.ts";
+import { stepTypes } from "../core/run-event.ts";
+import { runStatuses } from "../core/run-state.ts";
+import { environments, permissions } from "../core/scope.ts";
+
+export type Schema = Record<string, unknown>;
+
+/** What answers look like, by name; they stay open, since fields may be added at any time. */
+export const answerSchemas = (): Record<string, Schema> => ({
+  Agent: resource("agent", { ...agent, tools: list(ref("ToolReference")), updated_at: time }),
+  AgentListItem: resource("agent", { ...agent, tools: integer, updated_at: time }),
+  AgentVersion: resource("agent_version", { ...agent, tools: list(ref("ToolReference")) }),
+  ToolReference: object({ id: text, name: text, type: text }),
+  Tool: resource("tool", { ...tool, updated_at: time }, { ...http, signing_secret: text }),
+  Run: resource("run", run),
+  Message: object(
+    { id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
+    { tool_calls: list(object({ id: text, name: text, arguments: anyObject })), tool_call_id: text },
+  ),
+  ToolCall: object(toolCall),
+  RequiredAction: object({
+    type: { const: "submit_tool_outputs" },
+    submit_tool_outputs: object({ tool_calls: list(object(pendingCall)) }),
+  }),
+  Usage: object({ ...counts, total_tokens: orNull(integer), model_calls: integer, tool_calls: integer, ...cost }),
+  RunError: object({ type: { const: "run_error" }, code: words(runErrorCodes), ...runError }),
+  Approval: resource("approval", { run_id: text, ...pendingCall }),
+  Event: object({ seq: integer, event: text, at: time, data: anyObject }),
+  TraceSummary: resource("trace", { ...trace, steps_count: integer }),
+  Trace: resource("trace", { ...trace, steps: list(ref("TraceStep")), steps_has_more: boolean }),
+  TraceStep: object(step, { raw: list(anyObject) }),
+  ApiKey: resource("api_key", apiKey, { secret: text }),
+  Model: object({
+    id: text,
+    object: { const: "model" },
+    provider: text,
+    available: boolean,
+    context_window: orNull(integer),
+    prices: object({ input: number, cached_input: number, output: number }),
+  }),
+  ModelList: object({ object: { const: "list" }, data: list(ref("Model")), has_more: boolean }, named),
+  Me: object(me, named),
+  Deleted: object({ id: text, object: text, deleted: { const: true } }, named),
+  Error: object({ error: object(error, { errors: list(object(fault)), details: anyObject }), request_id: text }),
+});
+
+/** A page of these. */
+export const listOf = (name: string): Schema =>
+  object(
+    {
+      object: { const: "list" },
+      data: list(ref(name)),
+      has_more: boolean,
+      first_id: orNull(text),
+      last_id: orNull(text),
+    },
+    named,
+  );
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+const text = { type: "string" };
+const integer = { type: "integer" };
+const number = { type: "number" };
+const boolean = { type: "boolean" };
+const anything = {};
+const anyObject = { type: "object" };
+const time = { type: "string", format: "date-time" };
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: "null" }] });
+const list = (items: Schema): Schema => ({ type: "array", items });
+const words = (values: readonly string[]): Schema => ({ type: "string", enum: values });
+const object = (required: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema => ({
+  type: "object",
+  properties: { ...required, ...optional },
+  required: Object.keys(required),
+});
+
+// Beside the rest in every answer; the items of a list have none of their own.
+const named = { request_id: text };
+
+const resource = (kind: string, fields: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema =>
+  object(
+    {
+      id: text,
+      object: { const: kind },
+      ...fields,
+      metadata: { type: "object", additionalProperties: text },
+      created_at: time,
+      project_id: text,
+      environment: words(environments),
+    },
+    { ...optional, ...named },
+  );
+
+const agent = {
+  name: text,
+  description: orNull(text),
+  instructions: text,
+  model: text,
+  model_settings: anyObject,
+  tools_count: integer,
+  output_schema: orNull(anyObject),
+  max_turns: integer,
+  version: integer,
+};
+
+const tool = {
+  name: text,
+  type: text,
+  description: text,
+  parameters: anyObject,
+  approval: { anyOf: [words(["never", "always"]), object({ when: anyObject })] },
+  on_unknown: words(["ask", "retry", "report"]),
+  max_output_bytes: integer,
+  enabled: boolean,
+};
+
+const http = {
+  url: text,
+  method: text,
+  headers: { type: "object", additionalProperties: text },
+  timeout_ms: integer,
+  retries: integer,
+  response: words(["json", "text"]),
+  idempotent: boolean,
+};
+
+const run = {
+  agent_id: text,
+  agent_version: integer,
+  model: text,
+  status: words(runStatuses),
+  input: text,
+  output: orNull(text),
+  output_json: anything,
+  messages: list(ref("Message")),
+  tool_calls: list(ref("ToolCall")),
+  required_action: orNull(ref("RequiredAction")),
+  usage: ref("Usage"),
+  error: orNull(ref("RunError")),
+  thread_id: orNull(text),
+  session_id: orNull(text),
+  user_id: orNull(text),
+  file_ids: list(text),
+  budget: { type: "null" },
+  trace_id: orNull(text),
+  parent_run_id: orNull(text),
+  forked_from: { type: "null" },
+  replay_of: { type: "null" },
+  queue_position: { type: "null" },
+  attempt: integer,
+  started_at: time,
+  ended_at: orNull(time),
+  expires_at: orNull(time),
+};
+
+const toolCall = {
+  id: text,
+  tool_id: orNull(text),
+  tool: text,
+  type: text,
+  arguments: anyObject,
+  status: text,
+  output: anything,
+  error: orNull(object({ code: text, message: text })),
+  attempts: integer,
+  latency_ms: orNull(integer),
+  created_at: time,
+  completed_at: orNull(time),
+};
+
+const pendingCall = {
+  id: text,
+  tool_id: orNull(text),
+  tool: text,
+  arguments: anyObject,
+  needs: words(["output", "approval", "reconcile"]),
+  expires_at: time,
+};
+
+const counts = {
+  input_tokens: orNull(integer),
+  output_tokens: orNull(integer),
+  cached_input_tokens: orNull(integer),
+  reasoning_tokens: orNull(integer),
+};
+const cost = { cost_usd: orNull(number), estimated: boolean };
+
+const runError = { message: text, step_index: orNull(integer), retryable: boolean };
+
+const trace = {
+  run_id: text,
+  agent_id: text,
+  agent_version: integer,
+  status: words(runStatuses),
+  started_at: time,
+  ended_at: orNull(time),
+  duration_ms: integer,
+  usage: ref("Usage"),
+};
+
+const reason = object({ code: text, message: text });
+const step = {
+  id: text,
+  object: { const: "trace_step" },
+  step_index: integer,
+  turn_index: integer,
+  parent_id: orNull(text),
+  type: words(stepTypes),
+  name: text,
+  status: text,
+  attempt: integer,
+  started_at: time,
+  ended_at: orNull(time),
+  latency_ms: orNull(integer),
+  time_to_first_token_ms: orNull(integer),
+  input: anything,
+  output: anything,
+  reasoning: orNull(text),
+  error: orNull(reason),
+  usage: orNull(object({ ...counts, ...cost })),
+  model: orNull(text),
+  tool_call_id: orNull(text),
+  input_hash: orNull(text),
+  replayed: boolean,
+  retries: list(object({ attempt: integer, at: time, reason: orNull(reason), delay_ms: integer })),
+};
+
+const apiKey = {
+  name: text,
+  prefix: text,
+  last4: text,
+  scopes: list(words(permissions)),
+  status: words(["active", "rotating", "revoked", "expired"]),
+  agent_ids: orNull(list(text)),
+  allowed_cidrs: orNull(list(text)),
+  created_by: text,
+  last_used_at: orNull(time),
+  last_used_ip: orNull(text),
+  expires_at: orNull(time),
+  revoked_at: orNull(time),
+  exposed_at: orNull(time),
+  rotated_to: orNull(text),
+  rotated_from: orNull(text),
+};
+
+const me = {
+  object: { const: "me" },
+  id: text,
+  scopes: list(words(permissions)),
+  project_id: text,
+  project: text,
+  environment: words(environments),
+  agent_ids: orNull(list(text)),
+  limits: { type: "object", additionalProperties: integer },
+  rate_limits: {
+    type: "object",
+    additionalProperties: orNull(object({ limit: integer, remaining: integer, reset: integer })),
+  },
+  runs_in_progress: orNull(object({ limit: integer, remaining: integer })),
+};
+
+const fault = { param: orNull(text), code: text, message: text };
+const error = { type: text, code: words(errorCodes), message: text, param: orNull(text), doc_url: text };

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+import type { Need } from "./auth.ts";
+import { operations } from "./openapi-operations.ts";
+
+const server = testApp();
+afterAll(() => server[Symbol.asyncDispose]());
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is whatever it is; the tests look where they look.
+let document: any;
+let admin: Client;
+beforeAll(async () => {
+  admin = await server.client();
+  document = (await admin.get("/v1/openapi.json")).body;
+});
+
+const described = () =>
+  Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+
+test("every route under /v1 is described, and nothing else", () => {
+  const routes = server.app.routes
+    .filter(({ path }) => path.startsWith("/v1/"))
+    .map(({ method, path }) => `${method} ${path.replace(/\/$/, "").replaceAll(/:(\w+)/g, "{$1}")}`);
+  expect(
+    described()
+      .map(({ method, path }) => `${method} ${path}`)
+      .sort(),
+  ).toEqual(routes.toSorted());
+  expect(Object.keys(operations)).toHaveLength(routes.length);
+});
+
+test("operations have ids of their own, a summary, one JSON body at most, an error for whoever has no key", () => {
+  expect(new Set(described().map(({ operation }) => operation.operationId)).size).toBe(described().length);
+  for (const { operation } of described()) {
+    expect(operation.summary).toBeString();
+    expect(operation.responses[401]).toEqual({ $ref: "#/components/responses/401" });
+    const successes = Object.keys(operation.responses).filter((status) => status.startsWith("2"));
+    expect(successes.length).toBeGreaterThan(0);
+    if (operation.requestBody) expect(Object.keys(operation.requestBody.content)).toEqual(["application/json"]);
+  }
+  const bodies = described().filter(({ method }) => method === "POST" || method === "PATCH");
+  expect(bodies.every(({ operation }) => operation.requestBody !== undefined)).toBe(true);
+});
+
+test("every parameter of a path is declared, and none twice", () => {
+  for (const { path, operation } of described()) {
+    const declared = operation.parameters.map(
+      ({ in: place, name }: { in: string; name: string }) => `${place} ${name}`,
+    );
+    expect(new Set(declared).size).toBe(declared.length);
+    for (const [, name] of path.matchAll(/{(\w+)}/g)) expect(declared).toContain(`path ${name}`);
+  }
+});
+
+test("whatever is referred to is there", () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => String(target));
+  expect(references.length).toBeGreaterThan(50);
+  for (const target of new Set(references)) {
+    const found = target
+      .split("/")
+      .slice(1)
+      .reduce((node, part) => node?.[part], document);
+    expect({ target, found: typeof found }).toEqual({ target, found: "object" });
+  }
+});
+
+test("what streams says so", () => {
+  const streaming = described().filter(({ operation }) => operation.responses[200]?.content?.["text/event-stream"]);
+  expect(streaming.map(({ operation }) => operation.operationId).sort()).toEqual([
+    "createRun",
+    "listRunEvents",
+    "submitToolOutputs",
+  ]);
+});
+
+test("every schema is one", () => {
+  const $defs = definitions();
+  for (const name of Object.keys($defs)) expect(checkSchema({ $ref: `#/$defs/${name}`, $defs })).toEqual([]);
+  for (const { operation } of described())
+    if (operation.requestBody)
+      expect(checkSchema(operation.requestBody.content["application/json"].schema)).toEqual([]);
+});
+
+test("a route takes every query parameter that is described, and asks for the scope that is named", async () => {
+  for (const [route, { query = {}, needs }] of Object.entries(operations)) {
+    const [method = "", path = ""] = route.split(" ");
+    const address = path.replaceAll(/:\w+/g, "none");
+    const names = Object.keys(query).map((name) => `${encodeURIComponent(name)}=`);
+    const taken = await server.send(
+      method,
+      `${address}?${names.join("&")}`,
+      method === "GET" ? undefined : {},
+      bearer(),
+    );
+    expect({ route, code: taken.body.error?.code }).not.toEqual({ route, code: "unknown_parameter" });
+    for (const scope of ["read", "run"] as const) {
+      const key = scope === "read" ? reader : runner;
+      const { status } = await server.send(method, address, method === "GET" ? undefined : {}, bearer(await key));
+      expect({ route, scope, admitted: status !== 403 }).toEqual({ route, scope, admitted: admits(needs, scope) });
+    }
+  }
+});
+
+test("real answers are as described, to the last field", async () => {
+  const client = await server.client({ project: "answers" });
+  const tool = await client.post("/v1/tools", { name: "look", url: "https://example.com/look" });
+  const ask = (await client.post("/v1/tools", { name: "ask" })).body.id;
+  const script = [{ text: "Wait.", tool_calls: [{ name: "ask", arguments: {} }] }, { text: "Thanks." }];
+  const body = { name: "a", instructions: "", model: "test/script", tools: [ask], model_settings: { script } };
+  const agent = await client.post("/v1/agents", body);
+  const run = await client.post("/v1/runs?wait=5", { agent_id: agent.body.id, input: "Hello" });
+  expect(run.body.status).toBe("requires_action");
+  expectFit("Run", run.body);
+  expectFit("Approval", (await client.get("/v1/approvals")).body.data[0]);
+  const id = run.body.id;
+  const tool_outputs = [{ tool_call_id: run.body.tool_calls[0].id, output: { at: "noon" } }];
+  await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
+  expectFit("Run", (await client.get("/v1/runs")).body.data[0]);
+  expectFit("Tool", tool.body);
+  expectFit("Tool", (await client.get("/v1/tools")).body.data[0]);
+  expectFit("Agent", agent.body);
+  expectFit("AgentListItem", (await client.get("/v1/agents")).body.data[0]);
+  expectFit("AgentVersion", (await client.get(`/v1/agents/${agent.body.id}/versions`)).body.data[0]);
+  expectFit("Event", (await client.get(`/v1/runs/${id}/events`)).body.data[0]);
+  const trace = await client.get(`/v1/traces/${id}?include=raw`);
+  expectFit("Trace", trace.body);
+  for (const step of trace.body.steps) expectFit("TraceStep", step);
+  for (const call of run.body.tool_calls) expectFit("ToolCall", call);
+  for (const message of run.body.messages) expectFit("Message", message);
+  expectFit("Usage", run.body.usage);
+  expectFit("TraceSummary", (await client.get("/v1/traces")).body.data[0]);
+  expectFit("ApiKey", (await client.post("/v1/api_keys", { name: "k", scopes: ["read"] })).body);
+  expectFit("ModelList", (await client.get("/v1/models")).body);
+  expectFit("Me", (await client.get("/v1/me")).body);
+  expectFit("Deleted", (await client.delete(`/v1/agents/${agent.body.id}`)).body);
+  expectFit("Error", (await client.get(`/v1/agents/${agent.body.id}`)).body);
+});
+
+const reader = server.client({ project: "scopes-read", scopes: ["read"] });
+const runner = server.client({ project: "scopes-run", scopes: ["run"] });
+const bearer = (client: Client = admin) => ({ authorization: `Bearer ${client.key.secret}` });
+const admits = (needs: Need, scope: "read" | "run") => needs === scope || needs === "read_or_run";
+
+function definitions(): Record<string, Record<string, unknown>> {
+  return JSON.parse(JSON.stringify(document.components.schemas).replaceAll("#/components/schemas/", "#/$defs/"));
+}
+
+/** Closed for once, so that a field that nobody described is found. */
+function expectFit(name: string, value: unknown): void {
+  const $defs = definitions();
+  const schema = { ...$defs[name], additionalProperties: false, $defs };
+  expect({ name, faults: validateAgainst(schema, value) }).toEqual({ name, faults: [] });
+}

@@ -1,0 +1,119 @@
+import { Elysia } from "elysia";
+import { build } from "../lib/build-info.ts";
+import type { Auth } from "./auth.ts";
+import { type Operation, operations } from "./openapi-operations.ts";
+import { answerSchemas, ref, type Schema } from "./openapi-schemas.ts";
+
+interface Route {
+  method: string;
+  path: string;
+  hooks: Record<string, unknown>;
+}
+
+/** `GET /v1/openapi.json`: the API in OpenAPI 3.1, made of the application's own routes at the first request. */
+export const openApiRoutes = ({ auth, routes }: { auth: Auth; routes: () => readonly Route[] }) => {
+  let document: Promise<string> | undefined;
+  return new Elysia().use(auth).get(
+    "/openapi.json",
+    async ({ set }) => {
+      document ??= write(routes());
+      set.headers["content-type"] = "application/json";
+      set.headers["cache-control"] = "no-store";
+      return await document; // Text: a `request_id` among its fields would make it another format.
+    },
+    { permission: "read_or_run" },
+  );
+};
+
+async function write(all: readonly Route[]): Promise<string> {
+  // Only whoever asks for the document waits for the library.
+  const { toOpenAPISchema } = await import("@elysiajs/openapi/openapi");
+  const routes = all.filter(({ path }) => path.startsWith("/v1/")).map(described);
+  const source = { getGlobalRoutes: () => routes } as unknown as Parameters<typeof toOpenAPISchema>[0];
+  const paths = toOpenAPISchema(source, { staticFile: false }).paths as Paths;
+  for (const { method, path, operation } of routes)
+    mend(paths[path.replaceAll(/:(\w+)/g, "{$1}")]![method.toLowerCase()]!, operation);
+  return JSON.stringify({
+    openapi: "3.1.1",
+    info: {
+      title: "runnel",
+      version: build.version,
+      description: "A self-hosted agent runtime. Fields may be added at any time; removals come with /v2 only.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: answerSchemas(),
+      responses: refusals,
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key: `sk_test_…`, `sk_live_…`." },
+      },
+    },
+  });
+}
+
+type Paths = Record<
+  string,
+  Record<string, { parameters?: object[]; requestBody?: { content: object; required: boolean } }>
+>;
+
+/** A route as the library shall see it: it would take our own reading of bodies for a format that it does not know. */
+function described({ method, path: address, hooks: { body, params } }: Route) {
+  const path = address.replace(/(?<=.)\/$/, "");
+  const operation = operations[`${method} ${path}`];
+  if (!operation) throw new Error(`${method} ${path} is not described in openapi-operations.ts.`);
+  const { id, tag, summary, needs, streams } = operation;
+  const scope = needs === "read_or_run" ? "`read` or `run`" : `\`${needs}\``;
+  const detail = {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `Needs the scope ${scope}.${streams ? ` ${streams}` : ""}`,
+    responses: responsesOf(operation, body !== undefined, path),
+  };
+  return { method, path, operation, hooks: { ...(params ? { params } : {}), body, detail } };
+}
+
+/** Adds what the library knows nothing of, and takes away the formats in which it offers every body. */
+function mend(described: Paths[string][string], { query = {}, streams, answer: [status] }: Operation): void {
+  const parameters = Object.entries(query).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  // Who follows a stream that somebody else began names the place.
+  const resumes = streams !== undefined && status === 200 && query.starting_after !== undefined;
+  described.parameters = [...(described.parameters ?? []), ...parameters, ...(resumes ? [lastEventId] : [])];
+  const { requestBody } = described;
+  if (!requestBody) return;
+  const json = (requestBody.content as Record<string, { schema: { required?: string[] } }>)["application/json"]!;
+  described.requestBody = { required: (json.schema.required ?? []).length > 0, content: { "application/json": json } };
+}
+
+const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
+
+function responsesOf({ answer: [status, body], streams, conflicts }: Operation, hasBody: boolean, path: string) {
+  const json = { "application/json": { schema: body } };
+  const events = { "text/event-stream": { schema: { type: "string" } } };
+  const success: Record<string, Schema> = { [status]: { description: "Done.", content: json } };
+  if (streams) success[200] = { description: streams, content: status === 200 ? { ...json, ...events } : events };
+  const codes = [400, 401, 403, ...(path.includes(":") || hasBody ? [404] : []), ...(hasBody ? [413, 415] : []), 429];
+  return {
+    ...success,
+    ...Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/responses/${code}` }])),
+    ...(conflicts && { 409: refusal(`The state forbids it: ${conflicts.join(", ")}.`) }),
+    default: { $ref: "#/components/responses/default" },
+  };
+}
+
+const refusal = (description: string) => ({ description, content: { "application/json": { schema: ref("Error") } } });
+
+const refusals = {
+  400: refusal("The request breaks a rule; `errors` lists every fault."),
+  401: refusal("The key is missing or not valid."),
+  403: refusal("The key may not do this, or the address may not be reached."),
+  404: refusal("There is nothing with this id here."),
+  413: refusal("The body is too large."),
+  415: refusal("The body is not application/json in UTF-8."),
+  429: refusal("Too much at once. `Retry-After` says when to come back."),
+  default: refusal("The server could not do it."),
+};
