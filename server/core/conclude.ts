@@ -2,6 +2,7 @@ import { partialOutput } from "./decide.ts";
 import { newId } from "./ids.ts";
 import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
 import { apply, type OpenStep, pendingCalls, type RunState } from "./run-state.ts";
+import { settleCall } from "./settle.ts";
 
 /** What an unfinished model call has said and cost so far. */
 export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated">;
@@ -86,31 +87,9 @@ function discardLost(state: RunState, { step_index, attempt, anchor, run_attempt
 }
 
 const closeToolCalls = (state: RunState, at: number): RunEvent[] =>
-  pendingCalls(state).flatMap(({ id: tool_call_id, step_index, tool, attempts, created_at }): RunEvent[] => {
-    const latency_ms = Math.max(0, at - created_at);
+  pendingCalls(state).flatMap((call) => {
+    const latency_ms = Math.max(0, at - call.created_at);
     const error = { code: "cancelled", message: "The run ended before this call did." };
-    return [
-      {
-        type: "tool.completed",
-        tool_call_id,
-        step_index,
-        tool,
-        status: "cancelled",
-        output: null,
-        error,
-        latency_ms,
-        attempts,
-        message_id: newId("message"),
-        submitted: false,
-      },
-      {
-        type: "step.completed",
-        step_index,
-        step_type: "tool_call",
-        status: "cancelled",
-        latency_ms,
-        error: null,
-        answer: null,
-      },
-    ];
+    const { attempts } = call;
+    return settleCall(call, { status: "cancelled", output: null, error, latency_ms, attempts, submitted: false });
   });

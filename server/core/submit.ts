@@ -1,9 +1,10 @@
+import { equalJson } from "./equal.ts";
 import { AppError } from "./errors.ts";
 import { requiredAction } from "./frames.ts";
-import { newId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import type { RunEvent, ToolError } from "./run-event.ts";
 import type { RunState, RunStatus, ToolCall } from "./run-state.ts";
+import { settleCall } from "./settle.ts";
 
 /** One answer of a client (contract, section 7). `undefined` is absent; an `output` of null is an output. */
 export interface ToolAnswer {
@@ -77,12 +78,10 @@ const resolved = (call: ToolCall, param: string) =>
 
 /** Whether this very answer was given before: a client that retries after a lost response is told yes, once more. */
 function isRepeated(call: ToolCall, { output, is_error, decision, arguments: args }: ToolAnswer): boolean {
-  if (decision === "approve") return call.approved && (args === undefined || Bun.deepEquals(args, call.arguments));
+  if (decision === "approve") return call.approved && (args === undefined || equalJson(args, call.arguments));
   if (decision === "reject") return call.status === "rejected";
   if (!call.submitted) return false;
-  return is_error
-    ? Bun.deepEquals(call.error, clientError(output))
-    : call.error === null && Bun.deepEquals(call.output, output);
+  return is_error ? equalJson(call.error, clientError(output)) : call.error === null && equalJson(call.output, output);
 }
 
 function answerEvents(
@@ -156,32 +155,8 @@ function settle(
   error: ToolError | null,
   at: number,
 ): RunEvent[] {
-  const { id: tool_call_id, step_index, tool } = call;
   const latency_ms = Math.max(0, at - call.created_at);
-  return [
-    {
-      type: "tool.completed",
-      tool_call_id,
-      step_index,
-      tool,
-      status,
-      output,
-      error,
-      latency_ms,
-      attempts: call.attempts,
-      message_id: newId("message"),
-      submitted: true,
-    },
-    {
-      type: "step.completed",
-      step_index,
-      step_type: "tool_call",
-      status: status === "completed" ? "completed" : "failed",
-      latency_ms,
-      error: null,
-      answer: null,
-    },
-  ];
+  return settleCall(call, { status, output, error, latency_ms, attempts: call.attempts, submitted: true });
 }
 
 const clientError = (output: unknown): ToolError => ({

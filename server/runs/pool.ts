@@ -31,6 +31,8 @@ export type Pool = ReturnType<typeof createPool>;
 
 // Storage that refused a write (a full disk) is asked again at this pace, until it takes it.
 const storageRetry_ms = 1000;
+// A thread that lived no longer than this died of something that the next one will meet too.
+const shortLife_ms = 250;
 
 /**
  * Hands runs to threads and their events to the journal. A thread that dies costs its runs a recovery, nothing more;
@@ -67,6 +69,7 @@ export function createPool({
   const threads: Thread[] = Array.from({ length: Math.max(1, size) }, (_, index) => spawn(index));
 
   function spawn(index: number): Thread {
+    const born = performance.now();
     const thread: Thread = makeThread(
       (notices) => {
         for (const notice of notices) hear(notice, thread);
@@ -74,16 +77,26 @@ export function createPool({
       (reason) => {
         if (stopped) return;
         log.error("worker thread ended", { reason });
-        threads[index] = spawn(index);
-        for (const drive of [...drives.values()]) if (drive.thread === thread) lost(drive);
+        replace(index, thread, performance.now() - born < shortLife_ms ? shortLife_ms : 0);
       },
     );
     return thread;
   }
 
-  function lost({ run_id }: Drive): void {
-    drop(run_id);
-    void recover(run_id);
+  /** A thread that cannot even start is started again at a pace: without one it would take the whole processor. */
+  function replace(index: number, dead: Thread, pause_ms: number): void {
+    const lost = new Set([...drives.values()].filter(({ thread }) => thread === dead).map(({ run_id }) => run_id));
+    for (const id of lost) drop(id);
+    const nobody: Thread = { send: (order) => order.do === "start" && lost.add(order.start.run_id), end() {} };
+    threads[index] = nobody;
+    setTimeout(() => {
+      if (stopped) return;
+      threads[index] = spawn(index);
+      for (const id of lost) {
+        drop(id);
+        void recover(id);
+      }
+    }, pause_ms);
   }
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */

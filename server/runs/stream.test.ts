@@ -101,7 +101,9 @@ test("a run without its trace can be cancelled and answered no more, and says so
   await bench.runs.forgetTrace(bench.scope, id);
   await expect(bench.service.cancel(bench.scope, id, null)).rejects.toMatchObject({ code: "run_already_terminal" });
   const answers = [{ tool_call_id: "call_x", output: 1 }];
-  await expect(bench.service.submit(bench.scope, id, answers)).rejects.toMatchObject({ code: "run_not_awaiting_action" });
+  await expect(bench.service.submit(bench.scope, id, answers)).rejects.toMatchObject({
+    code: "run_not_awaiting_action",
+  });
 });
 
 /** What readers were told, by kind, in order. */

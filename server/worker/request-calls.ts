@@ -4,6 +4,7 @@ import { limits } from "../core/limits.ts";
 import type { AssistantPart } from "../core/model-call.ts";
 import type { Needs, RunEvent, ToolError } from "../core/run-event.ts";
 import type { RunState } from "../core/run-state.ts";
+import { settleCall } from "../core/settle.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 
@@ -81,27 +82,8 @@ function needsOf({ approval, type }: ToolSnapshot, args: Record<string, unknown>
   return type === "client" ? "output" : null;
 }
 
-const refusal = ({ id, name }: Asked, step_index: number, error: ToolError): RunEvent[] => [
-  {
-    type: "tool.completed",
-    tool_call_id: id,
-    step_index,
-    tool: name,
-    status: "failed",
-    output: null,
-    error,
-    latency_ms: 0,
-    attempts: 0,
-    message_id: newId("message"),
-    submitted: false,
-  },
-  {
-    type: "step.completed",
-    step_index,
-    step_type: "tool_call",
-    status: "failed",
-    latency_ms: 0,
-    error: null,
-    answer: null,
-  },
-];
+const refusal = ({ id, name }: Asked, step_index: number, error: ToolError): RunEvent[] =>
+  settleCall(
+    { id, step_index, tool: name },
+    { status: "failed", output: null, error, latency_ms: 0, attempts: 0, submitted: false },
+  );

@@ -1,7 +1,7 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
-import { newId } from "../core/ids.ts";
-import type { RunEvent, ToolError } from "../core/run-event.ts";
+import type { ToolError } from "../core/run-event.ts";
 import type { OpenStep, ToolCall } from "../core/run-state.ts";
+import { settleCall } from "../core/settle.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
 /** What running a tool came to; `attempts` counts the requests that were made. */
@@ -26,7 +26,9 @@ async function runCall(call: ToolCall, turn: Turn): Promise<void> {
   const outcome = await turn.ports.runTool(call, tool, turn.signal);
   if (turn.signal.aborted) throw new Superseded();
   const status = outcome.error ? "failed" : "completed";
-  await turn.record(...settled(call, { ...outcome, status, latency_ms: Math.round(performance.now() - begun) }));
+  await turn.record(
+    ...settleCall(call, { ...outcome, status, latency_ms: Math.round(performance.now() - begun), submitted: false }),
+  );
 }
 
 /**
@@ -54,7 +56,14 @@ async function resume(call: ToolCall, step: OpenStep, tool: ToolSnapshot, turn: 
     const error = { code: "outcome_unknown", message };
     const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
     await turn.record(
-      ...settled(call, { status: "unknown", output: null, error, attempts: call.attempts, latency_ms }),
+      ...settleCall(call, {
+        status: "unknown",
+        output: null,
+        error,
+        attempts: call.attempts,
+        latency_ms,
+        submitted: false,
+      }),
     );
     return false;
   }
@@ -64,43 +73,4 @@ async function resume(call: ToolCall, step: OpenStep, tool: ToolSnapshot, turn: 
     call: { id, step_index, turn_index, tool_id, tool: name, type, arguments: args, needs: "reconcile" },
   });
   return false;
-}
-
-interface Settled {
-  status: "completed" | "failed" | "unknown";
-  output: unknown;
-  error: ToolError | null;
-  attempts: number;
-  latency_ms: number;
-}
-
-/** The result and the end of its step, in one append. */
-function settled(
-  { id, step_index, tool }: ToolCall,
-  { status, output, error, attempts, latency_ms }: Settled,
-): RunEvent[] {
-  return [
-    {
-      type: "tool.completed",
-      tool_call_id: id,
-      step_index,
-      tool,
-      status,
-      output,
-      error,
-      latency_ms,
-      attempts,
-      message_id: newId("message"),
-      submitted: false,
-    },
-    {
-      type: "step.completed",
-      step_index,
-      step_type: "tool_call",
-      status: status === "completed" ? "completed" : "failed",
-      latency_ms,
-      error: null,
-      answer: null,
-    },
-  ];
 }
