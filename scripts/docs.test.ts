@@ -12,8 +12,8 @@ const names = (word: string) => new RegExp(`(?<![\\w/-])${RegExp.escape(word)}(?
 const unnamed = (words: Iterable<string>) => [...new Set(words)].filter((word) => !names(word)).sort();
 
 describe("README.md names", () => {
-  test("every route, as `METHOD /path`", () => {
-    using server = testApp();
+  test("every route, as `METHOD /path`", async () => {
+    await using server = testApp();
     // The dashboard's own addresses serve its pages alone and may change with them.
     const open = server.app.routes.filter(({ path }) => !/^\/(console|dashboard)(\/|$)/.test(path));
     expect(open.length).toBeGreaterThan(0);
