@@ -5,12 +5,12 @@ import { idPattern } from "../core/ids.ts";
 import { type Auth, type Principal, requireAgent } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Condition, pageParameters, readPage } from "../http/page.ts";
-import { pathOf } from "../http/schemas.ts";
+import { pathOf, pathWith } from "../http/schemas.ts";
 import { CreateAgent, UpdateAgent } from "./schema.ts";
 import type { AgentStore } from "./store.ts";
 
 const params = pathOf("agent");
-const versionParams = Type.Object({
+const versionParams = pathWith({
   id: Type.String({ pattern: idPattern("agent") }),
   version: Type.String({ pattern: "^[1-9][0-9]{0,14}$" }),
 });

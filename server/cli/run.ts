@@ -27,9 +27,9 @@ export async function run(agent: string, input: string, flags: RunFlags): Promis
   const client = await openClient(flags);
   const screen = createRunScreen({ json: flags.json ?? false });
   const { id } = await client.post<Run>("/runs", { agent_id: await findAgent(client, agent), input });
-  screen.note(id);
   const asking = new AbortController();
   const stopListening = cancelOnInterrupt(client, id, asking, screen);
+  screen.note(id);
   try {
     const completed = await follow(client, id, (frame) => react(client, id, frame, { answers, screen, asking }));
     if (flags.json) console.log(JSON.stringify(await client.get(`/runs/${id}`)));

@@ -11,10 +11,10 @@ import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
 import { type Certificate, ownCertificate, readCertificate } from "../lib/certificate.ts";
 import { createJudge } from "../lib/egress-policy.ts";
-import { createLog, type Log, type LogFormat } from "../lib/log.ts";
+import { createLog, type LogFormat } from "../lib/log.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
-import { usageError } from "./exit-code.ts";
+import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
 import { type ListenFlags, type ListenPlan, planListener, splitList } from "./listen-plan.ts";
 import { print } from "./print.ts";
@@ -32,14 +32,15 @@ export interface ServeFlags extends ListenFlags {
 const maxBody_bytes = 128 * 1024 * 1024; // The routes have limits of their own, which answer with an explanation.
 const drain_ms = 10_000;
 
-/** Serves until SIGTERM or SIGINT. */
-export async function serve(flags: ServeFlags): Promise<void> {
+/** Serves until SIGTERM or SIGINT, and then ends the process. */
+export async function serve(flags: ServeFlags): Promise<never> {
   removeProxyEnvironment();
   const plan = planListener(flags);
   const workers = readWorkers(flags.workers);
   const egress = { allow: splitList(flags.egressAllow), loopback: plan.loopback };
   createJudge(egress); // Throws for a rule that cannot be read, before anything is touched.
   const log = createLog({ format: flags.log, write: (line) => console.error(line), secrets: secretsOf(process.env) });
+  const told = signalTold();
   const dir = openDataDir(flags.dataDir, { lock: true });
   const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary() });
   const certificate = await openCertificate(plan, dir);
@@ -78,7 +79,21 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const greeting = await greet({ plan, port: listener.port!, certificate, dir, db, app, recovered_runs });
   writeServerFile(dir.serverFile, { address: greeting.address, cacert: greeting.cacert, pid: process.pid });
   print(flags.json, greeting, () => greetingText(greeting));
-  await untilTold({ listener, app, db, dir, log });
+  process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
+  process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
+  log.info("stopping", { signal: await told });
+  await stop({ listener, app, db, dir });
+  log.info("stopped");
+  process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
+}
+
+/** Waits for a signal to stop; a second one ends the process at once. */
+function signalTold(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let signals = 0;
+  for (const signal of ["SIGTERM", "SIGINT"] as const)
+    process.on(signal, () => (++signals > 1 ? process.exit(exitCodes.failed) : resolve(signal)));
+  return promise;
 }
 
 function listen(
@@ -159,18 +174,9 @@ interface Running {
   app: App;
   db: Db;
   dir: DataDir;
-  log: Log;
 }
 
-/** Waits for a signal and then ends what runs; a second signal ends the process at once. */
-async function untilTold({ listener, app, db, dir, log }: Running): Promise<void> {
-  process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
-  process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
-  const { promise: told, resolve } = Promise.withResolvers<string>();
-  let signals = 0;
-  for (const signal of ["SIGTERM", "SIGINT"] as const)
-    process.on(signal, () => (++signals > 1 ? process.exit(1) : resolve(signal)));
-  log.info("stopping", { signal: await told });
+async function stop({ listener, app, db, dir }: Running): Promise<void> {
   await app.stop();
   // Answers on their way get this long; then nothing is waited for, since a dead client would be waited for for ever.
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
@@ -181,5 +187,4 @@ async function untilTold({ listener, app, db, dir, log }: Running): Promise<void
   removeServerFile(dir.serverFile);
   db.close();
   dir.release();
-  log.info("stopped");
 }

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
+import { newId } from "../core/ids.ts";
 import { openDatabase } from "../db/open.ts";
 import { createEdge } from "../http/edge.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
+import { pathOf } from "../http/schemas.ts";
 import { createKeyStore } from "../keys/store.ts";
 import { createProjectStore } from "../projects/store.ts";
 import { createAccounts } from "./accounts.ts";
@@ -55,6 +57,7 @@ async function startConsole({ secureCookie = true } = {}) {
               permission: "admin",
             },
           )
+          .get("/runs/:id", ({ params }) => ({ id: params.id }), { permission: "read", params: pathOf("run") })
           .post("/whoami", ({ principal }) => ({ id: principal.id }), { permission: "admin" }),
       now,
     }),
@@ -101,6 +104,14 @@ beforeEach(async () => {
 afterEach(() => {
   expect(server.bugs).toEqual([]);
   server.db.close();
+});
+
+test("a resource is found by its id, though the path names a project and an environment before it", async () => {
+  await server.signUp();
+  const id = newId("run");
+  const found = await server.send("GET", `/${server.project.id}/test/runs/${id}`);
+  expect([found.status, found.body.id]).toEqual([200, id]);
+  expect((await server.send("GET", `/${server.project.id}/test/runs/run_none`)).status).toBe(404);
 });
 
 describe("set-up", () => {

@@ -63,7 +63,8 @@ export const catalogue = {
   url_not_allowed: {
     status: 403,
     type: "permission_error",
-    meaning: "The address may not be reached from this server: it is private, or not https. The operator can allow it.",
+    meaning:
+      "The address may not be reached from this server: private, not https, or a port of another protocol. The operator can allow private ones.",
   },
   cross_origin: {
     status: 403,

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { idPattern, type Kind } from "../core/ids.ts";
 
 // Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
@@ -19,7 +19,11 @@ export const oneOf = <const T extends string>(values: readonly T[]) =>
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 
 /** Parameters of a path that ends in an id; one that cannot be an id is 404. */
-export const pathOf = (kind: Kind) => Type.Object({ id: idOf(kind) });
+export const pathOf = (kind: Kind) => pathWith({ id: idOf(kind) });
+
+/** Parameters of a path. Under the console there are more of them: project and environment. */
+export const pathWith = <T extends TProperties>(parameters: T) =>
+  Type.Object(parameters, { additionalProperties: true });
 
 /** JSON that is checked elsewhere. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());

@@ -5,6 +5,7 @@ import type { Auth } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { pageParameters, readPage } from "../http/page.ts";
+import { pathWith } from "../http/schemas.ts";
 import type { TracePage, TraceStore } from "./store.ts";
 
 export interface TraceRoutes {
@@ -14,7 +15,7 @@ export interface TraceRoutes {
   forget(scope: Parameters<TraceStore["get"]>[0], runId: string): Promise<void>;
 }
 
-const params = Type.Object({ run_id: Type.String() });
+const params = pathWith({ run_id: Type.String() });
 const stepsPerPage = 100;
 
 export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
