@@ -1,0 +1,123 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAgent, createScripted } from "./fixtures.ts";
+import { type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
+
+// The command line next to the running server, on the same data directory.
+let server: Runnel;
+beforeAll(async () => {
+  server = await startRunnel();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+async function json(...args: string[]): Promise<Json> {
+  const { code, stdout, stderr } = await server.command(...args, "--json");
+  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+test("a key made while the server runs is good at once, and a revoked one is bad at once", async () => {
+  const key = await json("keys", "create", "--project", "default", "--env", "test", "--scopes", "run", "--name", "ci");
+  expect(key).toMatchObject({ object: "api_key", scopes: ["run"], status: "active" });
+  expect((await server.get("/v1/me", key.secret)).body).toMatchObject({ scopes: ["run"] });
+  expect((await server.post("/v1/agents", {}, key.secret)).body.error.code).toBe("insufficient_scope");
+
+  await json("keys", "revoke", key.id);
+  expect((await server.get("/v1/me", key.secret)).body.error.code).toBe("invalid_api_key");
+  const { data } = await json("keys", "list", "--project", "default", "--env", "test");
+  expect(data.find(({ id }: { id: string }) => id === key.id)).toMatchObject({ status: "revoked" });
+  expect(JSON.stringify(data)).not.toContain(key.secret);
+});
+
+test("revoking a key closes its open streams within about a second, and the run goes on", async () => {
+  const agent_id = await createScripted(server, [{ text: "word ".repeat(400), delta_ms: 20 }]);
+  const key = await json("keys", "create", "--env", "test", "--scopes", "run");
+  await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true }, key: key.secret });
+  const { data } = await stream.until("token");
+  await json("keys", "revoke", key.id);
+  const revokedAt = performance.now();
+  await stream.rest();
+  expect(performance.now() - revokedAt).toBeLessThan(3000);
+  expect(stream.frames.map(({ event }) => event)).not.toContain("run.completed");
+  expect((await server.get(`/v1/runs/${data.run_id}`)).body.status).toBe("in_progress");
+  await server.post(`/v1/runs/${data.run_id}/cancel`);
+});
+
+test("a project has keys of its own, which see nothing of another's", async () => {
+  await json("projects", "create", "second");
+  expect((await json("projects", "list")).data.map(({ name }: Json) => name)).toEqual(["default", "second"]);
+  const key = await json("keys", "create", "--project", "second", "--env", "test", "--scopes", "admin");
+  const agent_id = await createAgent(server, "test/echo");
+  expect((await server.get(`/v1/agents/${agent_id}`, key.secret)).status).toBe(404);
+  expect((await server.get("/v1/agents", key.secret)).body.data).toEqual([]);
+});
+
+test("a project that does not exist gets no key", async () => {
+  const { code, stdout, stderr } = await server.command("keys", "create", "--project", "typo");
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain("typo");
+});
+
+test("the doctor finds nothing wrong with a running server", async () => {
+  const { stdout, code } = await server.command("doctor", "--json");
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toBeObject();
+});
+
+test("a run can be started and its trace read from the terminal", async () => {
+  const agent_id = await createScripted(server, [{ text: "Hello from the script." }]);
+  const run = await server.command("run", agent_id, "Hi");
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello from the script.") });
+  const { body } = await server.get("/v1/runs?limit=1");
+  const trace = await server.command("trace", body.data[0].id);
+  expect(trace).toMatchObject({ code: 0, stdout: expect.stringContaining("model") });
+});
+
+test("the version names the commit and the date, from any folder", async () => {
+  const { code, stdout } = await runCommand(["version"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^runnel \d+\.\d+\.\d+ .*commit .+/) });
+  expect((await runCommand(["--version"])).stdout).toContain(stdout.trim().split(" ")[1]!);
+});
+
+test("a second server on the same data directory is turned away with 75", async () => {
+  const { code, stderr } = await server.command("serve", "--port", "0");
+  expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining(server.dataDir) });
+});
+
+test("a wrong command or flag is a usage error, 2", async () => {
+  for (const args of [["nonsense"], ["serve", "--nonsense"], ["serve", "--port", "99999999"], ["keys"]])
+    expect({ args, code: (await runCommand(args)).code }).toEqual({ args, code: 2 });
+});
+
+test("a database of a newer runnel is left alone, with 78", async () => {
+  await using other = await startRunnel();
+  expect(await other.stop()).toBe(0);
+  const db = new Database(join(other.dataDir, "runnel.db"));
+  db.run("PRAGMA user_version = 9999");
+  db.close();
+  const { code, stderr } = await other.command("serve", "--port", "0");
+  expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining("9999") });
+});
+
+test("secrets lie in folders and files that only their owner can read", () => {
+  expect(statSync(server.dataDir).mode & 0o777).toBe(0o700);
+  for (const path of new Bun.Glob("**/*").scanSync({ cwd: server.dataDir }))
+    if (!path.startsWith("lib/") && !path.endsWith("cert.pem"))
+      expect({ path, mode: statSync(join(server.dataDir, path)).mode & 0o077 }).toEqual({ path, mode: 0 });
+});
+
+test("files of the folder that it is started in neither configure the server nor run in it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
+  try {
+    await Bun.write(join(folder, "bunfig.toml"), 'preload = ["./evil.ts"]');
+    await Bun.write(join(folder, "evil.ts"), 'console.log("evil"); process.exit(9);');
+    await Bun.write(join(folder, ".env"), "RUNNEL_DATA_DIR=/nonexistent/x");
+    const { code, stdout } = await runCommand(["version"], { cwd: folder });
+    expect({ code, evil: stdout.includes("evil") }).toEqual({ code: 0, evil: false });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

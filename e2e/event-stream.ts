@@ -1,0 +1,128 @@
+import type { Json } from "./harness.ts";
+
+/** One server-sent event. */
+export interface Frame {
+  id: string;
+  event: string;
+  data: Json;
+}
+
+export type EventStream = Awaited<ReturnType<typeof openStream>>;
+
+const patience_ms = 30_000;
+
+/** Opens a stream and reads it by itself, so that what was sent before the server died is not lost. */
+export async function openStream(open: (signal: AbortSignal) => Promise<Response>) {
+  const abort = new AbortController();
+  const response = await open(abort.signal);
+  const frames: Frame[] = [];
+  const comments: string[] = [];
+  let end: "open" | "ended" | "cut" = "open";
+  let wake = Promise.withResolvers<void>();
+  const took = () => {
+    wake.resolve();
+    wake = Promise.withResolvers();
+  };
+  const reading = (async () => {
+    try {
+      for await (const block of blocks(response.body!)) {
+        const frame = parseBlock(block);
+        if (frame) frames.push(frame);
+        else if (block.startsWith(":")) comments.push(block.slice(1).trim());
+        took();
+      }
+      end = "ended";
+    } catch {
+      end = "cut"; // The server died, or we left.
+    }
+    took();
+  })();
+
+  /** The first event, also among those read already, for which `wanted` holds; throws when the stream ends before. */
+  async function until(wanted: string | ((frame: Frame) => boolean)): Promise<Frame> {
+    const holds = typeof wanted === "string" ? (frame: Frame) => frame.event === wanted : wanted;
+    const patience = timeout();
+    try {
+      for (;;) {
+        const found = frames.find(holds);
+        if (found) return found;
+        if (end !== "open") throw new Error(`The stream ended without it: ${frames.map(({ event }) => event).join(" ")}`);
+        await Promise.race([wake.promise, patience.promise]);
+      }
+    } finally {
+      patience.clear();
+    }
+  }
+
+  /** Waits for the end and answers everything that was read. */
+  async function rest(): Promise<Frame[]> {
+    const patience = timeout();
+    await Promise.race([reading, patience.promise]).finally(patience.clear);
+    return frames;
+  }
+
+  return {
+    response,
+    frames,
+    comments,
+    until,
+    rest,
+    /** How it ended: by the server's will, or cut off. */
+    ending: () => end,
+    lastId: (): string | null => frames.at(-1)?.id ?? null,
+    /** Leaves, as a client does that closes the connection. */
+    async close(): Promise<void> {
+      abort.abort();
+      await reading;
+    },
+    async [Symbol.asyncDispose]() {
+      abort.abort();
+      await reading;
+    },
+  };
+}
+
+/**
+ * What a reader that follows the rules has been told of each model call, by the `seq` of its `step.started`: deltas
+ * joined, and thrown away where a restart says that they are void. Throws at the first character doubled or missing.
+ */
+export function textsOf(frames: readonly Frame[]): string[] {
+  const texts = new Map<number, string>();
+  for (const { event, id, data } of frames) {
+    if (event === "step.restarted") texts.delete(data.discards);
+    if (event !== "token") continue;
+    const text = (texts.get(data.seq) ?? "") + data.delta;
+    if (text.length !== data.offset || id !== `${data.seq}.${data.offset}`)
+      throw new Error(`${id} says offset ${data.offset} after ${text.length} characters.`);
+    texts.set(data.seq, text);
+  }
+  return [...texts.values()];
+}
+
+/** The `seq` of the journaled events among them, in the order in which they came. */
+export const seqsOf = (frames: readonly Frame[]): number[] =>
+  frames.filter(({ event }) => event !== "token").map(({ data }) => data.seq);
+
+async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    const parts = text.split("\n\n");
+    text = parts.pop()!;
+    yield* parts;
+  }
+}
+
+function parseBlock(block: string): Frame | null {
+  const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s, 2) as [string, string]));
+  const [id, event, data] = [fields.get("id"), fields.get("event"), fields.get("data")];
+  return id && event && data ? { id, event, data: JSON.parse(data) } : null;
+}
+
+function timeout() {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`Nothing for ${patience_ms} ms.`)), patience_ms);
+  promise.catch(() => {}); // It may lose every race.
+  return { promise, clear: () => clearTimeout(timer) };
+}

@@ -1,0 +1,194 @@
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inProject } from "../scripts/root.ts";
+import { type EventStream, openStream } from "./event-stream.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that no type of this suite promises.
+export type Json = any;
+
+/** A response as a test looks at it: JSON is parsed, anything else is text. */
+export interface Answer {
+  status: number;
+  body: Json;
+  headers: Headers;
+}
+
+/** What one command came to. */
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface ServerOptions {
+  environment?: Record<string, string>;
+  flags?: string[];
+  /** Leaves the limits of section 13 as they are; otherwise they are off, or the suites would wait for them. */
+  keepLimits?: boolean;
+}
+
+export type Runnel = Awaited<ReturnType<typeof startRunnel>>;
+
+/** The executable under test. */
+export const executable = process.env.RUNNEL_EXECUTABLE ?? inProject("dist/runnel");
+const patience_ms = 30_000;
+
+/** Starts the compiled executable as a stranger would: in an empty folder, over TLS, with a data directory of its own. */
+export async function startRunnel({ environment = {}, flags = [], keepLimits = false }: ServerOptions = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
+  const dataDir = join(folder, "data");
+  const cwd = join(folder, "empty");
+  mkdirSync(cwd);
+  const log = join(folder, "log");
+  const env = cleanEnvironment(environment);
+  const serve = () => startProcess({ cwd, env, log, dataDir, flags });
+
+  let running = await serve();
+  const keys: { test: string; live: string } = readKeys(running.line);
+  const setupUrl: string = running.line.setup_link;
+  if (!keepLimits) liftLimits(join(dataDir, "runnel.db"));
+
+  const request = (path: string, init: RequestInit & { key?: string | null } = {}): Promise<Response> => {
+    const { key = keys.test, ...rest } = init;
+    const headers = new Headers(rest.headers);
+    if (key !== null && !headers.has("authorization")) headers.set("authorization", `Bearer ${key}`);
+    if (typeof rest.body === "string" && !headers.has("content-type")) headers.set("content-type", "application/json");
+    return fetch(`${running.url}${path}`, { ...rest, headers, redirect: "manual", tls: { ca: running.ca } });
+  };
+  const send = async (method: string, path: string, body?: unknown, key?: string | null): Promise<Answer> =>
+    read(await request(path, { method, body: body === undefined ? undefined : JSON.stringify(body), key }));
+  const kill9 = async (): Promise<void> => {
+    running.child.kill("SIGKILL");
+    await running.child.exited;
+  };
+
+  return {
+    folder,
+    cwd,
+    dataDir,
+    keys,
+    /** The one-time link to the dashboard that the first start printed. */
+    setupUrl,
+    get url() {
+      return running.url;
+    },
+    get ca() {
+      return running.ca;
+    },
+    get pid() {
+      return running.child.pid;
+    },
+    /** A request with the test key, unless `key` names another one, or null for none. */
+    fetch: request,
+    get: (path: string, key?: string | null) => send("GET", path, undefined, key),
+    post: (path: string, body?: unknown, key?: string | null) => send("POST", path, body, key),
+    delete: (path: string, key?: string | null) => send("DELETE", path, undefined, key),
+    /** Opens a stream of events; with a body by POST, else by GET. */
+    async stream(path: string, init: { body?: unknown; after?: string | null; key?: string } = {}): Promise<EventStream> {
+      const headers: Record<string, string> = { accept: "text/event-stream" };
+      if (init.after) headers["last-event-id"] = init.after;
+      const body = init.body === undefined ? undefined : JSON.stringify(init.body);
+      return openStream((signal) => request(path, { method: body ? "POST" : "GET", body, headers, key: init.key, signal }));
+    },
+    /** Runs another command of the executable on the same data directory, with the test key. */
+    command: (...args: string[]): Promise<Ended> =>
+      runCommand([...args, "--data-dir", dataDir], { cwd, env: { ...env, RUNNEL_API_KEY: keys.test } }),
+    /** Ends the process at once, as a power cut would. */
+    kill9,
+    /** SIGTERM; answers the exit code. */
+    async stop(): Promise<number> {
+      running.child.kill("SIGTERM");
+      return await running.child.exited;
+    },
+    /** Starts again on the same data directory, after `kill9` or `stop`. */
+    async restart(): Promise<void> {
+      running = await serve();
+    },
+    log: (): string => (existsSync(log) ? readFileSync(log, "utf8") : ""),
+    async [Symbol.asyncDispose]() {
+      await kill9();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs one command of the executable to its end. */
+export async function runCommand(
+  args: string[],
+  { cwd = tmpdir(), env = cleanEnvironment({}) }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Ended> {
+  const child = Bun.spawn([executable, ...args], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  clearTimeout(timer);
+  return { code, stdout, stderr };
+}
+
+/** Parses a response for a test. */
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+  return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+}
+
+interface Start {
+  cwd: string;
+  env: Record<string, string>;
+  log: string;
+  dataDir: string;
+  flags: string[];
+}
+
+async function startProcess({ cwd, env, log, dataDir, flags }: Start) {
+  const command = [executable, "serve", "--port", "0", "--data-dir", dataDir, "--json", ...flags];
+  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: Bun.file(log) });
+  const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
+  try {
+    const line: Json = JSON.parse(await firstLine(child.stdout));
+    const ca = line.cacert ? readFileSync(line.cacert, "utf8") : undefined;
+    return { child, line, url: line.address as string, ca };
+  } catch (cause) {
+    child.kill("SIGKILL");
+    throw new Error(`The server did not start:\n${readFileSync(log, "utf8")}`, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The rest of the output is read too, or a full pipe would stop the server. */
+function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  void (async () => {
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const chunk of output) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
+    }
+    reject(new Error(`It ended and had said: ${text}`));
+  })();
+  return promise;
+}
+
+function readKeys(line: Json): { test: string; live: string } {
+  if (!line.keys?.test || !line.keys?.live) throw new Error(`The first start showed no keys: ${JSON.stringify(line)}`);
+  return line.keys;
+}
+
+/** Without the caller's settings and proxies: a stranger's machine has neither. */
+function cleanEnvironment(more: Record<string, string>): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^RUNNEL_|_API_KEY$|_proxy$|^BUN_/i.test(name) && name !== "OLLAMA_BASE_URL",
+  );
+  return { ...(Object.fromEntries(kept) as Record<string, string>), ...more };
+}
+
+function liftLimits(path: string): void {
+  const db = new Database(path);
+  db.run("PRAGMA busy_timeout = 5000");
+  const off = { reads_per_minute: 0, run_creations_per_minute: 0, writes_per_minute: 0, runs_in_progress: 0 };
+  db.query("UPDATE projects SET settings = ?").run(JSON.stringify(off));
+  db.close();
+}

@@ -1,0 +1,124 @@
+import type { Json } from "./harness.ts";
+
+/** A request that the model got. */
+export interface ModelRequest {
+  model: string;
+  messages: Json[];
+  /** Settles when the client closes the connection before the answer is complete. */
+  aborted: Promise<void>;
+}
+
+export type ModelServer = ReturnType<typeof startModelServer>;
+
+const words = "a stream that is small holds the word run and carries every leaf it is given down to the sea".split(" ");
+
+/** The text that the model `words-<count>-<ms>` answers with. */
+export const wordsOf = (count: number): string =>
+  Array.from({ length: count }, (_, index) => words[index % words.length]).join(" ");
+
+/**
+ * An OpenAI-compatible model on loopback. Its name says how it behaves:
+ * `words-<count>-<ms>` writes words with a pause before each; `tools-<count>` asks for the first tool so many times at
+ * once, and writes when it has read the results; `turns-<ms>` asks for each of its tools in turn, one per call; the
+ * rest fail or lie, as the table says.
+ */
+export function startModelServer() {
+  const requests: ModelRequest[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const body: Json = await request.json();
+      const { promise: aborted, resolve } = Promise.withResolvers<void>();
+      requests.push({ model: body.model, messages: body.messages, aborted });
+      return answer(body, resolve);
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/v1`,
+    requests,
+    count: (model: string): number => requests.filter((request) => request.model === model).length,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+    },
+  };
+}
+
+const failures: Record<string, (onAbort: () => void) => Response | Promise<Response>> = {
+  "fails-500": () => Response.json({ error: { message: "It broke.", type: "server_error" } }, { status: 500 }),
+  "fails-429": () =>
+    Response.json({ error: { message: "Slower.", type: "rate_limit" } }, { status: 429, headers: { "retry-after": "0" } }),
+  "fails-401": () => Response.json({ error: { message: "Bad key sk-secret.", type: "auth" } }, { status: 401 }),
+  "lies-html": () => new Response("<html><h1>Welcome</h1></html>", { headers: { "content-type": "text/html" } }),
+  "lies-garbage": () => sse(["data: {not json\n\n", "data: \u0000\u0001\n\n", "data: [DONE]\n\n"]),
+  "lies-empty": () => sse([]),
+  "cuts-off": (onAbort) => sse([chunk({ content: "It begins" }), new Error("cut")], 0, onAbort),
+  "never-answers": (onAbort) => sse([], Number.POSITIVE_INFINITY, onAbort),
+};
+
+function answer({ model, messages, tools = [] }: Json, onAbort: () => void): Response | Promise<Response> {
+  const failure = failures[model];
+  if (failure) return failure(onAbort);
+  const [kind, first = "1", second = "0"] = model.split("-");
+  const results = messages.filter(({ role }: Json) => role === "tool").length;
+  if (kind === "words") return sse(saying(wordsOf(Number(first))), Number(second), onAbort);
+  if (kind === "tools" && results === 0) return sse(calling(Array(Number(first)).fill(tools[0].function.name)), 0, onAbort);
+  if (kind === "turns" && results < tools.length)
+    return sse(calling([tools[results].function.name]), Number(first), onAbort);
+  return sse(saying(`I read ${results} results.`), 0, onAbort);
+}
+
+function saying(text: string): string[] {
+  const parts = text.split(/(?<= )/).map((content) => chunk({ content }));
+  return [chunk({ role: "assistant", content: "" }), ...parts, ...closing("stop", parts.length)];
+}
+
+function calling(names: string[]): string[] {
+  const calls = names.map((name, index) => ({
+    index,
+    id: `call_${index}`,
+    type: "function",
+    function: { name, arguments: JSON.stringify({ city: `Oslo ${index}` }) },
+  }));
+  return [chunk({ role: "assistant", content: null, tool_calls: calls }), ...closing("tool_calls", 8)];
+}
+
+const closing = (reason: string, tokens: number): string[] => {
+  const usage = { prompt_tokens: 20, completion_tokens: tokens, total_tokens: 20 + tokens };
+  return [chunk({}, reason), `data: ${JSON.stringify({ ...shape, choices: [], usage })}\n\n`, "data: [DONE]\n\n"];
+};
+
+const shape = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "stub" };
+const chunk = (delta: object, finish_reason: string | null = null): string =>
+  `data: ${JSON.stringify({ ...shape, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+
+/** Sends the pieces with a pause before each; an error among them cuts the connection. */
+function sse(pieces: (string | Error)[], pause_ms = 0, onAbort = () => {}): Response {
+  let open = true;
+  const body = async function* () {
+    if (pause_ms === Number.POSITIVE_INFINITY) await new Promise(() => {});
+    for (const piece of pieces) {
+      if (pause_ms > 0) await Bun.sleep(pause_ms);
+      if (!open) return;
+      if (piece instanceof Error) throw piece;
+      yield piece;
+    }
+  };
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      try {
+        for await (const piece of body()) controller.enqueue(encoder.encode(piece));
+        if (open) controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+    },
+    cancel() {
+      open = false;
+      onAbort();
+    },
+  });
+  return new Response(stream, { headers: { "content-type": "text/event-stream" } });
+}

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inProject } from "../scripts/root.ts";
+
+// The README's quick start, block by block in one shell, as a stranger would type it: what it shows is what happens.
+
+const executable = process.env.RUNNEL_EXECUTABLE ?? inProject("dist/runnel");
+const patience_ms = 30_000;
+
+interface Block {
+  /** `start`: `npm start`. `settings`: the reader copies what it printed. `quickstart`: typed as it stands. */
+  kind: "start" | "settings" | "quickstart";
+  code: string;
+  /** What the README shows after it. */
+  expected: string | null;
+}
+
+const blocks = readBlocks(readFileSync(inProject("README.md"), "utf8"));
+const folder = mkdtempSync(join(tmpdir(), "runnel-quickstart-"));
+const shell = openShell(folder);
+let server: Server | null = null;
+
+interface Server {
+  child: Bun.Subprocess<"ignore", "pipe", "inherit">;
+  address: string;
+  key: string | null;
+}
+
+beforeAll(() => {
+  // The reader stands in the project's folder, where `npm start` has put the executable.
+  mkdirSync(join(folder, "dist"));
+  symlinkSync(executable, join(folder, "dist/runnel"));
+});
+
+afterAll(async () => {
+  shell.end();
+  server?.child.kill("SIGKILL");
+  await server?.child.exited;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("the quick start starts, kills, starts again, and is typed in between", () => {
+  const kinds = blocks.map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === "start")).toHaveLength(2);
+  expect(kinds.filter((kind) => kind === "settings")).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === "quickstart").length).toBeGreaterThan(7);
+  expect(blocks.some(({ code }) => code.includes("kill -9"))).toBe(true);
+});
+
+test(
+  "every command of the quick start prints what the README says",
+  async () => {
+    for (const { kind, code, expected } of blocks) {
+      if (kind === "start") await start();
+      else if (kind === "settings") await shell.run(settings(code));
+      else {
+        const { stdout, stderr } = await shell.run(code);
+        if (expected !== null && !fits(stdout.trim(), expected))
+          expect({ code, printed: stdout.trim(), stderr }).toEqual({ code, printed: expected, stderr: "" });
+      }
+    }
+  },
+  patience_ms * 2,
+);
+
+/** What `npm start` comes to, but for its port: that of the first start is any free one, and the second takes the same. */
+async function start(): Promise<void> {
+  const again = server;
+  await again?.child.exited; // The reader's `kill -9` has ended it.
+  const port = again ? new URL(again.address).port : "0";
+  const child = Bun.spawn([executable, "serve", "--port", port, "--json"], {
+    cwd: folder,
+    env: environment(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { address, keys } = JSON.parse(await firstLine(child.stdout));
+  server = { child, address, key: keys?.test ?? null };
+}
+
+/** The reader's own values in place of the example's. */
+function settings(code: string): string {
+  const { address, key } = server!;
+  const set = code
+    .replace(/RUNNEL_URL=.*/, `RUNNEL_URL=${address}`)
+    .replace(/RUNNEL_API_KEY=.*/, `RUNNEL_API_KEY=${key}`);
+  expect(set).not.toContain("…");
+  return set;
+}
+
+function readBlocks(markdown: string): Block[] {
+  const fences = [...markdown.matchAll(/^```(\w+)(?: (\w+))?\n([\s\S]*?)^```$/gm)];
+  return fences.flatMap(([, language, kind, code = ""], index) => {
+    if (language !== "bash" || kind === undefined) return [];
+    const [, next, , expected = ""] = fences[index + 1] ?? [];
+    return [{ kind: kind as Block["kind"], code, expected: next === "text" ? expected.trim() : null }];
+  });
+}
+
+/** `…` stands for anything. Each part is taken where it comes first: a regular expression could try for ever. */
+function fits(printed: string, expected: string): boolean {
+  const [first = "", ...rest] = expected.split("…");
+  const last = rest.pop();
+  if (last === undefined) return printed === first;
+  if (!printed.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = printed.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return printed.endsWith(last) && printed.length - last.length >= at;
+}
+
+/** One shell for all blocks, since they use one another's variables. */
+function openShell(cwd: string) {
+  const bash = Bun.spawn(["bash", "--noprofile", "--norc"], {
+    cwd,
+    env: environment(),
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = [collect(bash.stdout), collect(bash.stderr)];
+  let count = 0;
+  return {
+    /** Runs a block to its end. */
+    async run(code: string): Promise<{ stdout: string; stderr: string }> {
+      const mark = `--- end of block ${++count} ---`;
+      const file = join(cwd, `block-${count}.sh`);
+      writeFileSync(file, code);
+      // From a file: a command of the block that reads its input would take the next block for it.
+      bash.stdin.write(`. ${file} < /dev/null\nprintf '\\n%s\\n' '${mark}'; printf '%s\\n' '${mark}' >&2\n`);
+      bash.stdin.flush();
+      const timer = setTimeout(() => bash.kill("SIGKILL"), patience_ms); // What it had said tells where it hangs.
+      const said = { stdout: await stdout.until(mark), stderr: await stderr.until(mark) };
+      clearTimeout(timer);
+      return said;
+    },
+    end(): void {
+      bash.kill("SIGKILL");
+    },
+  };
+}
+
+/** Text as it comes, handed out up to a mark. */
+function collect(output: ReadableStream<Uint8Array>) {
+  let text = "";
+  let wake = () => {};
+  let ended = false;
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of output) {
+      text += decoder.decode(chunk, { stream: true });
+      wake();
+    }
+    ended = true;
+    wake();
+  })();
+  return {
+    async until(mark: string): Promise<string> {
+      while (!text.includes(mark)) {
+        if (ended) throw new Error(`It ended and had said: ${text}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const at = text.indexOf(mark);
+      const before = text.slice(0, at);
+      text = text.slice(at + mark.length);
+      return before;
+    },
+  };
+}
+
+const firstLine = (output: ReadableStream<Uint8Array>): Promise<string> => collect(output).until("\n");
+
+/** Without the caller's settings: a stranger has none. */
+function environment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^RUNNEL_|_proxy$/i.test(name)));
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "bun:test";
+import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
+import { createAgent, createScripted, createTool, runToEnd, stubConnection } from "./fixtures.ts";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { type ModelServer, startModelServer } from "./model-server.ts";
+import { startToolServer, type ToolServer } from "./tool-server.ts";
+
+// What is promised of a machine that loses power, on the executable, with kill −9 in its place.
+
+/** Follows a run to its end from what a stream had been told when it broke. */
+async function resume(server: Runnel, run: string, broken: EventStream): Promise<Frame[]> {
+  await using later = await server.stream(`/v1/runs/${run}/events`, { after: broken.lastId() });
+  return [...broken.frames, ...(await later.rest())];
+}
+
+describe("after kill -9", () => {
+  test("the same stream goes on with Last-Event-ID, and what was streamed is the run's output", async () => {
+    await using server = await startRunnel();
+    const text = "word ".repeat(60).trim();
+    const agent_id = await createScripted(server, [{ text, delta_ms: 10 }]);
+    await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
+    const { data } = await stream.until((frame) => frame.event === "token" && frame.data.offset > 50);
+    await server.kill9();
+    await stream.rest();
+    const restarted = performance.now();
+    await server.restart();
+
+    await using later = await server.stream(`/v1/runs/${data.run_id}/events`, { after: stream.lastId() });
+    await later.until("run.recovered");
+    expect(performance.now() - restarted).toBeLessThan(5000);
+    const frames = [...stream.frames, ...(await later.rest())];
+    expect(frames.map(({ event }) => event)).toContain("step.restarted");
+    const { body: run } = await server.get(`/v1/runs/${data.run_id}`);
+    expect(run).toMatchObject({ status: "completed", output: text, attempt: 2 });
+    expect(textsOf(frames)).toEqual([text]);
+    expectNoGaps(frames);
+  });
+
+  test("a run that waits still waits, and takes its output", async () => {
+    await using server = await startRunnel();
+    const tool = await createTool(server);
+    const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
+    const run = await runToEnd(server, await createScripted(server, script, { tools: [tool.id] }));
+    await server.kill9();
+    await server.restart();
+    const { body: found } = await server.get(`/v1/runs/${run.id}`);
+    expect(found).toMatchObject({ status: "requires_action", required_action: run.required_action });
+    const [call] = run.required_action.submit_tool_outputs.tool_calls;
+    await server.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, output: 1 }] });
+    expect(await ended(server, run.id)).toMatchObject({ status: "completed", output: "Thank you." });
+  });
+
+  /** Dies while the tool is at work, and answers the run as it stands when it rests again. */
+  async function dieInTool(tools: ToolServer, tool: Record<string, unknown>) {
+    const model = startModelServer();
+    const server = await startRunnel({ environment: stubConnection(model.url) });
+    const { id: tool_id } = await createTool(server, { url: `${tools.url}/slow/400`, ...tool });
+    const agent_id = await createAgent(server, "turns-0", { tools: [tool_id] });
+    const { body } = await server.post("/v1/runs", { agent_id, input: "Go" });
+    await tools.called("/slow/400");
+    await server.kill9();
+    await server.restart();
+    const dispose = async () => {
+      await server[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+    };
+    return { server, run: await ended(server, body.id), [Symbol.asyncDispose]: dispose };
+  }
+
+  test("a tool that may be repeated is called again under the same key", async () => {
+    await using tools = startToolServer();
+    await using died = await dieInTool(tools, { idempotent: true });
+    expect(died.run).toMatchObject({ status: "completed", output: "I read 1 results." });
+    expect([...tools.countsByKey("/slow/400")]).toEqual([[died.run.tool_calls[0].id, 2]]);
+  });
+
+  test("a tool that may not be repeated is asked about, and the answer stands", async () => {
+    await using tools = startToolServer();
+    await using died = await dieInTool(tools, { idempotent: false });
+    const [call] = died.run.required_action.submit_tool_outputs.tool_calls;
+    expect(call).toMatchObject({ needs: "reconcile" });
+    await died.server.post(`/v1/runs/${died.run.id}/submit_tool_outputs`, {
+      tool_outputs: [{ tool_call_id: call.id, output: { sky: "it was clear" } }],
+    });
+    const run = await ended(died.server, died.run.id);
+    expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });
+    expect(run.tool_calls[0]).toMatchObject({ status: "completed", output: { sky: "it was clear" } });
+    expect(tools.callsOf("/slow/400")).toHaveLength(1);
+  });
+
+  test("a tool that may not be repeated can be reported as unknown to the model instead", async () => {
+    await using tools = startToolServer();
+    await using died = await dieInTool(tools, { idempotent: false, on_unknown: "report" });
+    expect(died.run).toMatchObject({ status: "completed", output: "I read 1 results." });
+    expect(died.run.tool_calls[0]).toMatchObject({ status: "unknown", error: { code: "outcome_unknown" } });
+    expect(tools.callsOf("/slow/400")).toHaveLength(1);
+  });
+});
+
+test("ten kills at random instants lose nothing, repeat nothing that was completed, and leave no gap", async () => {
+  await using storm = await startStorm();
+  const { server } = storm;
+  for (let kill = 0; kill < 10; kill++) {
+    await storm.createRuns(3);
+    await Bun.sleep(100 + Math.random() * 400); // The random instant is the test.
+    await server.kill9();
+    await server.restart();
+  }
+
+  expect(storm.runs).toHaveLength(30);
+  for (const { id, stream } of storm.runs) {
+    const run = await storm.settle(id);
+    expect(run).toMatchObject({ status: "completed", output: "I read 2 results." });
+    const frames = await resume(server, id, stream);
+    expectNoGaps(frames);
+    expect(textsOf(frames).at(-1)).toBe(run.output);
+    await storm.expectNothingRepeated(run);
+  }
+});
+
+/** Runs of four steps, each a request to a stub that counts: a turn, an idempotent tool, another turn, one that is not. */
+async function startStorm() {
+  const model = startModelServer();
+  const tools = startToolServer();
+  const server = await startRunnel({ environment: stubConnection(model.url) });
+  const safe = await createTool(server, { url: `${tools.url}/slow/30`, idempotent: true });
+  const once = await createTool(server, { url: `${tools.url}/slow/31`, idempotent: false });
+  const agent_id = await createAgent(server, "turns-30", { tools: [safe.id, once.id] });
+  const runs: { id: string; stream: EventStream }[] = [];
+  const inputs = new Map<string, string>();
+
+  async function createRun(): Promise<void> {
+    const input = crypto.randomUUID(); // By it the stub's requests are told apart.
+    const stream = await server.stream("/v1/runs", { body: { agent_id, input, stream: true } });
+    const { data } = await stream.until("run.created"); // Now it is acknowledged.
+    runs.push({ id: data.id, stream });
+    inputs.set(data.id, input);
+  }
+
+  return {
+    server,
+    runs,
+    createRuns: (count: number) => Promise.all(Array.from({ length: count }, createRun)),
+    /** Says of every call whose outcome is unknown that it happened, and answers the run when it is over. */
+    async settle(id: string): Promise<Json> {
+      for (;;) {
+        const run = await ended(server, id);
+        if (run.status !== "requires_action") return run;
+        const calls: Json[] = run.required_action.submit_tool_outputs.tool_calls;
+        expect(calls.map(({ needs, tool }) => ({ needs, tool }))).toEqual([{ needs: "reconcile", tool: once.name }]);
+        const tool_outputs = calls.map((call) => ({ tool_call_id: call.id, output: "It happened." }));
+        await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
+      }
+    },
+    /** Compares what the stubs were asked with what the journal says was begun. */
+    async expectNothingRepeated(run: Json): Promise<void> {
+      const { body } = await server.get(`/v1/runs/${run.id}/events?limit=100`);
+      const events: Json[] = body.data;
+      const named = (name: string) => events.filter(({ event }) => event === name).map(({ data }) => data);
+      const completed = named("tool.completed").map(({ tool_call_id }) => tool_call_id);
+      expect(new Set(completed).size).toBe(completed.length);
+      const begun = (step: number) =>
+        [...named("step.started"), ...named("step.restarted")].filter(({ step_index }) => step_index === step).length;
+
+      for (const call of run.tool_calls) {
+        const step = named("tool.completed").find(({ tool_call_id }) => tool_call_id === call.id)!.step_index;
+        const safeToRepeat = call.tool === safe.name;
+        const times = tools.countsByKey(safeToRepeat ? "/slow/30" : "/slow/31").get(call.id) ?? 0;
+        expect(times).toBeLessThanOrEqual(safeToRepeat ? begun(step) : 1);
+      }
+      expectModelCalls(model, inputs.get(run.id)!, named("step.completed"), begun);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(runs.map(({ stream }) => stream.close()));
+      await server[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+      await tools[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Each turn was asked of the model no more often than the journal says that it was begun. */
+function expectModelCalls(model: ModelServer, input: string, steps: Json[], begun: (step: number) => number): void {
+  const turns = steps.filter(({ type }) => type === "model_call");
+  expect(turns).toHaveLength(3);
+  for (const [turn, { step_index }] of turns.entries()) {
+    const asked = model.requests.filter(
+      ({ messages }) =>
+        messages.some(({ content }) => content === input) && messages.filter(({ role }) => role === "tool").length === turn,
+    );
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length).toBeLessThanOrEqual(begun(step_index));
+  }
+}
+
+/** The run when it is over or waits. */
+async function ended(server: Runnel, id: string): Promise<Json> {
+  // The place first and then the status: what comes between the two is not missed, and an earlier wait not taken for one.
+  const { body: events } = await server.get(`/v1/runs/${id}/events?limit=100`);
+  const { body: run } = await server.get(`/v1/runs/${id}`);
+  if (run.status !== "in_progress") return run;
+  await using stream = await server.stream(`/v1/runs/${id}/events`, { after: events.last_id });
+  await stream.until(({ event }) => ["run.completed", "run.failed", "run.requires_action"].includes(event));
+  return (await server.get(`/v1/runs/${id}`)).body;
+}
+
+function expectNoGaps(frames: readonly Frame[]): void {
+  const seqs = seqsOf(frames);
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+  expect(frames.filter(({ event }) => event === "run.completed" || event === "run.failed")).toHaveLength(1);
+}

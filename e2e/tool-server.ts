@@ -1,0 +1,71 @@
+/** A call that the tool got, as it came over the wire. */
+export interface ReceivedCall {
+  path: string;
+  key: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export type ToolServer = ReturnType<typeof startToolServer>;
+
+const html = { headers: { "content-type": "text/html" } };
+
+/** HTTP tools on loopback. The path says how each behaves: `/slow/<ms>` takes its time, the rest is in the table. */
+export function startToolServer() {
+  const calls: ReceivedCall[] = [];
+  let wake = Promise.withResolvers<void>();
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const path = new URL(request.url).pathname;
+      const headers = Object.fromEntries(request.headers);
+      calls.push({ path, key: headers["idempotency-key"] ?? "", headers, body: await request.text() });
+      wake.resolve();
+      wake = Promise.withResolvers();
+      const [, kind = "", ms = "0"] = path.split("/");
+      if (kind === "slow") await Bun.sleep(Number(ms));
+      return (answers[kind] ?? weather)();
+    },
+  });
+  const callsOf = (path: string) => calls.filter((call) => call.path === path);
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    calls,
+    callsOf,
+    /** How often each `Idempotency-Key` came. */
+    countsByKey: (path: string): Map<string, number> =>
+      callsOf(path).reduce((counts, { key }) => counts.set(key, (counts.get(key) ?? 0) + 1), new Map<string, number>()),
+    /** Answers when the path was called `count` times. */
+    async called(path: string, count = 1): Promise<void> {
+      while (callsOf(path).length < count) await wake.promise;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+    },
+  };
+}
+
+const redirect = (location: string) => new Response(null, { status: 302, headers: { location } });
+const weather = () => Response.json({ sky: "clear" });
+const answers: Record<string, () => Response | Promise<Response>> = {
+  fails: () => new Response("It broke.", { status: 500 }),
+  garbage: () => new Response('{"half": ', { headers: { "content-type": "application/json" } }),
+  page: () => new Response("<html>Welcome</html>", html),
+  huge: () => Response.json("x".repeat(10 * 1024 * 1024)),
+  metadata: () => redirect("https://169.254.169.254/latest/meta-data/"),
+  plain: () => redirect("http://169.254.169.254/latest/meta-data/"),
+  loop: () => redirect("/loop"),
+  cut: () => new Response(cutStream(), { headers: { "content-type": "application/json" } }),
+  silent: () => new Promise<Response>(() => {}),
+};
+
+function cutStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode('{"sky":'));
+      controller.error(new Error("cut"));
+    },
+  });
+}

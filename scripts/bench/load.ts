@@ -1,0 +1,105 @@
+/**
+ * One closed loop of requests, described by JSON in the first argument; prints what it measured as JSON. It is a process
+ * of its own, so that it can be pinned to a core and its own work is not the server's.
+ */
+export interface Load {
+  url: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  ca?: string;
+  connections: number;
+  /** Ends after so many requests, or after so many milliseconds. */
+  requests?: number;
+  duration_ms?: number;
+  /** Reads server-sent events: `runnel` counts the characters of its tokens, `model` a model's own chunks. */
+  events?: "runnel" | "model";
+  /** What an answer must hold to count as right. */
+  expect?: string;
+}
+
+export interface Measured {
+  count: number;
+  errors: number;
+  lastError: string;
+  perSecond: number;
+  p50: number;
+  p99: number;
+  first50: number;
+  first99: number;
+  characters: number;
+  bytes: number;
+  elapsed_ms: number;
+}
+
+if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!))));
+
+async function run(load: Load): Promise<Measured> {
+  const totals: number[] = [];
+  const firsts: number[] = [];
+  const sums = { errors: 0, lastError: "", characters: 0, bytes: 0 };
+  const begun = performance.now();
+  const end = begun + (load.duration_ms ?? Number.POSITIVE_INFINITY);
+  let left = load.requests ?? Number.POSITIVE_INFINITY;
+  await Promise.all(
+    Array.from({ length: load.connections }, async () => {
+      while (left-- > 0 && performance.now() < end) await once(load, totals, firsts, sums);
+    }),
+  );
+  const elapsed_ms = performance.now() - begun;
+  for (const list of [totals, firsts]) list.sort((a, b) => a - b);
+  return {
+    ...sums,
+    count: totals.length,
+    perSecond: (totals.length / elapsed_ms) * 1000,
+    p50: quantile(totals, 0.5),
+    p99: quantile(totals, 0.99),
+    first50: quantile(firsts, 0.5),
+    first99: quantile(firsts, 0.99),
+    elapsed_ms,
+  };
+}
+
+type Sums = Pick<Measured, "errors" | "lastError" | "characters" | "bytes">;
+
+async function once(load: Load, totals: number[], firsts: number[], sums: Sums): Promise<void> {
+  const { url, method = "GET", headers, body, ca, events, expect } = load;
+  const begun = performance.now();
+  try {
+    const response = await fetch(url, { method, headers, body, ...(ca && { tls: { ca } }) });
+    const text = events ? await readEvents(response, events, begun, firsts, sums) : await response.text();
+    totals.push(performance.now() - begun);
+    if (response.ok && (!expect || text.includes(expect))) return;
+    sums.lastError = `${response.status} ${text.slice(-200)}`;
+  } catch (error) {
+    sums.lastError = String(error);
+  }
+  sums.errors++;
+}
+
+/** Answers the last piece of the stream, which says how it ended. */
+async function readEvents(
+  response: Response,
+  kind: "runnel" | "model",
+  begun: number,
+  firsts: number[],
+  sums: Sums,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  const mark = kind === "runnel" ? '"delta":"' : '"content":"';
+  let [all, seen] = ["", false];
+  for await (const piece of response.body!) {
+    sums.bytes += piece.length;
+    all += decoder.decode(piece, { stream: true });
+    if (seen || !all.includes(mark)) continue;
+    seen = true;
+    firsts.push(performance.now() - begun);
+  }
+  // Characters and not events: tokens that arrive together share one event.
+  for (let at = all.indexOf(mark); at >= 0; at = all.indexOf(mark, at + 1))
+    sums.characters += all.indexOf('"', at + mark.length) - at - mark.length;
+  return all.slice(-600);
+}
+
+const quantile = (sorted: number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;

@@ -1,0 +1,74 @@
+/**
+ * The model and the tool of the benchmark, deterministic and as cheap as can be. `t<tokens>-d<ms>` streams so many
+ * tokens, one every so many milliseconds on a schedule without drift; with `-tool` it first asks for the tool offered.
+ * `POST /tool` answers like an HTTP tool, `GET /pipe/<model>` sends the model's own bytes without being asked in JSON.
+ * It prints its address.
+ */
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 0,
+  routes: {
+    "/tool": () => Response.json({ ok: true }),
+    "/v1/chat/completions": async (request) => {
+      const { model, messages } = (await request.json()) as { model: string; messages: { role: string }[] };
+      return answer(model, messages.some(({ role }) => role === "tool"));
+    },
+    "/pipe/:model": ({ params }) => answer(params.model, false),
+  },
+});
+console.log(JSON.stringify({ url: `http://127.0.0.1:${server.port}` }));
+
+const encoder = new TextEncoder();
+const headers = { "content-type": "text/event-stream" };
+const prepared = new Map<string, Uint8Array<ArrayBuffer>[]>();
+
+function answer(model: string, toolWasRead: boolean): Response {
+  const [, tokens = "1", delay = "0", tool] = /t(\d+)-d(\d+)(-tool)?/.exec(model) ?? [];
+  const call = tool !== undefined && !toolWasRead;
+  const key = `${tokens}${call}`;
+  const chunks = prepared.get(key) ?? (call ? callChunks() : textChunks(Number(tokens)));
+  prepared.set(key, chunks);
+  return new Response(Number(delay) === 0 ? Buffer.concat(chunks) : paced(chunks, Number(delay)), { headers });
+}
+
+function paced(chunks: readonly Uint8Array[], delay_ms: number): ReadableStream<Uint8Array> {
+  let open = true;
+  return new ReadableStream({
+    async start(controller) {
+      const begun = performance.now();
+      for (const [index, bytes] of chunks.entries()) {
+        const wait = begun + index * delay_ms - performance.now();
+        if (wait > 0.5) await Bun.sleep(wait);
+        if (!open) return;
+        controller.enqueue(bytes);
+      }
+      controller.close();
+    },
+    cancel() {
+      open = false;
+    },
+  });
+}
+
+const words = "one two three four five six seven eight".split(" ");
+
+function textChunks(tokens: number): Uint8Array<ArrayBuffer>[] {
+  const deltas = Array.from({ length: tokens }, (_, index) => ({ content: ` ${words[index % words.length]}` }));
+  return [...deltas.map((delta) => chunk(delta)), chunk({}, "stop"), ...closing(tokens)];
+}
+
+function callChunks(): Uint8Array<ArrayBuffer>[] {
+  const call = { index: 0, id: "call_1", type: "function", function: { name: "bench_tool", arguments: "{}" } };
+  return [chunk({ role: "assistant", tool_calls: [call] }), chunk({}, "tool_calls"), ...closing(8)];
+}
+
+const frame = (value: unknown) => encoder.encode(`data: ${JSON.stringify(value)}\n\n`);
+const shape = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "bench" };
+const chunk = (delta: object, finish_reason: string | null = null) =>
+  frame({ ...shape, choices: [{ index: 0, delta, finish_reason }] });
+
+function closing(tokens: number): Uint8Array<ArrayBuffer>[] {
+  const usage = { prompt_tokens: 20, completion_tokens: tokens, total_tokens: 20 + tokens };
+  return [frame({ ...shape, choices: [], usage }), encoder.encode("data: [DONE]\n\n")];
+}

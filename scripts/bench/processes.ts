@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Load, Measured } from "./load.ts";
+
+/** The core of the system under test, and the one of everything that puts it to work. */
+export const cores = { system: "0", rest: "1" } as const;
+const taskset = Bun.which("taskset");
+
+/** Whether processes stay on their cores. */
+export const isPinned = taskset !== null;
+
+/** A process that printed a line of JSON when it was ready. */
+export interface Started<Line> extends AsyncDisposable {
+  line: Line;
+  pid: number;
+  /** From the start of the process to its line. */
+  ready_ms: number;
+}
+
+interface Options {
+  env?: Record<string, string>;
+  cwd?: string;
+  core?: keyof typeof cores;
+}
+
+const pinned = (command: string[], core: keyof typeof cores): string[] =>
+  taskset ? [taskset, "-c", cores[core], ...command] : command;
+
+/** Starts a process and waits for its line; disposal ends it. */
+export async function start<Line>(command: string[], { env, cwd, core = "rest" }: Options = {}): Promise<Started<Line>> {
+  const begun = performance.now();
+  const child = Bun.spawn(pinned(command, core), {
+    cwd,
+    env: { ...process.env, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  void (async () => {
+    let text = "";
+    for await (const piece of child.stdout) {
+      text += new TextDecoder().decode(piece);
+      if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
+    }
+    reject(new Error(`${command.join(" ")} ended and had said: ${text}`));
+  })();
+  const line: Line = JSON.parse(await promise);
+  return {
+    line,
+    pid: child.pid,
+    ready_ms: performance.now() - begun,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** Puts a load on a server, from a process of its own. */
+export async function measure(load: Load): Promise<Measured> {
+  const child = Bun.spawn(pinned([process.execPath, `${import.meta.dir}/load.ts`, JSON.stringify(load)], "rest"), {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const measured: Measured = JSON.parse(await child.stdout.text());
+  if (measured.errors > 0) console.error(`  ${measured.errors} of ${load.url} went wrong: ${measured.lastError}`);
+  return measured;
+}
+
+/** Resident memory, MiB. */
+export function memory(pid: number): number {
+  const [, kib = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kib) / 1024;
+}
+
+/** Processor time that a process has taken, with its threads, in milliseconds. */
+export function processorTime(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10; // In ticks of 10 ms.
+}
+
+/** How many threads a process has. */
+export const threads = (pid: number): number => readdirSync(`/proc/${pid}/task`).length;
+
+/** The middle of several rounds. */
+export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
