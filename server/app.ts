@@ -8,7 +8,7 @@ import type { ToolSnapshot } from "./core/agent-snapshot.ts";
 import { AppError } from "./core/errors.ts";
 import type { Environment, Scope } from "./core/scope.ts";
 import type { Db } from "./db/open.ts";
-import { type Auth, createAuth, type Principal } from "./http/auth.ts";
+import { type Auth, createAuth, type StillValid } from "./http/auth.ts";
 import { createEdge } from "./http/edge.ts";
 import { errorDocsRoutes } from "./http/error-docs.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -127,9 +127,8 @@ export function createApp({
     now,
   });
 
-  const isValid = ({ kind, id }: Principal): boolean => kind === "user" || keys.isValid(id);
   /** The resources, once for keys under /v1 and once for people at the dashboard. */
-  const resources = (auth: Auth) =>
+  const resources = (auth: Auth, isValid: StillValid) =>
     new Elysia()
       .use(agentRoutes({ auth, agents }))
       .use(toolRoutes({ auth, tools }))
@@ -163,7 +162,11 @@ export function createApp({
       }),
     )
     .use(errorDocsRoutes())
-    .group("/v1", (v1) => v1.use(resources(keyAuth)).use(openApiRoutes({ auth: keyAuth, routes: () => root.routes })))
+    .group("/v1", (v1) =>
+      v1
+        .use(resources(keyAuth, ({ id }) => keys.isValid(id)))
+        .use(openApiRoutes({ auth: keyAuth, routes: () => root.routes })),
+    )
     .use(
       dashboard
         ? createConsole({

@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
-import type { Auth } from "../http/auth.ts";
+import type { Auth, StillValid } from "../http/auth.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import type { ProjectStore } from "../projects/store.ts";
@@ -34,7 +34,7 @@ export interface Console extends ConsoleOptions {
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
   /** The same resources as under /v1, for another kind of principal. */
-  resources: (auth: Auth) => AnyElysia;
+  resources: (auth: Auth, isValid: StillValid) => AnyElysia;
   now?: () => number;
 }
 
@@ -46,6 +46,7 @@ export function createConsole(deps: Console) {
   const setup = createSetup({ db, accounts, now });
   const cookie = sessionCookie({ secure: deps.secureCookie });
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter });
+  const isValid: StillValid = (_, request) => sessions.find(cookie.read(request)) !== null;
   const owned = db.sqlite.query("SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ?");
 
   const live = new Elysia().use(auth).get(
@@ -53,12 +54,11 @@ export function createConsole(deps: Console) {
     ({ principal, request }) => {
       const abort = new AbortController();
       request.signal.addEventListener("abort", () => abort.abort());
-      const token = cookie.read(request);
       const texts = liveRuns({
         scope: principal,
         listen: watches.listen,
         belongs: ({ project_id, environment }: Scope, id) => owned.get(id, project_id, environment) !== null,
-        isValid: () => sessions.find(token) !== null,
+        isValid: () => isValid(principal, request),
         signal: AbortSignal.any([abort.signal, closing]),
       });
       return new Response(
@@ -72,5 +72,5 @@ export function createConsole(deps: Console) {
   return new Elysia()
     .use(deps.pages)
     .use(sessionRoutes({ ...deps, accounts, sessions, setup, cookie }))
-    .group("/console/api/:project_id/:environment", (scoped) => scoped.use(live).use(resources(auth)));
+    .group("/console/api/:project_id/:environment", (scoped) => scoped.use(live).use(resources(auth, isValid)));
 }

@@ -21,6 +21,9 @@ export interface Principal extends Scope {
 /** Says who asks, or throws 401. Synchronous: what it reads is in this process. */
 export type Authenticate = (request: Request) => Principal;
 
+/** Whether who was admitted by this request would be admitted still: open streams ask every second. */
+export type StillValid = (principal: Principal, request: Request) => boolean;
+
 export type Need = Permission | "read_or_run";
 /** What a route asks for; `query` names the parameters that it takes, `name[*]` any key in brackets. */
 export type Access = Need | { needs: Need; query: readonly string[] };

@@ -4,7 +4,7 @@ import { frameOf } from "../core/frames.ts";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { runStatuses } from "../core/run-state.ts";
-import { type Auth, type Principal, requireAgent } from "../http/auth.ts";
+import { type Auth, type Principal, requireAgent, type StillValid } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { pageParameters, readPage } from "../http/page.ts";
@@ -24,8 +24,7 @@ export interface RunRoutes {
   service: RunService;
   tail: RunStream;
   watches: Watches;
-  /** Whether who was admitted would be admitted still: open streams ask. */
-  isValid(principal: Principal): boolean;
+  isValid: StillValid;
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
 }
@@ -126,7 +125,7 @@ function streamOf(
     });
   const abort = new AbortController();
   request.signal.addEventListener("abort", () => abort.abort());
-  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), () => isValid(principal));
+  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), () => isValid(principal, request));
   const stream = pulledStream(texts, abort, (byReader) => {
     // Cancelling a run that is over is refused, which is just what is wanted here.
     if (byReader && cancelOnLeave)
