@@ -35,7 +35,10 @@ test("a key made while the server runs is good at once, and a revoked one is bad
 test("revoking a key closes its open streams within about a second, and the run goes on", async () => {
   const agent_id = await createScripted(server, [{ text: "word ".repeat(400), delta_ms: 20 }]);
   const key = await json("keys", "create", "--env", "test", "--scopes", "run");
-  await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true }, key: key.secret });
+  await using stream = await server.stream("/v1/runs", {
+    body: { agent_id, input: "Go", stream: true },
+    key: key.secret,
+  });
   const { data } = await stream.until("token");
   await json("keys", "revoke", key.id);
   const revokedAt = performance.now();
@@ -113,7 +116,7 @@ test("files of the folder that it is started in neither configure the server nor
   const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
   try {
     await Bun.write(join(folder, "bunfig.toml"), 'preload = ["./evil.ts"]');
-    await Bun.write(join(folder, "evil.ts"), 'console.log("evil"); process.exit(9);');
+    await Bun.write(join(folder, "evil.ts"), 'process.exit(9);');
     await Bun.write(join(folder, ".env"), "RUNNEL_DATA_DIR=/nonexistent/x");
     const { code, stdout } = await runCommand(["version"], { cwd: folder });
     expect({ code, evil: stdout.includes("evil") }).toEqual({ code: 0, evil: false });
