@@ -147,6 +147,8 @@ export function createApp({
         routes: () => root.routes,
         limiter,
         gate,
+        onClientId: (client_request_id, request_id, { method, url }) =>
+          log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname }),
         onBug: (error, request_id) => log.error("a request met a bug", { request_id, error }),
         now,
       }),

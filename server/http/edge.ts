@@ -17,6 +17,8 @@ export interface EdgeOptions {
   gate?: TransportGate;
   /** Who is told of a bug; the client gets `internal_error` and the id. */
   onBug: (error: unknown, requestId: string) => void;
+  /** Told of the id that a client gave its request, so that both sides can find it in the log. */
+  onClientId?: (clientId: string, requestId: string, request: Request) => void;
   now?: () => number;
 }
 
@@ -24,12 +26,14 @@ export interface EdgeOptions {
  * What every response has, whoever made it: its id, safe headers, the contract's errors, `request_id` in JSON.
  * The root application uses this first and sets `normalize: false`, without which unknown fields would be dropped.
  */
-export function createEdge({ routes, limiter, gate, onBug, now = Date.now }: EdgeOptions) {
+export function createEdge({ routes, limiter, gate, onBug, onClientId, now = Date.now }: EdgeOptions) {
   let methodsOf: ReturnType<typeof createMethodFinder> | undefined;
   return new Elysia({ name: "edge" })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = newId("request", now());
       set.headers["x-content-type-options"] = "nosniff";
+      const clientId = onClientId && request.headers.get("x-client-request-id");
+      if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
       gate?.admit(request);
     })
     .mapResponse({ as: "global" }, ({ responseValue, set }) => {
@@ -62,6 +66,8 @@ export function createEdge({ routes, limiter, gate, onBug, now = Date.now }: Edg
       return withRequestId(errorBody(refusal), requestId);
     });
 }
+
+const clientIdMax = 128;
 
 // An unknown address, or a known one with another method.
 function noRoute(url: string, headers: Record<string, unknown>, methodsOf: (path: string) => string[]): AppError {
