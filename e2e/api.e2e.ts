@@ -26,10 +26,14 @@ afterAll(async () => {
 
 test("a streamed run pauses for the client's own tool, takes its output and goes on in the same stream", async () => {
   const tool = await createTool(server);
-  const agent_id = await createScripted(server, [
-    { text: "I look.", tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] },
-    { text: "It is clear in Oslo." },
-  ], { tools: [tool.id] });
+  const agent_id = await createScripted(
+    server,
+    [
+      { text: "I look.", tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] },
+      { text: "It is clear in Oslo." },
+    ],
+    { tools: [tool.id] },
+  );
 
   await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Weather?", stream: true } });
   expect(stream.response.headers.get("content-type")).toStartWith("text/event-stream");
@@ -160,7 +164,17 @@ test("an HTTP tool can verify who calls it, and gets the arguments", async () =>
 });
 
 test("a connection that the command line adds is used by the running server", async () => {
-  const add = ["models", "add", "added", "--provider", "openai_compatible", "--base-url", model.url, "--api-key", "none"];
+  const add = [
+    "models",
+    "add",
+    "added",
+    "--provider",
+    "openai_compatible",
+    "--base-url",
+    model.url,
+    "--api-key",
+    "none",
+  ];
   expect(await server.command(...add)).toMatchObject({ code: 0 });
   const run = await runToEnd(server, await createAgent(server, "openai_compatible/added/words-3-0"));
   expect(run).toMatchObject({ status: "completed", output: wordsOf(3) });

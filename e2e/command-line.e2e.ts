@@ -116,7 +116,7 @@ test("files of the folder that it is started in neither configure the server nor
   const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
   try {
     await Bun.write(join(folder, "bunfig.toml"), 'preload = ["./evil.ts"]');
-    await Bun.write(join(folder, "evil.ts"), 'process.exit(9);');
+    await Bun.write(join(folder, "evil.ts"), "process.exit(9);");
     await Bun.write(join(folder, ".env"), "RUNNEL_DATA_DIR=/nonexistent/x");
     const { code, stdout } = await runCommand(["version"], { cwd: folder });
     expect({ code, evil: stdout.includes("evil") }).toEqual({ code: 0, evil: false });

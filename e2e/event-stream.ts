@@ -46,7 +46,8 @@ export async function openStream(open: (signal: AbortSignal) => Promise<Response
       for (;;) {
         const found = frames.find(holds);
         if (found) return found;
-        if (end !== "open") throw new Error(`The stream ended without it: ${frames.map(({ event }) => event).join(" ")}`);
+        if (end !== "open")
+          throw new Error(`The stream ended without it: ${frames.map(({ event }) => event).join(" ")}`);
         await Promise.race([wake.promise, patience.promise]);
       }
     } finally {

@@ -49,9 +49,8 @@ describe("a model that", () => {
   test("asks for 300 tools at once gets each of them answered", async () => {
     const tool = await createTool(server, { url: `${tools.url}/many` });
     const run = await runToEnd(server, await createAgent(server, "tools-300", { tools: [tool.id] }));
-    expect(["completed", "failed"]).toContain(run.status);
-    if (run.status === "completed") expect(run.output).toBe("I read 300 results.");
-    else expect(run.error.code).toBe("model_error");
+    expect(run).toMatchObject({ status: "completed", output: "I read 300 results." });
+    expect(tools.callsOf("/many")).toHaveLength(300);
     for (const times of tools.countsByKey("/many").values()) expect(times).toBe(1);
   });
 });
@@ -93,7 +92,12 @@ describe("a tool that", () => {
   });
 
   test("points to a private or metadata address is refused when it is made", async () => {
-    const addresses = ["https://169.254.169.254/", "https://10.0.0.1/", "https://[::ffff:169.254.169.254]/", "https://2852039166/"];
+    const addresses = [
+      "https://169.254.169.254/",
+      "https://10.0.0.1/",
+      "https://[::ffff:169.254.169.254]/",
+      "https://2852039166/",
+    ];
     for (const url of addresses) {
       const answer = await server.post("/v1/tools", { name: "inward", parameters: { type: "object" }, url });
       expect({ url, ...outcome(answer) }).toEqual({ url, status: 403, code: "url_not_allowed" });
@@ -102,7 +106,10 @@ describe("a tool that", () => {
 
   test("is on loopback is not reached by a live agent", async () => {
     const body = { name: "inward", description: "", parameters: { type: "object" }, url: `${tools.url}/weather` };
-    expect(outcome(await server.post("/v1/tools", body, server.keys.live))).toEqual({ status: 403, code: "url_not_allowed" });
+    expect(outcome(await server.post("/v1/tools", body, server.keys.live))).toEqual({
+      status: 403,
+      code: "url_not_allowed",
+    });
   });
 });
 

@@ -77,20 +77,21 @@ export async function startRunnel({ environment = {}, flags = [], keepLimits = f
     get ca() {
       return running.ca;
     },
-    get pid() {
-      return running.child.pid;
-    },
     /** A request with the test key, unless `key` names another one, or null for none. */
     fetch: request,
     get: (path: string, key?: string | null) => send("GET", path, undefined, key),
     post: (path: string, body?: unknown, key?: string | null) => send("POST", path, body, key),
-    delete: (path: string, key?: string | null) => send("DELETE", path, undefined, key),
     /** Opens a stream of events; with a body by POST, else by GET. */
-    async stream(path: string, init: { body?: unknown; after?: string | null; key?: string } = {}): Promise<EventStream> {
+    async stream(
+      path: string,
+      init: { body?: unknown; after?: string | null; key?: string } = {},
+    ): Promise<EventStream> {
       const headers: Record<string, string> = { accept: "text/event-stream" };
       if (init.after) headers["last-event-id"] = init.after;
       const body = init.body === undefined ? undefined : JSON.stringify(init.body);
-      return openStream((signal) => request(path, { method: body ? "POST" : "GET", body, headers, key: init.key, signal }));
+      return openStream((signal) =>
+        request(path, { method: body ? "POST" : "GET", body, headers, key: init.key, signal }),
+      );
     },
     /** Runs another command of the executable on the same data directory, with the test key. */
     command: (...args: string[]): Promise<Ended> =>
@@ -121,7 +122,11 @@ export async function runCommand(
 ): Promise<Ended> {
   const child = Bun.spawn([executable, ...args], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
   clearTimeout(timer);
   return { code, stdout, stderr };
 }

@@ -48,7 +48,10 @@ export function startModelServer() {
 const failures: Record<string, (onAbort: () => void) => Response | Promise<Response>> = {
   "fails-500": () => Response.json({ error: { message: "It broke.", type: "server_error" } }, { status: 500 }),
   "fails-429": () =>
-    Response.json({ error: { message: "Slower.", type: "rate_limit" } }, { status: 429, headers: { "retry-after": "0" } }),
+    Response.json(
+      { error: { message: "Slower.", type: "rate_limit" } },
+      { status: 429, headers: { "retry-after": "0" } },
+    ),
   "fails-401": () => Response.json({ error: { message: "Bad key sk-secret.", type: "auth" } }, { status: 401 }),
   "lies-html": () => new Response("<html><h1>Welcome</h1></html>", { headers: { "content-type": "text/html" } }),
   "lies-garbage": () => sse(["data: {not json\n\n", "data: \u0000\u0001\n\n", "data: [DONE]\n\n"]),
@@ -63,7 +66,8 @@ function answer({ model, messages, tools = [] }: Json, onAbort: () => void): Res
   const [kind, first = "1", second = "0"] = model.split("-");
   const results = messages.filter(({ role }: Json) => role === "tool").length;
   if (kind === "words") return sse(saying(wordsOf(Number(first))), Number(second), onAbort);
-  if (kind === "tools" && results === 0) return sse(calling(Array(Number(first)).fill(tools[0].function.name)), 0, onAbort);
+  if (kind === "tools" && results === 0)
+    return sse(calling(Array(Number(first)).fill(tools[0].function.name)), 0, onAbort);
   if (kind === "turns" && results < tools.length)
     return sse(calling([tools[results].function.name]), Number(first), onAbort);
   return sse(saying(`I read ${results} results.`), 0, onAbort);

@@ -46,7 +46,9 @@ describe("after kill -9", () => {
     const { body: found } = await server.get(`/v1/runs/${run.id}`);
     expect(found).toMatchObject({ status: "requires_action", required_action: run.required_action });
     const [call] = run.required_action.submit_tool_outputs.tool_calls;
-    await server.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, output: 1 }] });
+    await server.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
+      tool_outputs: [{ tool_call_id: call.id, output: 1 }],
+    });
     expect(await ended(server, run.id)).toMatchObject({ status: "completed", output: "Thank you." });
   });
 
@@ -186,7 +188,8 @@ function expectModelCalls(model: ModelServer, input: string, steps: Json[], begu
   for (const [turn, { step_index }] of turns.entries()) {
     const asked = model.requests.filter(
       ({ messages }) =>
-        messages.some(({ content }) => content === input) && messages.filter(({ role }) => role === "tool").length === turn,
+        messages.some(({ content }) => content === input) &&
+        messages.filter(({ role }) => role === "tool").length === turn,
     );
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.length).toBeLessThanOrEqual(begun(step_index));

@@ -12,7 +12,10 @@ const server = Bun.serve({
     "/tool": () => Response.json({ ok: true }),
     "/v1/chat/completions": async (request) => {
       const { model, messages } = (await request.json()) as { model: string; messages: { role: string }[] };
-      return answer(model, messages.some(({ role }) => role === "tool"));
+      return answer(
+        model,
+        messages.some(({ role }) => role === "tool"),
+      );
     },
     "/pipe/:model": ({ params }) => answer(params.model, false),
   },

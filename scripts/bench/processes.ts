@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Load, Measured } from "./load.ts";
 
 /** The core of the system under test, and the one of everything that puts it to work. */
-export const cores = { system: "0", rest: "1" } as const;
+const cores = { system: "0", rest: "1" } as const;
 const taskset = Bun.which("taskset");
 
 /** Whether processes stay on their cores. */
@@ -26,7 +26,10 @@ const pinned = (command: string[], core: keyof typeof cores): string[] =>
   taskset ? [taskset, "-c", cores[core], ...command] : command;
 
 /** Starts a process and waits for its line; disposal ends it. */
-export async function start<Line>(command: string[], { env, cwd, core = "rest" }: Options = {}): Promise<Started<Line>> {
+export async function start<Line>(
+  command: string[],
+  { env, cwd, core = "rest" }: Options = {},
+): Promise<Started<Line>> {
   const begun = performance.now();
   const child = Bun.spawn(pinned(command, core), {
     cwd,
@@ -63,7 +66,7 @@ export async function measure(load: Load): Promise<Measured> {
     stdout: "pipe",
     stderr: "inherit",
   });
-  const measured: Measured = JSON.parse(await child.stdout.text());
+  const measured: Measured = JSON.parse(await new Response(child.stdout).text());
   if (measured.errors > 0) console.error(`  ${measured.errors} of ${load.url} went wrong: ${measured.lastError}`);
   return measured;
 }
@@ -81,8 +84,6 @@ export function processorTime(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10; // In ticks of 10 ms.
 }
 
-/** How many threads a process has. */
-export const threads = (pid: number): number => readdirSync(`/proc/${pid}/task`).length;
-
 /** The middle of several rounds. */
-export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

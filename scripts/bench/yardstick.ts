@@ -23,7 +23,10 @@ function start(): number {
 function readServer(): number {
   const db = new Database(":memory:");
   db.run("CREATE TABLE agents (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT");
-  db.query("INSERT INTO agents VALUES (?, ?)").run("agt_1", JSON.stringify({ name: "A", instructions: "B".repeat(200) }));
+  db.query("INSERT INTO agents VALUES (?, ?)").run(
+    "agt_1",
+    JSON.stringify({ name: "A", instructions: "B".repeat(200) }),
+  );
   const read = db.query<{ body: string }, [string]>("SELECT body FROM agents WHERE id = ?");
   const app = new Elysia().get("/agents/:id", ({ params }) => JSON.parse(read.get(params.id)!.body));
   app.listen(listen);

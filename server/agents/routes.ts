@@ -2,9 +2,9 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { idPattern } from "../core/ids.ts";
-import { type Auth, type Principal, requireAgent } from "../http/auth.ts";
+import { type Auth, ofAgents, type Principal, requireAgent } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { type Condition, pageParameters, readPage } from "../http/page.ts";
+import { pageParameters, readPage } from "../http/page.ts";
 import { pathOf, pathWith } from "../http/schemas.ts";
 import { CreateAgent, UpdateAgent } from "./schema.ts";
 import type { AgentStore } from "./store.ts";
@@ -22,7 +22,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
       permission: "admin",
       body: CreateAgent,
     })
-    .get("/", ({ principal, request }) => agents.list(principal, readPage(request.url), usable(principal)), {
+    .get("/", ({ principal, request }) => agents.list(principal, readPage(request.url), ofAgents(principal, "id")), {
       permission: { needs: "read", query: pageParameters },
     })
     .get("/:id", ({ principal, params }) => agents.get(mine(principal, params.id), params.id), {
@@ -52,9 +52,6 @@ const mine = (principal: Principal, id: string): Principal => {
   requireAgent(principal, id);
   return principal;
 };
-
-const usable = ({ agent_ids }: Principal): Condition[] =>
-  agent_ids ? [{ sql: "id IN (SELECT value FROM json_each(?))", values: [JSON.stringify(agent_ids)] }] : [];
 
 function listVersions(agents: AgentStore, principal: Principal, id: string, url: string) {
   agents.get(mine(principal, id), id);

@@ -4,6 +4,7 @@ import type { Permission, Scope } from "../core/scope.ts";
 import { fault, validationError } from "./errors.ts";
 import { readJsonBody, refuseBody } from "./json-body.ts";
 import { notFound } from "./not-found.ts";
+import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 
@@ -100,7 +101,16 @@ function refuseUnknownQuery(url: string, allowed: readonly string[]): void {
     );
 }
 
+/** Who looks at runs: a key may be bound to some agents. Absent or null is all. */
+export interface Viewer extends Scope {
+  readonly agent_ids?: readonly string[] | null;
+}
+
 /** Throws 404 for an agent that this key may not use: it may not learn that the agent exists. */
-export function requireAgent({ agent_ids }: Principal, agentId: string): void {
+export function requireAgent({ agent_ids }: Viewer, agentId: string): void {
   if (agent_ids && !agent_ids.includes(agentId)) throw notFound();
 }
+
+/** Narrows a list to the agents that this key may use; `agent` is SQL for an agent's id. */
+export const ofAgents = ({ agent_ids }: Viewer, agent: string): Condition[] =>
+  agent_ids ? [{ sql: `${agent} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(agent_ids)] }] : [];

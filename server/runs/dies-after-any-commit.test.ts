@@ -175,7 +175,7 @@ for (const [name, shape] of Object.entries(shapes))
     const original = await live(shape);
     const { id, cuts, frames } = original;
     expect(original.ended.status).toBe("completed");
-    expect(cuts.length).toBeGreaterThanOrEqual(4);
+    expect(cuts.length).toBeGreaterThanOrEqual(2); // What follows without work shares the commit of what it follows from.
     for (const { seq, db } of cuts) {
       requests = [];
       using bench = runBench({ db });

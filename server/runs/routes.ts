@@ -46,6 +46,7 @@ export const runRoutes = (deps: RunRoutes) => {
       "/runs",
       async ({ principal, body, request, set, status }) => {
         requireAgent(principal, body.agent_id);
+        checkInput(body.input);
         const wait = readWait(request.url);
         const run = await service.create(principal, body, String(set.headers["x-request-id"]));
         set.headers.location = `/v1/runs/${run.id}`;
@@ -90,10 +91,8 @@ export const runRoutes = (deps: RunRoutes) => {
       ({ principal, params: { id }, request }) => {
         const { seq, summary } = runs.standing(principal, id);
         if (summary !== null) throw notFound(); // Its events went with its trace.
-        if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, request.url);
-        const from = readCursor(request);
-        if (from.seq > seq)
-          throw new AppError("invalid_cursor", "The run has no such event yet.", { param: "starting_after" });
+        if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, seq, request.url);
+        const from = readCursor(request, seq);
         return streamOf(deps, principal, id, from, request);
       },
       { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params },
@@ -135,17 +134,21 @@ function streamOf(
 }
 
 /** `Last-Event-ID` is what a browser sends by itself; the parameter is for a first request. */
-function readCursor(request: Request): Cursor {
+function readCursor(request: Request, head: number): Cursor {
   const last = request.headers.get("last-event-id");
-  return parseCursor(
-    last ?? new URL(request.url).searchParams.get("starting_after"),
-    last ? "Last-Event-ID" : "starting_after",
-  );
+  if (last) return cursorWithin(head, last, "Last-Event-ID");
+  return cursorWithin(head, new URL(request.url).searchParams.get("starting_after"), "starting_after");
 }
 
-function eventList({ journal }: RunRoutes, id: string, url: string) {
+function cursorWithin(head: number, text: string | null, param: string): Cursor {
+  const cursor = parseCursor(text, param);
+  if (cursor.seq > head) throw new AppError("invalid_cursor", "The run has no such event yet.", { param });
+  return cursor;
+}
+
+function eventList({ journal }: RunRoutes, id: string, head: number, url: string) {
   const { limit, starting_after } = readPage(url);
-  const { seq } = parseCursor(starting_after, "starting_after");
+  const { seq } = cursorWithin(head, starting_after, "starting_after");
   const entries = journal.read(id, seq, limit + 1);
   const data = entries.slice(0, limit).map((entry) => frameOf(id, entry));
   return {
@@ -155,6 +158,12 @@ function eventList({ journal }: RunRoutes, id: string, url: string) {
     first_id: data[0] ? String(data[0].seq) : null,
     last_id: data.length > 0 ? String(data.at(-1)!.seq) : null,
   };
+}
+
+// The schema counts characters, and a character may have four bytes.
+function checkInput(input: string): void {
+  if (Buffer.byteLength(input) > limits.input_bytes)
+    throw validationError([fault("input", `Expected at most ${limits.input_bytes} bytes.`)]);
 }
 
 /** Seconds that the answer may wait for the run, from `?wait=`. */

@@ -6,12 +6,14 @@ import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { RunCreated } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
-import { fold, isOver, type RunState } from "../core/run-state.ts";
+import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { notAwaiting, submitEvents, type ToolAnswer } from "../core/submit.ts";
 import type { Db } from "../db/open.ts";
+import type { Viewer } from "../http/auth.ts";
 import type { Journal } from "../journal/journal.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
+import { withFollowUp } from "../worker/follow-up.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { partialOf } from "./partial.ts";
 import type { Pool } from "./pool.ts";
@@ -60,7 +62,7 @@ export function createRunService({
     };
     const entries = await journal.commit(run_id, () => {
       refuseIfFull(scope);
-      const inserted = journal.insert(run_id, [created]);
+      const inserted = journal.insert(run_id, withFollowUp(initialState, [created], agent, now()));
       journal.pin(scope, run_id, agent);
       return inserted;
     });
@@ -76,7 +78,7 @@ export function createRunService({
   }
 
   /** Takes answers to what a run asked for. Answers the `seq` before them, from where a stream may go on. */
-  async function submit(scope: Scope, runId: string, answers: readonly ToolAnswer[]): Promise<number> {
+  async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[]): Promise<number> {
     let before = 0;
     const entries = await journal.commit(runId, () => {
       const { status, summary } = runs.standing(scope, runId);
@@ -98,7 +100,7 @@ export function createRunService({
     };
 
   /** Cancels, at once and for good: the journal says so before anybody is told to stop. */
-  async function cancel(scope: Scope, runId: string, reason: string | null): Promise<void> {
+  async function cancel(scope: Viewer, runId: string, reason: string | null): Promise<void> {
     await journal.commit(runId, () => {
       // Asked of the row: a run whose trace was deleted has no journal that could be folded.
       const { status } = runs.standing(scope, runId);

@@ -6,6 +6,7 @@ import { fold, isOver, type RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
+import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -13,6 +14,7 @@ import type { Journal } from "../journal/journal.ts";
 /** The row of a run: what runs are listed and timed by. */
 export interface RunRow extends Scope {
   id: string;
+  agent_id: string;
   status: RunStatus;
   seq: number;
   expires_at_ms: number | null;
@@ -34,7 +36,7 @@ export type RunStore = ReturnType<typeof createRunStore>;
 /** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
 export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
   const { sqlite } = db;
-  const columns = "id, project_id, environment, status, seq, expires_at_ms, summary";
+  const columns = "id, project_id, environment, agent_id, status, seq, expires_at_ms, summary";
   const select = sqlite.query<RunRow, [string, string, string]>(
     `SELECT ${columns} FROM runs WHERE id = ? AND project_id = ? AND environment = ?`,
   );
@@ -48,10 +50,11 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') ORDER BY id",
   );
 
-  /** The row of a run of this scope; another scope's run is not there. */
-  function standing({ project_id, environment }: Scope, id: string): RunRow {
-    const row = select.get(id, project_id, environment);
+  /** The row of a run of this scope; another scope's run, or one of an agent that is not the viewer's, is not there. */
+  function standing(viewer: Viewer, id: string): RunRow {
+    const row = select.get(id, viewer.project_id, viewer.environment);
     if (!row) throw notFound();
+    requireAgent(viewer, row.agent_id);
     return row;
   }
 
@@ -61,14 +64,15 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
   return {
     standing,
     read,
-    get: (scope: Scope, id: string): RunObject => read(standing(scope, id)),
-    list: (scope: Scope, page: Page) => toList(listRows<RunRow>(db, { table: "runs", columns, scope, page }), read),
+    get: (viewer: Viewer, id: string): RunObject => read(standing(viewer, id)),
+    list: (scope: Viewer, page: Page) =>
+      toList(listRows<RunRow>(db, { table: "runs", columns, scope, page, where: ofAgents(scope, "agent_id") }), read),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     expiry: (id: string): number | null => selectExpiry.get(id)?.at ?? null,
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
 
     /** Deletes what the journal tells of a run that is over; what was asked and what came of it stays. */
-    async forgetTrace(scope: Scope, id: string): Promise<void> {
+    async forgetTrace(scope: Viewer, id: string): Promise<void> {
       await db.write(() => {
         const row = standing(scope, id);
         if (row.summary !== null) throw notFound();
@@ -81,7 +85,7 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     },
 
     /** Deletes a run that is over, with its journal and what nobody else shares of its blobs. */
-    async remove(scope: Scope, id: string): Promise<void> {
+    async remove(scope: Viewer, id: string): Promise<void> {
       await db.write(() => {
         if (!isOver(standing(scope, id).status)) throw notTerminal();
         forgetBlobs(sqlite, scope, id);
@@ -90,8 +94,10 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     },
 
     /** Calls of every run of this scope that wait for somebody. */
-    pending: (scope: Scope, page: Page) =>
-      toList(listRows<PendingRow>(db, { table: "approvals", scope, page }), toApproval),
+    pending: (scope: Viewer, page: Page) => {
+      const where = ofAgents(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
+      return toList(listRows<PendingRow>(db, { table: "approvals", scope, page, where }), toApproval);
+    },
   };
 }
 

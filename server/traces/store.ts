@@ -1,17 +1,18 @@
 import { AppError } from "../core/errors.ts";
-import { siblingId } from "../core/ids.ts";
+import { isId, siblingId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import { type Trace, type TraceStep, traceOf } from "../core/trace.ts";
 import type { Db } from "../db/open.ts";
+import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
 
 interface Row extends Scope {
   id: string;
+  agent_id: string;
   status: string;
-  seq: number;
 }
 
 export interface TracePage {
@@ -26,17 +27,18 @@ export type TraceStore = ReturnType<typeof createTraceStore>;
 /** Traces are folds of journals: nothing is stored for them. */
 export function createTraceStore({ db, journal }: { db: Db; journal: Journal }) {
   const select = db.sqlite.query<Row, [string, string, string]>(
-    `SELECT id, project_id, environment, status, seq FROM runs
+    `SELECT id, project_id, environment, agent_id, status FROM runs
      WHERE id = ? AND project_id = ? AND environment = ? AND summary IS NULL`,
   );
 
-  function find({ project_id, environment }: Scope, id: string): Row {
-    const row = select.get(siblingId(id, "run"), project_id, environment);
+  function find(viewer: Viewer, id: string): Row {
+    const row = select.get(siblingId(id, "run"), viewer.project_id, viewer.environment);
     if (!row) throw notFound();
+    requireAgent(viewer, row.agent_id);
     return row;
   }
 
-  function get(scope: Scope, id: string, { limit, starting_after, raw }: TracePage) {
+  function get(scope: Viewer, id: string, { limit, starting_after, raw }: TracePage) {
     const row = find(scope, id);
     const trace = traceOf(journal.read(row.id), { raw });
     const first = firstStep(trace.steps, starting_after);
@@ -51,13 +53,17 @@ export function createTraceStore({ db, journal }: { db: Db; journal: Journal }) 
 
   return {
     get,
-    list: (scope: Scope, page: Page) => {
-      const where = [{ sql: "summary IS NULL", values: [] }];
-      const columns = "id, project_id, environment, status, seq";
+    list: (scope: Viewer, asked: Page) => {
+      const page = { ...asked, starting_after: runOf(asked.starting_after), ending_before: runOf(asked.ending_before) };
+      const where = [{ sql: "summary IS NULL", values: [] }, ...ofAgents(scope, "agent_id")];
+      const columns = "id, project_id, environment, agent_id, status";
       return toList(listRows<Row>(db, { table: "runs", columns, scope, page, where }), summaryOf);
     },
   };
 }
+
+/** The rows are runs: a trace as a cursor stands for its run. */
+const runOf = (cursor: string | null) => (cursor && isId("trace", cursor) ? siblingId(cursor, "run") : cursor);
 
 function firstStep(steps: readonly TraceStep[], after: string | null): number {
   if (after === null) return 0;

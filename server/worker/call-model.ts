@@ -2,7 +2,6 @@ import { newId } from "../core/ids.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { modelRequest } from "../core/prompt.ts";
 import type { ModelAnswer, ModelSpend, RunEvent } from "../core/run-event.ts";
-import { hashJson } from "../lib/hash.ts";
 import { backoff, sleep } from "../lib/retry.ts";
 import { costOf } from "../models/known-models.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
@@ -27,7 +26,7 @@ export async function callModel(turn: Turn): Promise<void> {
   const { start, signal } = turn;
   const request = modelRequest(turn.state(), start.agent);
   const begun = performance.now();
-  let anchor = await begin(turn, request);
+  let anchor = await begin(turn);
   for (let attempt = 1; ; attempt++) {
     const heard = await listen(request, anchor, turn, begun);
     if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
@@ -46,24 +45,12 @@ export async function callModel(turn: Turn): Promise<void> {
   }
 }
 
-/** Starts the step, or starts it again when the process died in the middle of it. Answers its anchor. */
-async function begin(turn: Turn, request: ModelRequest): Promise<number> {
-  const state = turn.state();
-  const open = state.open.find((step) => step.step_type === "model_call");
+/** The anchor of the step, which has been started; started again when the process died in the middle of it. */
+async function begin(turn: Turn): Promise<number> {
+  const { anchor, run_attempt } = openModelStep(turn);
+  if (run_attempt === turn.state().attempt) return anchor;
   const reason = { code: "process_restarted", message: "The process ended while the model was answering." };
-  if (open) return restart(turn, open.anchor, reason, 0, null);
-  const [entry] = await turn.record({
-    type: "step.started",
-    step_id: newId("step"),
-    step_index: state.steps,
-    step_type: "model_call",
-    turn_index: state.turns,
-    name: state.run!.model,
-    attempt: 1,
-    tool_call_id: null,
-    input_hash: hashJson(request),
-  });
-  return entry!.seq;
+  return restart(turn, anchor, reason, 0, null);
 }
 
 async function restart(

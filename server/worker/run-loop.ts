@@ -1,7 +1,9 @@
 import { decide } from "../core/decide.ts";
 import { apply, fold } from "../core/run-state.ts";
+import { callModel } from "./call-model.ts";
+import { followUp, withFollowUp } from "./follow-up.ts";
 import type { RunStart } from "./messages.ts";
-import { perform } from "./perform.ts";
+import { runTools } from "./run-tools.ts";
 import type { Ports, Turn } from "./turn.ts";
 
 /** A new run, a resumed run and a run found unfinished at boot all enter here; only `history` differs. */
@@ -11,8 +13,9 @@ export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal
     state: () => state,
     // Durable first: the state follows the journal, never the other way round.
     async record(...events) {
-      const { seq, at } = await ports.append(events);
-      const entries = events.map((event, index) => ({ seq: seq + index, at, event }));
+      const all = withFollowUp(state, events, start.agent, ports.now());
+      const { seq, at } = await ports.append(all);
+      const entries = all.map((event, index) => ({ seq: seq + index, at, event }));
       state = entries.reduce(apply, state);
       return entries;
     },
@@ -22,7 +25,10 @@ export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal
   };
   for (;;) {
     const command = decide(state);
+    const ready = followUp(state, start.agent, ports.now());
     if (command.do === "stop") return;
-    await perform(command, turn);
+    if (ready.length > 0) await turn.record(...ready);
+    else if (command.do === "call_model") await callModel(turn);
+    else if (command.do === "run_tools") await runTools(command.calls, turn);
   }
 }

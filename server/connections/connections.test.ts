@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { openDatabase } from "../db/open.ts";
+import { createSeal } from "../lib/seal.ts";
+import type { Connection } from "../models/port.ts";
+import { testApp } from "../testing/test-app.ts";
+import { createConnectionStore } from "./store.ts";
+
+const masterKey = crypto.getRandomValues(new Uint8Array(32));
+
+function connections(environment: Record<string, string> = {}) {
+  const db = openDatabase(":memory:");
+  const store = createConnectionStore({ db, seal: createSeal(masterKey), environment, now: () => 1 });
+  return { ...store, db, [Symbol.dispose]: () => db.close() };
+}
+
+const openai = (api_key: string): Connection => ({ name: "openai", provider: "openai", base_url: null, api_key });
+const gpu: Connection = {
+  name: "gpu",
+  provider: "openai_compatible",
+  base_url: "http://127.0.0.1:8000/v1",
+  api_key: null,
+};
+
+test("a stored key is nowhere in the database's bytes, and comes back where a model is called", async () => {
+  using store = connections();
+  await store.put(openai("sk-canary-4711"));
+  expect(store.resolve("openai/gpt-5", "live")).toEqual({ connection: openai("sk-canary-4711"), model: "gpt-5" });
+  const bytes = store.db.sqlite.serialize();
+  expect([bytes.includes("openai"), bytes.includes("canary")]).toEqual([true, false]);
+  expect(JSON.stringify(store.list())).not.toContain("canary");
+});
+
+test("a key that was moved to another connection does not open", async () => {
+  using store = connections();
+  await store.put({ ...gpu, api_key: "sk-canary" });
+  store.db.sqlite.run("UPDATE model_connections SET name = 'evil', base_url = 'http://127.0.0.1:9/v1'");
+  expect(() => store.resolve("openai_compatible/evil/m", "live")).toThrow();
+});
+
+test("a stored connection goes before the environment's, which is back once it is removed", async () => {
+  using store = connections({ OPENAI_API_KEY: "sk-env" });
+  const key = () => store.resolve("openai/gpt-5", "test").connection.api_key;
+  expect(key()).toBe("sk-env");
+  await store.put(openai("sk-stored"));
+  expect(key()).toBe("sk-stored");
+  await store.put(openai("sk-newer"));
+  expect(key()).toBe("sk-newer");
+  expect(store.list().filter(({ name }) => name === "openai")).toEqual([
+    { name: "openai", provider: "openai", base_url: null, source: "stored", created_at_ms: 1 },
+    { name: "openai", provider: "openai", base_url: null, source: "environment", created_at_ms: null },
+  ]);
+  expect([await store.remove("openai"), await store.remove("openai")]).toEqual([true, false]);
+  expect(key()).toBe("sk-env");
+});
+
+test("a model without a connection is not available, and says why", async () => {
+  using store = connections();
+  for (const [model, why] of [
+    ["gpt-5", "names no provider"],
+    ["openai/gpt-5", "no connection"],
+    ["openai_compatible/gpu/m", "no connection"],
+    ["test/none", "no such model"],
+  ] as const) {
+    expect(store.isAvailable(model, "test")).toBe(false);
+    expect(() => store.resolve(model, "test")).toThrow(
+      expect.objectContaining({ code: "model_not_available", message: expect.stringContaining(why) }),
+    );
+  }
+  await store.put(gpu);
+  expect(store.resolve("openai_compatible/gpu/org/m", "live")).toEqual({ connection: gpu, model: "org/m" });
+});
+
+test("test models serve the test environment alone", () => {
+  using store = connections();
+  expect([store.isAvailable("test/echo", "test"), store.isAvailable("test/echo", "live")]).toEqual([true, false]);
+  expect(() => store.resolve("test/echo", "live")).toThrow("is a test model");
+});
+
+test("GET /v1/models says of each model whether a run could use it now", async () => {
+  await using server = testApp();
+  const [client, live] = [await server.client(), await server.client({ environment: "live" })];
+  const available = async (asker = client) => {
+    const { data } = (await asker.get("/v1/models")).body as { data: { id: string; available: boolean }[] };
+    return {
+      openai: data.filter(({ id, available }) => id.startsWith("openai/") && available).length > 0,
+      echo: data.find(({ id }) => id === "test/echo")?.available ?? null,
+    };
+  };
+  expect(await available()).toEqual({ openai: false, echo: true });
+  await server.connections.put(openai("sk-canary"));
+  expect(await available()).toEqual({ openai: true, echo: true });
+  expect(await available(live)).toEqual({ openai: true, echo: null });
+  const { body } = await client.get("/v1/models");
+  expect(body).toMatchObject({ object: "list", has_more: false });
+  expect(JSON.stringify(body)).not.toContain("canary");
+  expect(body.data[0]).toMatchObject({
+    object: "model",
+    provider: expect.any(String),
+    context_window: expect.any(Number),
+    prices: { input: expect.any(Number), output: expect.any(Number) },
+  });
+  await server.connections.remove("openai");
+  expect(await available()).toEqual({ openai: false, echo: true });
+});

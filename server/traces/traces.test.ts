@@ -1,0 +1,213 @@
+import { expect, test } from "bun:test";
+import { newId, siblingId } from "../core/ids.ts";
+import type { ScriptEntry } from "../core/model-call.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import type { TraceStep } from "../core/trace.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+
+async function ran(client: Client, script: ScriptEntry[], tools: string[] = []) {
+  const draft = { name: "Clerk", instructions: "Be brief.", model: "test/script", model_settings: { script }, tools };
+  const { body: agent } = await client.post("/v1/agents", draft);
+  const { status, body } = await client.post("/v1/runs?wait=60", {
+    agent_id: agent.id,
+    input: "Hello",
+    metadata: { team: "red" },
+  });
+  expect(status).toBe(201);
+  return body;
+}
+
+const call = (name: string) => ({ name, arguments: { at: name } });
+const stepsOf = ({ body }: { body: { steps: TraceStep[] } }) => body.steps;
+const code = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code];
+
+/** A run of five steps: no such tool, twice, and then words. */
+const fiveSteps = (client: Client) =>
+  ran(client, [
+    { reasoning: "Hm.", tool_calls: [call("a")] },
+    { text: "Again. ", tool_calls: [call("b")] },
+    { text: "Done." },
+  ]);
+
+test("a trace is found by its own id and by its run's", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const run = await fiveSteps(client);
+  expect(run.trace_id).toBe(siblingId(run.id, "trace"));
+  const { body } = await client.get(`/v1/traces/${run.id}`);
+  const { request_id: _, ...other } = (await client.get(`/v1/traces/${run.trace_id}`)).body;
+  expect(body).toMatchObject(other);
+  expect(structuredClone(body)).toMatchObject({
+    id: run.trace_id,
+    object: "trace",
+    run_id: run.id,
+    agent_id: run.agent_id,
+    agent_version: 1,
+    status: "completed",
+    usage: run.usage,
+    started_at: run.started_at,
+    ended_at: run.ended_at,
+    duration_ms: Date.parse(run.ended_at) - Date.parse(run.started_at),
+    metadata: { team: "red" },
+    ...client.scope,
+    steps_has_more: false,
+  });
+  expect(body.steps).toMatchObject([
+    { step_index: 0, turn_index: 0, type: "model_call", reasoning: "Hm.", usage: { estimated: false } },
+    { step_index: 1, turn_index: 0, type: "tool_call", name: "a", status: "failed", error: { code: "tool_not_found" } },
+    { step_index: 2, turn_index: 1, type: "model_call", output: { content: "Again. " } },
+    { step_index: 3, turn_index: 1, type: "tool_call", name: "b" },
+    { step_index: 4, turn_index: 2, type: "model_call", status: "completed", output: { content: "Done." } },
+  ]);
+});
+
+test("a trace can be read while its run waits: the step that waits says so", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: tool } = await client.post("/v1/tools", { name: "look" });
+  const run = await ran(client, [{ tool_calls: [call("look")] }, { text: "Done." }], [tool.id]);
+  const trace = await client.get(`/v1/traces/${run.id}`);
+  expect(trace.body).toMatchObject({ status: "requires_action", ended_at: null });
+  expect(stepsOf(trace)).toMatchObject([
+    { type: "model_call", status: "completed" },
+    { type: "tool_call", status: "waiting", ended_at: null, input: { at: "look" }, output: null },
+  ]);
+  expect(code(await client.delete(`/v1/traces/${run.id}`))).toEqual([409, "run_not_terminal"]);
+});
+
+test("the trace of a model call in flight is there, without an end", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/timeout" });
+  const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "" });
+  const watch = server.watches.join(run.id);
+  while (watch.live() === null) await watch.next(10_000);
+  watch.leave();
+  const trace = await client.get(`/v1/traces/${run.id}`);
+  expect(stepsOf(trace)).toMatchObject([{ type: "model_call", status: "in_progress", ended_at: null, output: null }]);
+});
+
+test("the steps come in pages, none twice and none left out", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const run = await fiveSteps(client);
+  const seen: number[] = [];
+  for (let after = "", more = true; more; ) {
+    const page = await client.get(`/v1/traces/${run.id}?limit=2${after}`);
+    expect(stepsOf(page).length).toBeLessThanOrEqual(2);
+    seen.push(...stepsOf(page).map(({ step_index }) => step_index));
+    more = page.body.steps_has_more;
+    after = `&starting_after=${stepsOf(page).at(-1)!.id}`;
+  }
+  expect(seen).toEqual([0, 1, 2, 3, 4]);
+  expect(code(await client.get(`/v1/traces/${run.id}?starting_after=${newId("step")}`))).toEqual([
+    400,
+    "invalid_cursor",
+  ]);
+  for (const query of ["limit=0", "limit=101", "include=all", "order=asc"])
+    expect((await client.get(`/v1/traces/${run.id}?${query}`)).status).toBe(400);
+});
+
+test("include=raw gives the journal's own entries of every step, and only then", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const run = await fiveSteps(client);
+  const raw = stepsOf(await client.get(`/v1/traces/${run.id}?include=raw`));
+  const entries = raw.flatMap((step) => step.raw as JournalEntry[]);
+  expect(raw[4]!.raw!.map(({ event }) => event.type)).toEqual(["step.started", "step.completed"]);
+  expect(raw[4]!.raw![1]!.event).toMatchObject({ answer: { parts: [{ type: "text", text: "Done." }] } });
+  const seqs = entries.map(({ seq }) => seq);
+  const { data } = (await client.get(`/v1/runs/${run.id}/events`)).body;
+  const ofSteps = data.filter(({ event }: { event: string }) => !/^run\.|^tool\.requested/.test(event));
+  expect(seqs.toSorted((a, b) => a - b)).toEqual(ofSteps.map(({ seq }: { seq: number }) => seq));
+  for (const step of stepsOf(await client.get(`/v1/traces/${run.id}`))) expect(step).not.toHaveProperty("raw");
+});
+
+test("traces are listed, newest first, with a count in place of the steps", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const [first, second] = [await fiveSteps(client), await ran(client, [{ text: "Hi." }])];
+  const { body } = await client.get("/v1/traces");
+  expect(body.data).toMatchObject([
+    { id: second.trace_id, object: "trace", run_id: second.id, steps_count: 1, status: "completed" },
+    { id: first.trace_id, steps_count: 5 },
+  ]);
+  for (const trace of body.data) expect(trace).not.toHaveProperty("steps");
+  const page = (await client.get("/v1/traces?limit=1")).body;
+  expect([page.has_more, page.last_id]).toEqual([true, second.trace_id]);
+  expect((await client.get(`/v1/traces?starting_after=${page.last_id}`)).body.data).toMatchObject([
+    { id: first.trace_id },
+  ]);
+  expect((await client.get(`/v1/traces?ending_before=${first.trace_id}`)).body.data).toMatchObject([
+    { id: second.trace_id },
+  ]);
+  expect(code(await client.get(`/v1/traces?starting_after=${newId("trace")}`))).toEqual([400, "invalid_cursor"]);
+});
+
+test("a deleted trace takes messages and events along; what was asked and what came of it stays", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const run = await fiveSteps(client);
+  const other = await ran(client, [{ text: "Hi." }]);
+  const deleted = await client.delete(`/v1/traces/${run.trace_id}`);
+  expect([deleted.status, deleted.body]).toMatchObject([200, { id: run.trace_id, object: "trace", deleted: true }]);
+  for (const asked of [
+    client.delete(`/v1/traces/${run.id}`),
+    client.get(`/v1/traces/${run.id}`),
+    client.get(`/v1/traces/${run.trace_id}`),
+    client.get(`/v1/runs/${run.id}/events`),
+  ])
+    expect((await asked).status).toBe(404);
+  const { request_id: _, ...kept } = run;
+  const left = { ...kept, messages: [], tool_calls: [], trace_id: null };
+  expect((await client.get(`/v1/runs/${run.id}`)).body).toMatchObject(left);
+  const listed = (await client.get("/v1/runs")).body.data;
+  expect(listed).toMatchObject([{ id: other.id }, left]);
+  expect((await client.get("/v1/traces")).body.data).toMatchObject([{ run_id: other.id }]);
+  expect((await client.delete(`/v1/runs/${run.id}`)).status).toBe(200);
+});
+
+test("another project's or environment's trace is not there", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const run = await fiveSteps(client);
+  for (const options of [{ project: "other" }, { environment: "live" as const }]) {
+    const stranger = await server.client(options);
+    for (const id of [run.id, run.trace_id]) {
+      expect(code(await stranger.get(`/v1/traces/${id}`))).toEqual([404, "resource_not_found"]);
+      expect(code(await stranger.delete(`/v1/traces/${id}`))).toEqual([404, "resource_not_found"]);
+    }
+    expect((await stranger.get("/v1/traces")).body.data).toEqual([]);
+  }
+  expect((await client.get(`/v1/traces/${run.id}`)).status).toBe(200);
+});
+
+test("no secret is in a trace, a run, its events, a list or the bytes of the database", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  let sent = "";
+  using receiver = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      sent = request.headers.get("x-key") ?? "";
+      return new Response("no", { status: 500 });
+    },
+  });
+  const { body: tool } = await client.post("/v1/tools", {
+    name: "look",
+    url: `http://127.0.0.1:${receiver.port}/`,
+    headers: { "x-key": "canary-header-value" },
+  });
+  const run = await ran(client, [{ tool_calls: [call("look")] }, { text: "Done." }], [tool.id]);
+  expect([run.status, sent, run.tool_calls[0].error.code]).toEqual(["completed", "canary-header-value", "http_error"]);
+  const secrets = ["canary", tool.signing_secret.slice("whsec_".length), client.key.secret];
+  const paths = [`/v1/traces/${run.id}?include=raw`, `/v1/runs/${run.id}`, `/v1/runs/${run.id}/events`];
+  const lists = ["/v1/traces", "/v1/runs", "/v1/tools", "/v1/agents", "/v1/api_keys"];
+  const answers = await Promise.all([...paths, ...lists].map((path) => client.get(path)));
+  const texts: { includes(secret: string): boolean }[] = answers.map(({ body }) => JSON.stringify(body));
+  texts.push(server.db.sqlite.serialize());
+  const ids = [tool.id, run.id, run.agent_id, client.key.id];
+  expect(texts.map((text) => ids.some((id) => text.includes(id)))).not.toContain(false);
+  for (const secret of secrets) expect(texts.map((text) => text.includes(secret))).not.toContain(true);
+});
