@@ -102,3 +102,13 @@ test("GET /v1/models says of each model whether a run could use it now", async (
   await server.connections.remove("openai");
   expect(await available()).toEqual({ openai: false, echo: true });
 });
+
+test("a key that cannot be opened stands in the way of its own connection alone", async () => {
+  using store = connections();
+  await store.put(openai("sk-canary"));
+  store.db.sqlite.run("UPDATE model_connections SET sealed_key = 'v1.broken'");
+  await store.put(gpu);
+  expect(store.resolve("test/echo", "test").model).toBe("echo");
+  expect(store.resolve("openai_compatible/gpu/m", "live").connection).toEqual(gpu);
+  expect(() => store.resolve("openai/gpt-5", "live")).toThrow();
+});

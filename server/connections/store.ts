@@ -34,6 +34,8 @@ export interface ModelInfo {
   prices: { input: number; cached_input: number; output: number };
 }
 
+type Stored = Connection & { sealed_key: string | null };
+
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 /**
@@ -53,29 +55,35 @@ export function createConnectionStore({
 }) {
   const fromEnvironment = connectionsFromEnvironment(environment);
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
-  const stored = (): Connection[] =>
-    select.all().map(({ name, provider, base_url, sealed_key }) => ({
-      name,
-      provider,
-      base_url,
-      api_key: sealed_key === null ? null : seal.open(sealed_key, aad(name)),
-    }));
-  const all = (): Connection[] => [...stored(), ...fromEnvironment];
+  // Keys stay sealed here: one that cannot be opened may not stand in the way of the other connections.
+  const all = (): Stored[] => [
+    ...select.all().map((row) => ({ ...row, api_key: null })),
+    ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null })),
+  ];
+  const open = ({ name, provider, base_url, api_key, sealed_key }: Stored): Connection => ({
+    name,
+    provider,
+    base_url,
+    api_key: sealed_key === null ? api_key : seal.open(sealed_key, aad(name)),
+  });
 
-  const connect = (name: ModelName, environment: Environment): Connection | null =>
-    name.provider === "test" && environment === "live" ? null : connectionFor(name, all());
+  function find(name: ModelName, environment: Environment): Stored | null {
+    if (name.provider === "test" && environment === "live") return null;
+    const found = connectionFor(name, all());
+    return found && { sealed_key: null, ...found }; // The test models' connection has no such field.
+  }
 
   return {
     isAvailable(model: string, environment: Environment): boolean {
       const name = parseModel(model);
-      return name !== null && connect(name, environment) !== null;
+      return name !== null && find(name, environment) !== null;
     },
 
     /** Where a model is reached, or `model_not_available`. Live runs take no built-in test model. */
     resolve(model: string, environment: Environment): { connection: Connection; model: string } {
       const name = parseModel(model);
-      const connection = name && connect(name, environment);
-      if (name && connection) return { connection, model: name.model };
+      const found = name && find(name, environment);
+      if (name && found) return { connection: open(found), model: name.model };
       throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
     },
 
