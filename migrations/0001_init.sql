@@ -187,6 +187,12 @@ CREATE TABLE sessions (
   last_seen_at_ms INTEGER NOT NULL
 ) STRICT;
 
+-- Single facts about this database.
+CREATE TABLE facts (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE setup_tokens (
   hash          BLOB    PRIMARY KEY,
   expires_at_ms INTEGER NOT NULL

@@ -206,6 +206,7 @@ export function createApp({
       clearInterval(lastUsed);
       service.stop();
       pool.stop();
+      await runs.markCleanStop();
       await keys.writeLastUsed();
     },
   };

@@ -11,7 +11,7 @@ export type RunEvent =
   | ({ type: "run.created" } & RunCreated)
   | { type: "run.requires_action"; required_action: RequiredAction }
   | { type: "run.resumed" }
-  | { type: "run.recovered"; attempt: number; step_index: number | null }
+  | { type: "run.recovered"; attempt: number; step_index: number | null; clean?: boolean }
   | { type: "run.completed"; output: string | null; output_json: unknown; usage: RunUsage }
   | { type: "run.failed"; error: RunError; output: string | null; usage: RunUsage }
   | { type: "run.cancelled"; reason: string | null; output: string | null; usage: RunUsage }

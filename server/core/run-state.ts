@@ -134,7 +134,8 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
     case "run.resumed":
       return { ...state, status: "in_progress", required_action: null, waiting_since: null };
     case "run.recovered":
-      return { ...state, attempt: event.attempt, stalls: state.stalls + 1 };
+      // After an ordinary stop nobody is to blame: three deployments during one long call are no crash loop.
+      return { ...state, attempt: event.attempt, stalls: event.clean ? state.stalls : state.stalls + 1 };
     case "run.completed":
       return { ...ended(state, at), status: "completed", output: event.output, output_json: event.output_json };
     case "run.failed":

@@ -185,6 +185,8 @@ export const sessions = sqliteTable("sessions", {
   last_seen_at_ms: integer("last_seen_at_ms").notNull(),
 });
 
+export const facts = sqliteTable("facts", { name: text("name").primaryKey(), value: text("value").notNull() });
+
 export const setupTokens = sqliteTable("setup_tokens", {
   hash: blob("hash", { mode: "buffer" }).primaryKey(),
   expires_at_ms: integer("expires_at_ms").notNull(),

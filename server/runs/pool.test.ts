@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { fold } from "../core/run-state.ts";
 import { httpTool, runBench, textOfFrames, tool } from "../testing/run-bench.ts";
 import type { Notice } from "../worker/messages.ts";
 import { sameThread, type ThreadFactory, workerThread } from "./threads.ts";
@@ -266,4 +267,47 @@ test("a result that the storage refused is not lost, and its call is not made tw
   expect([run.status, run.attempt]).toEqual(["requires_action", 2]);
   expect(run.required_action!.submit_tool_outputs.tool_calls).toMatchObject([{ needs: "reconcile" }]);
   expect(seen - before).toBe(1);
+});
+
+test("a thread that no longer answers is replaced, and its runs go on from what is recorded", async () => {
+  let made = 0;
+  const threads: ThreadFactory = (hear, died) => {
+    const first = made++ === 0;
+    // The first one works and is never heard of: so it looks when a loop does not come back from a computation.
+    return workerThread((notices) => first || hear(notices), died);
+  };
+  using bench = runBench({ threads, beat_ms: 200 });
+  const { id } = await bench.start([{ text: "Hello." }]);
+  await bench.until(id, ({ event }) => event.type === "run.completed");
+  expect(made).toBe(2);
+  expect(bench.runs.get(bench.scope, id)).toMatchObject({ status: "completed", output: "Hello.", attempt: 2 });
+});
+
+test("threads that answer are left alone, however many beats go by", async () => {
+  let made = 0;
+  let beats = 0;
+  const enough = Promise.withResolvers<void>();
+  const threads: ThreadFactory = (hear, died) => {
+    made++;
+    return workerThread((notices) => {
+      if (notices.some((notice) => notice.do === "pong") && ++beats === 5) enough.resolve();
+      hear(notices);
+    }, died);
+  };
+  using bench = runBench({ threads, beat_ms: 100 });
+  await enough.promise;
+  expect([made, bench.pool.driving()]).toEqual([1, 0]);
+});
+
+test("recoveries after an ordinary stop are no crashes: three deployments during one call do not end the run", async () => {
+  using bench = runBench({ threads: () => ({ separate: false, send() {}, end() {} }) });
+  const { id } = await bench.start([{ text: "Hello." }]);
+  for (let i = 0; i < 4; i++) {
+    await bench.runs.markCleanStop();
+    await bench.service.recover();
+  }
+  const clean = fold(bench.journal.read(id));
+  expect([clean.attempt, clean.stalls]).toEqual([5, 0]);
+  await bench.service.recover(); // Asked a second time, nobody has stopped in order.
+  expect(fold(bench.journal.read(id)).stalls).toBe(1);
 });

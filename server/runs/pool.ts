@@ -31,6 +31,8 @@ export type Pool = ReturnType<typeof createPool>;
 
 // Storage that refused a write (a full disk) is asked again at this pace, until it takes it.
 const storageRetry_ms = 1000;
+// A thread that misses this many beats is stuck: what loops do between two awaits takes milliseconds.
+const beatsMax = 3;
 // A thread that lived no longer than this died of something that the next one will meet too.
 const shortLife_ms = 250;
 
@@ -45,6 +47,7 @@ export function createPool({
   threads: makeThread,
   size,
   slots,
+  beat_ms = 5000,
   log,
   now,
 }: {
@@ -56,6 +59,8 @@ export function createPool({
   size: number;
   /** How many runs of a scope may be driven at once. */
   slots(scope: Scope): number;
+  /** How often threads are asked for a sign of life. */
+  beat_ms?: number;
   log: Log;
   now: () => number;
 }) {
@@ -64,9 +69,15 @@ export function createPool({
   const queues = new Map<string, Map<string, Scope>>();
   // Runs that nobody may drive until the journal says that they were recovered: the attempt they had is past.
   const recovering = new Set<string>();
+  // Beats since a thread last answered. They are counted and not timed: a process that was stopped for a while, and
+  // its threads with it, has missed none.
+  const unanswered = new WeakMap<Thread, number>();
   let count = 0;
   let stopped = false;
   const threads: Thread[] = Array.from({ length: Math.max(1, size) }, (_, index) => spawn(index));
+
+  const beats = setInterval(beat, beat_ms);
+  beats.unref();
 
   function spawn(index: number): Thread {
     const born = performance.now();
@@ -87,7 +98,8 @@ export function createPool({
   function replace(index: number, dead: Thread, pause_ms: number): void {
     const lost = new Set([...drives.values()].filter(({ thread }) => thread === dead).map(({ run_id }) => run_id));
     for (const id of lost) drop(id);
-    const nobody: Thread = { send: (order) => order.do === "start" && lost.add(order.start.run_id), end() {} };
+    const send = (order: Order) => void (order.do === "start" && lost.add(order.start.run_id));
+    const nobody: Thread = { separate: false, send, end() {} };
     threads[index] = nobody;
     setTimeout(() => {
       if (stopped) return;
@@ -97,6 +109,23 @@ export function createPool({
         void recover(id);
       }
     }, pause_ms);
+  }
+
+  /** Replaces threads that have not answered for several beats: one run that blocks a thread may not block its others. */
+  function beat(): void {
+    threads.forEach((thread, index) => {
+      if (!thread.separate) return;
+      const missed = unanswered.get(thread) ?? 0;
+      if (missed >= beatsMax) {
+        log.error("a worker thread does not answer and is replaced", { beats: missed });
+        unanswered.delete(thread);
+        thread.end();
+        replace(index, thread, 0);
+      } else {
+        unanswered.set(thread, missed + 1);
+        thread.send({ do: "ping" });
+      }
+    });
   }
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
@@ -155,7 +184,8 @@ export function createPool({
 
   function hear(notice: Notice, thread: Thread): void {
     if (stopped) return;
-    if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
+    if (notice.do === "pong") unanswered.set(thread, 0);
+    else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
     else if (notice.do === "append") void append(notice, thread);
     else leave(notice);
   }
@@ -221,15 +251,16 @@ export function createPool({
   }
 
   /** Takes up a run whose loop is gone, under a new attempt, from its last completed step. */
-  async function recover(runId: string): Promise<void> {
+  async function recover(runId: string, clean = false): Promise<void> {
     if (stopped) return;
     recovering.add(runId);
     const done = await change(runId, undefined, (entries) => {
       const state = fold(entries);
       if (state.status !== "in_progress") return [];
-      return [{ type: "run.recovered", attempt: state.attempt + 1, step_index: state.open[0]?.step_index ?? null }];
+      const step_index = state.open[0]?.step_index ?? null;
+      return [{ type: "run.recovered", attempt: state.attempt + 1, step_index, ...(clean && { clean }) }];
     });
-    if (!done) return later(() => recover(runId));
+    if (!done) return later(() => recover(runId, clean));
     recovering.delete(runId);
     start(runId);
   }
@@ -261,6 +292,7 @@ export function createPool({
     driving: () => drives.size,
     stop(): void {
       stopped = true;
+      clearInterval(beats);
       for (const thread of threads) thread.end();
     },
   };

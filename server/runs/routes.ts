@@ -14,7 +14,7 @@ import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { CancelRun, CreateRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunService } from "./service.ts";
 import type { RunStore } from "./store.ts";
-import { type Cursor, parseCursor, type RunStream } from "./stream.ts";
+import { type Cursor, parseCursor, type RunStream, requirePlace } from "./stream.ts";
 import type { Watches } from "./watch.ts";
 
 export interface RunRoutes {
@@ -89,10 +89,10 @@ export const runRoutes = (deps: RunRoutes) => {
     .get(
       "/runs/:id/events",
       ({ principal, params: { id }, request }) => {
-        const { seq, summary } = runs.standing(principal, id);
+        const { summary } = runs.standing(principal, id);
         if (summary !== null) throw notFound(); // Its events went with its trace.
-        if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, seq, request.url);
-        const from = readCursor(request, seq);
+        if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, request.url);
+        const from = readCursor(deps, id, request);
         return streamOf(deps, principal, id, from, request);
       },
       { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params },
@@ -134,22 +134,22 @@ function streamOf(
 }
 
 /** `Last-Event-ID` is what a browser sends by itself; the parameter is for a first request. */
-function readCursor(request: Request, head: number): Cursor {
+function readCursor(deps: RunRoutes, id: string, request: Request): Cursor {
   const last = request.headers.get("last-event-id");
-  if (last) return cursorWithin(head, last, "Last-Event-ID");
-  return cursorWithin(head, new URL(request.url).searchParams.get("starting_after"), "starting_after");
+  if (last) return cursorWithin(deps, id, last, "Last-Event-ID");
+  return cursorWithin(deps, id, new URL(request.url).searchParams.get("starting_after"), "starting_after");
 }
 
-function cursorWithin(head: number, text: string | null, param: string): Cursor {
+function cursorWithin(deps: RunRoutes, id: string, text: string | null, param: string): Cursor {
   const cursor = parseCursor(text, param);
-  if (cursor.seq > head) throw new AppError("invalid_cursor", "The run has no such event yet.", { param });
+  requirePlace(deps, id, cursor, param);
   return cursor;
 }
 
-function eventList({ journal }: RunRoutes, id: string, head: number, url: string) {
+function eventList(deps: RunRoutes, id: string, url: string) {
   const { limit, starting_after } = readPage(url);
-  const { seq } = cursorWithin(head, starting_after, "starting_after");
-  const entries = journal.read(id, seq, limit + 1);
+  const { seq } = cursorWithin(deps, id, starting_after, "starting_after");
+  const entries = deps.journal.read(id, seq, limit + 1);
   const data = entries.slice(0, limit).map((entry) => frameOf(id, entry));
   return {
     object: "list",

@@ -144,7 +144,8 @@ export function createRunService({
   /** At boot: every run that was in progress goes on from its last completed step. */
   async function recover(): Promise<number> {
     const unfinished = runs.unfinished();
-    await Promise.all(unfinished.map((id) => pool.recover(id)));
+    const clean = await runs.takeCleanStop();
+    await Promise.all(unfinished.map((id) => pool.recover(id, clean)));
     deadlines.arm();
     return unfinished.length;
   }

@@ -69,6 +69,13 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
       toList(listRows<RunRow>(db, { table: "runs", columns, scope, page, where: ofAgents(scope, "agent_id") }), read),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     expiry: (id: string): number | null => selectExpiry.get(id)?.at ?? null,
+    /** Notes that the process ends in order: what it leaves unfinished did not bring it down. */
+    async markCleanStop(): Promise<void> {
+      await db.write(() => sqlite.run("INSERT OR REPLACE INTO facts VALUES ('clean_stop', '1')"));
+    },
+    /** Whether the last process ended in order; asked once, so that a crash of this one is not taken for that. */
+    takeCleanStop: (): Promise<boolean> =>
+      db.write(() => sqlite.run("DELETE FROM facts WHERE name = 'clean_stop'").changes > 0),
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
 
     /** Deletes what the journal tells of a run that is over; what was asked and what came of it stays. */

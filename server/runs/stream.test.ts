@@ -5,7 +5,7 @@ import { openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
 import { parseFrames, runBench, type StreamFrame, textOfFrames, tool } from "../testing/run-bench.ts";
 import { createRunProjector } from "./project.ts";
-import { createRunStream, parseCursor } from "./stream.ts";
+import { createRunStream, parseCursor, requirePlace } from "./stream.ts";
 import { createWatches, partialAnswer } from "./watch.ts";
 
 const waits = [{ text: "Let me see.", tool_calls: [{ name: "look", arguments: {} }] }];
@@ -206,4 +206,17 @@ test("neighbours of one kind go together in one event", async () => {
     ["reasoning", "a b c", 5],
     ["output", "d e f", 10],
   ]);
+});
+
+test("a place that nobody can have been told is refused, and every place that was told is taken", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  await bench.settled(id);
+  const takes = (text: string) => () => requirePlace(bench, id, parseCursor(text, "starting_after"), "starting_after");
+  const frames = bench.journal.read(id);
+  const anchor = frames.find(({ event }) => event.type === "step.started")!.seq;
+  for (const good of ["0", "1", `${anchor}`, `${anchor}.1`, `${anchor}.11`, `${frames.length}`])
+    expect(takes(good)).not.toThrow();
+  for (const bad of [`${frames.length + 1}`, `${anchor}.12`, "1.5", `${anchor + 1}.1`, `${frames.length + 1}.0`])
+    expect(takes(bad), bad).toThrow("no such event");
 });

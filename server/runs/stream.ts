@@ -29,10 +29,39 @@ export function parseCursor(text: string | null, param: string): Cursor {
   return { seq, anchor: match[2] ? seq : null, offset: Number(match[2] ?? 0) };
 }
 
+/** Throws `invalid_cursor` for a place that no reader of this run can have been told. */
+export function requirePlace(
+  { journal, watches }: StreamDeps,
+  runId: string,
+  { seq, anchor, offset }: Cursor,
+  param: string,
+): void {
+  const refuse = () => new AppError("invalid_cursor", "This run has no such event.", { param });
+  if (seq > (journal.head(runId)?.seq ?? 0)) throw refuse();
+  if (anchor === null) return;
+  const [begun, ...after] = journal.read(runId, anchor - 1).map(({ event }) => event);
+  if (begun?.type !== "step.started" && begun?.type !== "step.restarted") throw refuse();
+  const ends = (type: string) => type === "step.completed" || type === "step.restarted";
+  const end = after.find((event) => ends(event.type) && "step_index" in event && event.step_index === begun.step_index);
+  if (end?.type === "step.restarted") return; // What was streamed before a restart is void, and nobody knows its length.
+  const live = watches.live(runId);
+  const length =
+    end?.type === "step.completed" ? recordedLength(end.answer) : live?.anchor === anchor ? live.length : 0;
+  if (offset > length) throw refuse();
+}
+
+const recordedLength = (answer: ModelAnswer | null): number =>
+  answer ? answer.deltas.reduce((sum, value, index) => (index % 3 === 1 ? sum + value : sum), 0) : 0;
+
+interface StreamDeps {
+  journal: Journal;
+  watches: Watches;
+}
+
 export type RunStream = ReturnType<typeof createRunStream>;
 
 /** A run's journal and live deltas as server-sent events, from any place, to the end. Reads by cursor: no queues. */
-export function createRunStream({ journal, watches }: { journal: Journal; watches: Watches }) {
+export function createRunStream({ journal, watches }: StreamDeps) {
   /** Text to send; ends after the run's last event, when the signal is aborted, or within a second of `allowed` saying no. */
   return async function* tail(
     runId: string,

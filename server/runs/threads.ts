@@ -4,6 +4,8 @@ import type { Notice, Order } from "../worker/messages.ts";
 
 /** Where loops run. Orders sent in one tick go together, and so do the notices that come back. */
 export interface Thread {
+  /** Whether it can be stuck while we are not, and be ended then. */
+  separate: boolean;
   send(order: Order): void;
   end(): void;
 }
@@ -24,6 +26,7 @@ export const workerThread: ThreadFactory = (hear, died) => {
   worker.onerror = (event) => gone(event.message);
   worker.addEventListener("close", () => gone("closed"));
   return {
+    separate: true,
     send: batched<Order>((orders) => worker.postMessage(JSON.stringify(orders))),
     end() {
       over = true;
@@ -36,6 +39,7 @@ export const workerThread: ThreadFactory = (hear, died) => {
 export const sameThread: ThreadFactory = (hear) => {
   const engine = createEngine(batched<Notice>(hear));
   return {
+    separate: false,
     send: batched<Order>((orders) => {
       for (const order of orders) engine.receive(order);
     }),

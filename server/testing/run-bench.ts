@@ -17,7 +17,14 @@ import { createWatches } from "../runs/watch.ts";
 
 /** Everything that drives runs, without HTTP: real database, journal, loop and stream; the model is `test/script`. */
 export function runBench(
-  options: { db?: Db; threads?: ThreadFactory; size?: number; slots?: number; now?: () => number } = {},
+  options: {
+    db?: Db;
+    threads?: ThreadFactory;
+    size?: number;
+    slots?: number;
+    beat_ms?: number;
+    now?: () => number;
+  } = {},
 ) {
   const db = options.db ?? openDatabase(":memory:");
   const now = options.now ?? Date.now;
@@ -44,6 +51,7 @@ export function runBench(
     threads: options.threads ?? sameThread,
     size: options.size ?? 1,
     slots,
+    beat_ms: options.beat_ms,
     log: silentLog,
     now,
   });

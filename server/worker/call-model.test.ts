@@ -207,3 +207,16 @@ test("an output that has to fit a schema is judged, and given as JSON", async ()
     expect(state).toMatchObject({ status: "failed", output: text, error: { code: "output_schema_mismatch" } });
   }
 });
+
+test("arguments that do not fit stay on record as the model wrote them", async () => {
+  const state = await loopOf([calls("look", '{"city": 5}'), says("Sorry.")]).run();
+  expect(state.calls[0]!.arguments).toEqual({ city: 5 });
+});
+
+test.each([
+  ["text without end", [...says("x".repeat(600_000)).slice(0, -1), ...says("x".repeat(600_000))]],
+  ["calls without end", Array.from({ length: 200 }, (_, part) => ({ ...calls("look", "{}")[0]!, part }) as ModelEvent)],
+])("a model that gives %s is cut off, and the run fails instead of filling the memory", async (_, answer) => {
+  const state = await loopOf([[...answer, { type: "done", finish: "stop", usage }]]).run();
+  expect(state).toMatchObject({ status: "failed", calls: [], error: { code: "model_error" } });
+});

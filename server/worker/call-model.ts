@@ -12,6 +12,9 @@ import { Superseded, type Turn } from "./turn.ts";
 const attemptsMax = 4;
 // A provider that says nothing for so long is taken for dead; models that think do so with signs of life.
 const silenceMax_ms = 300_000;
+// A model that does not come to an end may not fill the memory, nor a tool with calls.
+const answerMax = 1_048_576;
+const callsMax = 128;
 
 interface Heard {
   transcript: Transcript;
@@ -86,12 +89,21 @@ async function listen(
   const transcript = new Transcript();
   const heard: Heard = { transcript, error: null, finish: null, usage: unknownUsage, time_to_first_token_ms: null };
   const { step_index } = state().open.find((step) => step.anchor === anchor)!;
-  const silence = new AbortController();
-  const alarm = setTimeout(() => silence.abort(), silenceMax_ms);
-  const either = AbortSignal.any([signal, silence.signal]);
+  const giveUp = new AbortController();
+  const stop = (reason: string) => {
+    heard.error = { code: "model_error", message: reason, retryable: false, retry_after_ms: null, aborted: false };
+    giveUp.abort();
+  };
+  const silent = () => {
+    stop(`The model said nothing for ${silenceMax_ms / 1000} seconds.`);
+    heard.error!.retryable = true;
+  };
+  const alarm = setTimeout(silent, silenceMax_ms);
+  const either = AbortSignal.any([signal, giveUp.signal]);
   const asked = performance.now();
   try {
     for await (const event of ports.model.stream(request, either)) {
+      if (giveUp.signal.aborted) break;
       if (event.type === "delta" && event.text === "") transcript.opened(event);
       else if (event.type === "delta") {
         const ms = Math.round(performance.now() - begun);
@@ -102,22 +114,15 @@ async function listen(
       else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
       else if (event.type === "done") Object.assign(heard, { finish: event.finish, usage: event.usage });
       else if (event.type === "error") Object.assign(heard, { error: event.error, usage: event.usage });
+      if (transcript.said() > answerMax) stop(`The model's answer is longer than ${answerMax} characters.`);
+      else if (transcript.calls() > callsMax) stop(`The model asked for more than ${callsMax} tool calls at once.`);
       alarm.refresh();
     }
   } finally {
     clearTimeout(alarm);
   }
-  if (silence.signal.aborted && !signal.aborted) heard.error = silent;
   return heard;
 }
-
-const silent: ModelError = {
-  code: "model_error",
-  message: `The model said nothing for ${silenceMax_ms / 1000} seconds.`,
-  retryable: true,
-  retry_after_ms: null,
-  aborted: false,
-};
 
 async function finish(turn: Turn, heard: Heard, request: ModelRequest, begun: number): Promise<void> {
   const { step_index } = openModelStep(turn);

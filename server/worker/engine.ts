@@ -30,6 +30,9 @@ export function createEngine(send: (notice: Notice) => void, now: () => number =
       case "abort":
         aborts.get(order.drive)?.abort();
         break;
+      case "ping":
+        send({ do: "pong" });
+        break;
       case "appended":
         settle(order.ticket, (waiter) => waiter.resolve(order));
         break;

@@ -146,13 +146,26 @@ test.each<[string, Handler, Setting, object]>([
   expect(await run(setting)).toMatchObject(expected);
 });
 
-test("redirects are followed, three of them at most", async () => {
+test("redirects of a GET are followed, three of them at most", async () => {
   let left = 3;
   handle = () => (left-- > 0 ? Response.redirect("/next", 307) : Response.json({ there: true }));
-  expect(await run()).toMatchObject({ output: { there: true } });
+  expect(await run({ http: { method: "GET" } })).toMatchObject({ output: { there: true } });
   handle = () => Response.redirect("/round", 307);
-  expect(await run()).toMatchObject({ error: { code: "too_many_redirects" } });
+  expect(await run({ http: { method: "GET" } })).toMatchObject({ error: { code: "too_many_redirects" } });
 });
+
+// Followed, a 302 would turn the POST into a GET without arguments, and that one's answer into the call's result.
+test.each([302, 303, 307])(
+  "a POST that is redirected with %d is an error, and nothing is asked elsewhere",
+  async (status) => {
+    handle = (request) =>
+      new URL(request.url).pathname === "/elsewhere"
+        ? Response.json({ fooled: true })
+        : Response.redirect("/elsewhere", status);
+    expect(await run()).toMatchObject({ error: { code: "http_error" } });
+    expect(seen).toHaveLength(1);
+  },
+);
 
 test("an address of our own network is refused, and nothing is sent", async () => {
   expect(await run({ loopback: false, http: { url: "https://127.0.0.1/" } })).toMatchObject({

@@ -29,6 +29,8 @@ export interface ToolSecrets {
 export type Order =
   | { do: "start"; start: RunStart }
   | { do: "abort"; drive: number }
+  /** Asks for a sign of life. */
+  | { do: "ping" }
   /** The append with this ticket is durable: its events got `seq` and the following numbers, all at `at`. */
   | { do: "appended"; ticket: number; seq: number; at: number }
   /** The run is over or has moved on: whoever asked shall stop. */
@@ -38,6 +40,7 @@ export type Order =
 export type Notice =
   | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[] }
   | { do: "delta"; run_id: string; delta: Delta }
+  | { do: "pong" }
   /** The loop has ended: the run waits, is over, or (with a `fault`) met a bug. */
   | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
 

@@ -22,8 +22,7 @@ export function requestCalls(parts: readonly AssistantPart[], state: RunState, a
 function request(part: Asked, step_index: number, turn_index: number, agent: AgentSnapshot): RunEvent[] {
   const tool = agent.tools.find(({ name }) => name === part.name);
   const read = readArguments(part.arguments, tool);
-  const needs = "error" in read || !tool ? null : needsOf(tool, read.arguments);
-  const args = "error" in read ? {} : read.arguments;
+  const needs = read.error || !tool ? null : needsOf(tool, read.arguments);
   const call = {
     id: part.id,
     step_index,
@@ -31,7 +30,7 @@ function request(part: Asked, step_index: number, turn_index: number, agent: Age
     tool_id: tool?.id ?? null,
     tool: part.name,
     type: tool?.type ?? "unknown",
-    arguments: args,
+    arguments: read.arguments,
     needs,
   };
   const begun: RunEvent[] = [
@@ -48,16 +47,15 @@ function request(part: Asked, step_index: number, turn_index: number, agent: Age
       input_hash: null,
     },
   ];
-  return "error" in read ? [...begun, ...refusal(part, step_index, read.error)] : begun;
+  return read.error ? [...begun, ...refusal(part, step_index, read.error)] : begun;
 }
 
-/** Reads and judges arguments as the model wrote them. */
+/** Arguments as the model wrote them, and what is wrong with them; `{}` where they are no object that could be kept. */
 export function readArguments(
   text: string,
   tool: ToolSnapshot | undefined,
-): { arguments: Record<string, unknown> } | { error: ToolError } {
-  const bad = (message: string) => ({ error: { code: "invalid_arguments", message } });
-  if (!tool) return { error: { code: "tool_not_found", message: "There is no tool of this name." } };
+): { arguments: Record<string, unknown>; error: ToolError | null } {
+  const bad = (message: string, args = {}) => ({ arguments: args, error: { code: "invalid_arguments", message } });
   if (Buffer.byteLength(text) > limits.tool_arguments_bytes)
     return bad(`The arguments are larger than ${limits.tool_arguments_bytes} bytes.`);
   let value: unknown;
@@ -70,9 +68,11 @@ export function readArguments(
     return bad("The arguments must be a JSON object.");
   const fault = jsonFault(value);
   if (fault) return bad(fault);
-  const faults = validateAgainst(tool.parameters, value);
-  if (faults.length > 0) return bad(faults.map(({ path, message }) => `${path || "arguments"}: ${message}`).join("; "));
-  return { arguments: value as Record<string, unknown> };
+  const args = value as Record<string, unknown>;
+  if (!tool) return { arguments: args, error: { code: "tool_not_found", message: "There is no tool of this name." } };
+  const faults = validateAgainst(tool.parameters, args);
+  if (faults.length === 0) return { arguments: args, error: null };
+  return bad(faults.map(({ path, message }) => `${path || "arguments"}: ${message}`).join("; "), args);
 }
 
 function needsOf({ approval, type }: ToolSnapshot, args: Record<string, unknown>): Needs | null {

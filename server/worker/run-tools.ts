@@ -26,8 +26,17 @@ async function runCall(call: ToolCall, turn: Turn): Promise<void> {
   const outcome = await turn.ports.runTool(call, tool, turn.signal);
   if (turn.signal.aborted) throw new Superseded();
   const status = outcome.error ? "failed" : "completed";
+  // Each earlier start of the step was an attempt too, as far as anybody knows.
+  const earlier = turn.state().open.find((open) => open.tool_call_id === call.id)!.attempt - 1;
+  const attempts = earlier + outcome.attempts;
   await turn.record(
-    ...settleCall(call, { ...outcome, status, latency_ms: Math.round(performance.now() - begun), submitted: false }),
+    ...settleCall(call, {
+      ...outcome,
+      attempts,
+      status,
+      latency_ms: Math.round(performance.now() - begun),
+      submitted: false,
+    }),
   );
 }
 

@@ -11,6 +11,8 @@ export class Transcript {
   readonly deltas: number[] = [];
   /** UTF-16 code units streamed so far. */
   length = 0;
+  private asked = 0;
+  private called = 0;
   // Providers number their parts with gaps; ours have none.
   private readonly places = new Map<number, number>();
 
@@ -28,6 +30,8 @@ export class Transcript {
   }
 
   toolCall({ part, name, arguments: args, metadata }: Of<"tool_call">): void {
+    this.asked += args.length;
+    this.called++;
     this.place(part, () => ({
       type: "tool_call",
       id: newId("tool_call"),
@@ -44,8 +48,11 @@ export class Transcript {
 
   /** UTF-16 code units of the whole answer, the arguments of its calls included. */
   said(): number {
-    const asked = this.parts.map((part) => (part.type === "tool_call" ? part.arguments.length : 0));
-    return asked.reduce((sum, length) => sum + length, this.length);
+    return this.length + this.asked;
+  }
+
+  calls(): number {
+    return this.called;
   }
 
   private place(part: number, create: () => AssistantPart): number {

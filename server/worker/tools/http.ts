@@ -94,7 +94,8 @@ function send(
     signal,
     timeoutMs: http.timeout_ms,
     maxBytes: tool.max_output_bytes,
-    maxRedirects: redirectsMax,
+    // A redirected POST would go on as a GET without its arguments, and its answer would pass for the call's.
+    maxRedirects: bodyless ? redirectsMax : 0,
   });
 }
 
