@@ -99,6 +99,7 @@ describe("a body", () => {
       300,
     );
     expect((await server.get("/v1/me")).status).toBe(200);
+    expect(server.log()).not.toContain("met a bug");
   });
 });
 
@@ -162,6 +163,32 @@ describe("a request with", () => {
     const answer = await raw(text(""), 1000);
     expect(answer.status === 0 || (answer.status >= 400 && answer.status < 500)).toBe(true);
     expect((await server.get("/v1/me")).status).toBe(200);
+  });
+
+  const unusable = ["a b%%", "x#y", "u@x.com", "[::zz", "[::zz]", "a:99999", "1.2.3.999", "a/b", "a\tb", ""];
+  test.each(unusable)("the host %j is refused, and its live key is as good as before", async (host) => {
+    const key = `Authorization: Bearer ${server.keys.live}\r\n`;
+    for (const path of ["/v1/me", "/v1/me?x", "/v1/me?x=1&x=2", "/dashboard", "/nothing"]) {
+      const answer = await raw(
+        `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${key}X-Client-Request-Id: a\r\nConnection: close\r\n\r\n`,
+      );
+      expect({ path, status: answer.status }).toEqual({ path, status: 400 });
+      if (answer.text !== "") expect(JSON.parse(answer.text).error.code).toBe("validation_failed");
+    }
+    const { status, body } = await server.get("/v1/api_keys", server.keys.live);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject([{ exposed_at: null, revoked_at: null }]);
+  });
+
+  test.each(["a", "hq", "abc", "a:443", "a:8443", "[::1]"])("the short host %s reaches its address", async (host) => {
+    const us = `Host: ${host}\r\nAuthorization: Bearer ${server.keys.test}\r\nConnection: close\r\n`;
+    const me = await raw(`GET /v1/me HTTP/1.1\r\n${us}\r\n`);
+    expect([me.status, JSON.parse(me.text).object]).toEqual([200, "me"]);
+    const list = await raw(`GET /v1/agents?limit=0 HTTP/1.1\r\n${us}\r\n`);
+    expect([list.status, JSON.parse(list.text).error.param]).toEqual([400, "limit"]);
+    const body = JSON.stringify(agent);
+    const post = `POST /v1/agents HTTP/1.1\r\n${us}Content-Type: application/json\r\n`;
+    expect((await raw(`${post}Content-Length: ${body.length}\r\n\r\n${body}`)).status).toBe(201);
   });
 
   test("keys that are none looks the same for every kind of them", async () => {

@@ -409,6 +409,10 @@ describe("a server of its own", () => {
     expect([refused.status, (await parsed(refused)).error.code]).toEqual([403, "https_required"]);
     const forwarded = { headers: { ...key.headers, "x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.7" } };
     expect((await proxied.get("/v1/me", forwarded)).status).toBe(200);
+    for (const host of ["a", "hq", "abc", "a:8080"]) {
+      const short = { headers: { ...forwarded.headers, host } };
+      expect([host, (await proxied.get("/v1/me", short)).status]).toEqual([host, 200]);
+    }
     await proxied.stop();
   });
 });

@@ -7,6 +7,7 @@ import { createPasswords } from "../console/password.ts";
 import { createSetup, setupLink } from "../console/setup.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
+import { routable } from "../http/routable.ts";
 import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
 import { type Certificate, ownCertificate, readCertificate } from "../lib/certificate.ts";
@@ -57,7 +58,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     workers,
     egress,
     transport: {
-      rules: { trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
+      rules: { tls: certificate !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
       peerOf: (request) => listener.requestIP(request)?.address ?? null,
       keepExposedKeys: flags.keepExposedKeys ?? false,
     },
@@ -65,13 +66,12 @@ export async function serve(flags: ServeFlags): Promise<never> {
   });
   await app.app.modules;
 
+  const handle = (request: Request) => app.app.handle(routable(request));
   // The port comes first: a start that fails because it is taken may not count as a recovery of anybody's run. Requests
   // wait for the recovery, which would take the runs that they make for unfinished ones.
   const { promise: recovered, resolve: open } = Promise.withResolvers<void>();
   let isOpen = false;
-  listener = listen(plan, certificate, (request) =>
-    isOpen ? app.app.handle(request) : recovered.then(() => app.app.handle(request)),
-  );
+  listener = listen(plan, certificate, (request) => (isOpen ? handle(request) : recovered.then(() => handle(request))));
   const recovered_runs = await app.recover();
   isOpen = true;
   open();

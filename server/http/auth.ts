@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { AppError } from "../core/errors.ts";
+import { AppError, type Fault } from "../core/errors.ts";
 import type { Permission, Scope } from "../core/scope.ts";
 import { fault, validationError } from "./errors.ts";
 import { readJsonBody, refuseBody } from "./json-body.ts";
@@ -56,7 +56,7 @@ export function createAuth(
     }
     if (standing?.accepted === false)
       throw new AppError("rate_limited", "Too many requests.", { retryAfter: standing.retryAfter });
-    refuseUnknownQuery(request.url, query);
+    refuseQuery(request.url, query);
   }
 
   return new Elysia({ name: `auth:${name}` }).macro({
@@ -90,16 +90,24 @@ function bucketOf(request: Request): Bucket {
   return method === "POST" && /\/runs\/?(\?|$)/.test(url) ? "run_creations_per_minute" : "writes_per_minute";
 }
 
-function refuseUnknownQuery(url: string, allowed: readonly string[]): void {
+/** Throws for a parameter that the route does not take, and for one given twice: which of them would count? */
+function refuseQuery(url: string, allowed: readonly string[]): void {
   if (!url.includes("?")) return;
-  const unknown = [...new Set(new URL(url).searchParams.keys())].filter(
-    (name) => !allowed.includes(name) && !allowed.includes(name.replace(/\[.*\]$/s, "[*]")),
-  );
-  if (unknown.length > 0)
-    throw validationError(
-      unknown.slice(0, 100).map((name) => fault(name, "There is no such parameter.", "unknown_parameter")),
-    );
+  const faults = new Map<string, Fault>();
+  const seen = new Set<string>();
+  for (const name of new URL(url).searchParams.keys()) {
+    const known = allowed.includes(name) || allowed.includes(name.replace(/\[.*\]$/s, "[*]"));
+    if (!known) faults.set(name, unknownParameter(name));
+    else if (seen.has(name)) faults.set(name, fault(name, "This parameter is given twice."));
+    seen.add(name);
+  }
+  if (faults.size > 0) throw validationError([...faults.values()].slice(0, 100));
 }
+
+const unknownParameter = (name: string): Fault =>
+  name === ""
+    ? { param: null, code: "unknown_parameter", message: "A query parameter has no name." }
+    : fault(name, "There is no such parameter.", "unknown_parameter");
 
 /** Who looks at runs: a key may be bound to some agents. Absent or null is all. */
 export interface Viewer extends Scope {

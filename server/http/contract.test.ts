@@ -91,6 +91,24 @@ test.each(routes)("$method $path refuses a query parameter that it does not know
   expect(answer.body.error.param).toBe("surprise");
 });
 
+test("a query parameter given twice is refused, also where there is no list", async () => {
+  const admin = await server.client({ project: "twice" });
+  const { status, body } = await admin.post("/v1/runs?wait=1&wait=2", { agent_id: newId("agent"), input: "x" });
+  expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", "wait"]);
+  expect(body.error.message).toBe("wait: This parameter is given twice.");
+  const list = await admin.get("/v1/agents?limit=1&limit=2");
+  expect([list.status, list.body.error.errors.length]).toEqual([400, 1]);
+});
+
+test("a query parameter without a name is refused in a sentence", async () => {
+  const admin = await server.client({ project: "nameless" });
+  for (const query of ["=", "=x", "=1&=2"]) {
+    const { status, body } = await admin.get(`/v1/agents?${query}`);
+    expect([status, body.error.code, body.error.param]).toEqual([400, "unknown_parameter", null]);
+    expect(body.error.message).toBe("A query parameter has no name.");
+  }
+});
+
 test.each(withId)(
   "$method $path answers for another project's id as for one that never was",
   async ({ method, path }) => {

@@ -32,9 +32,9 @@ export function createEdge({ routes, limiter, gate, onBug, onClientId, now = Dat
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = newId("request", now());
       set.headers["x-content-type-options"] = "nosniff";
+      gate?.admit(request); // Before anybody reads the address, which may be none.
       const clientId = onClientId && request.headers.get("x-client-request-id");
       if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
-      gate?.admit(request);
     })
     .mapResponse({ as: "global" }, ({ responseValue, set }) => {
       let body: unknown = responseValue;
@@ -77,7 +77,7 @@ function noRoute(url: string, headers: Record<string, unknown>, methodsOf: (path
   return new AppError("method_not_allowed", `This address answers to ${methods.join(", ")}.`);
 }
 
-const isApi = (url: string): boolean => /^https?:\/\/[^/]*\/v1(\/|\?|$)/.test(url);
+const isApi = (url: string): boolean => /^(https?:\/\/[^/]*)?\/v1(\/|\?|$)/.test(url);
 
 const isPlain = (value: object): boolean => {
   const prototype = Object.getPrototypeOf(value);

@@ -3,7 +3,6 @@ import { type Cidr, holds, isLoopback, parseAddress } from "../lib/ip-address.ts
 
 /** How a request reached us. */
 export interface Transport {
-  tls: boolean;
   /** Address at the other end of the connection. */
   peer: string | null;
   host: string | null;
@@ -12,6 +11,8 @@ export interface Transport {
 }
 
 export interface TransportRules {
+  /** The listener itself ends TLS. Never asked of a request's address, which is made from what the client sent. */
+  tls: boolean;
   /** Proxies whose forwarding headers are believed. */
   trustProxy: readonly Cidr[];
   /** Plain HTTP is served, to loopback alone. */
@@ -22,9 +23,8 @@ export type TransportVerdict = "allowed" | "insecure" | "bad_host";
 
 /** Whether a request came encrypted all the way. Nobody but a trusted proxy may claim it for somebody else. */
 export function judgeTransport(transport: Transport, rules: TransportRules): TransportVerdict {
-  // Two Host headers arrive joined: two parties would read two different hosts.
-  if (transport.host === null || transport.host === "" || transport.host.includes(",")) return "bad_host";
-  if (transport.tls) return "allowed";
+  if (transport.host === null || !hostPattern.test(transport.host)) return "bad_host";
+  if (rules.tls) return "allowed";
   const peer = transport.peer === null ? null : parseAddress(transport.peer);
   if (!peer) return "insecure";
   // The last value is the one our own proxy added; those before it came from the client.
@@ -32,6 +32,10 @@ export function judgeTransport(transport: Transport, rules: TransportRules): Tra
   if (rules.trustProxy.some((network) => holds(network, peer))) return claimed === "https" ? "allowed" : "insecure";
   return rules.insecureHttp && isLoopback(peer) ? "allowed" : "insecure";
 }
+
+// A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. Two Host headers arrive joined by a comma,
+// and two parties would read two different hosts.
+const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /** Who asks: the peer, or behind trusted proxies the nearest address that is not one of them. */
 export function clientAddress({ peer, forwardedFor }: Transport, { trustProxy }: TransportRules): string | null {
@@ -49,7 +53,10 @@ export function clientAddress({ peer, forwardedFor }: Transport, { trustProxy }:
 
 /** Stands before everything else. */
 export interface TransportGate {
-  /** Throws for a request that did not come over HTTPS, and has its key counted as exposed. */
+  /**
+   * Throws for a request without a usable address, which nobody after this meets, and for one that did not come over
+   * HTTPS, whose key it has counted as exposed.
+   */
   admit(request: Request): void;
   clientOf(request: Request): string | null;
 }
@@ -63,7 +70,6 @@ export interface GateOptions {
 
 export function createTransportGate({ rules, peerOf, onExposed }: GateOptions): TransportGate {
   const transportOf = (request: Request): Transport => ({
-    tls: request.url.startsWith("https:"),
     peer: peerOf(request),
     host: request.headers.get("host"),
     forwardedProto: request.headers.get("x-forwarded-proto"),
@@ -72,8 +78,13 @@ export function createTransportGate({ rules, peerOf, onExposed }: GateOptions): 
   return {
     admit(request) {
       const verdict = judgeTransport(transportOf(request), rules);
+      // 1.2.3.999 and port 99999 look like hosts and are none.
+      if (verdict === "bad_host" || !URL.canParse(request.url))
+        throw new AppError(
+          "validation_failed",
+          "A request has exactly one Host header: a name or an address, and perhaps a port.",
+        );
       if (verdict === "allowed") return;
-      if (verdict === "bad_host") throw new AppError("validation_failed", "A request has exactly one Host header.");
       const authorization = request.headers.get("authorization");
       if (authorization !== null) onExposed(authorization);
       // Never a redirect: it would work, and nobody would notice that the key went over the wire in clear text.

@@ -62,6 +62,12 @@ test("a body that is announced as too large is not read at all", async () => {
   expect(await codeOf(post("{}", { ...json, "content-length": "1048577" }))).toBe("payload_too_large");
 });
 
+test("a body that its sender leaves unfinished is refused, and any other failure is ours", async () => {
+  const failing = (error: Error) => post(new ReadableStream({ pull: (controller) => controller.error(error) }));
+  expect(await codeOf(failing(new DOMException("The connection was closed.", "AbortError")))).toBe("invalid_json");
+  expect(codeOf(failing(new TypeError("A mistake.")))).rejects.toThrow("A mistake.");
+});
+
 test("a request that takes no body refuses one", async () => {
   expect(await refuseBody(post("{}"))).toBeNull();
   expect(refuseBody(post('{"force":true}'))).rejects.toThrow("takes no body");

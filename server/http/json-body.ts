@@ -5,7 +5,7 @@ import { findDangerousKey, isShallow, mayHoldDangerousKey } from "../lib/json-li
 /** Reads a JSON body within the limits; no body at all is `{}`, and the route's schema says whether that will do. */
 export async function readJsonBody(request: Request): Promise<unknown> {
   if (request.body === null) return {};
-  const bytes = await readCapped(request);
+  const bytes = await readCapped(request).catch(cutOff);
   if (bytes.length === 0) return {};
   checkMediaType(request.headers);
   if (!isShallow(bytes, limits.json_depth))
@@ -54,6 +54,13 @@ async function readCapped(request: Request): Promise<Uint8Array> {
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+/** Who hangs up in the middle of a body, or breaks its chunks, is no bug of ours. */
+function cutOff(error: unknown): never {
+  if (error instanceof Error && error.name === "AbortError")
+    throw new AppError("invalid_json", "The body ended before it was complete.", { cause: error });
+  throw error;
 }
 
 function refuseLonger(bytes: Uint8Array): Uint8Array {
