@@ -149,3 +149,12 @@ test("a key for some agents makes no key for others", async () => {
       .status,
   ).toBe(201);
 });
+
+test("an agent id that cannot be one is named by its place", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const agent_ids = ["agt_00000000000000000000000000", "agt_nope"];
+  const { status, body } = await admin.post("/v1/api_keys", { name: "n", scopes: ["read"], agent_ids });
+  expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", "agent_ids[1]"]);
+  expect(body.error.message).toContain("id of an agent");
+});

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
-import { AppError } from "../core/errors.ts";
+import { AppError, type Fault } from "../core/errors.ts";
+import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Auth, Principal } from "../http/auth.ts";
@@ -34,18 +35,29 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) =>
       params: pathOf("api_key"),
     });
 
+const isAgentId = new RegExp(idPattern("agent"));
+
 // A key that made a stronger one would be that stronger one.
 function checkCreation({ scopes, agent_ids }: Principal, input: CreateKey): void {
+  const wrong = [...agentFaults(input), ...cidrFaults(input)];
+  if (wrong.length > 0) throw validationError(wrong);
   const more = input.scopes.find((scope) => !scopes.has("admin") && !scopes.has(scope));
   if (more || (agent_ids && !input.agent_ids?.every((id) => agent_ids.includes(id))))
     throw new AppError("insufficient_scope", "A key cannot make one that may do more than itself.", {
       details: { required_scope: more ?? "admin" },
     });
-  const wrong = (input.allowed_cidrs ?? []).flatMap((text, index) =>
+}
+
+function agentFaults({ agent_ids }: CreateKey): Fault[] {
+  return (agent_ids ?? []).flatMap((id, index) =>
+    isAgentId.test(id) ? [] : [fault(`agent_ids[${index}]`, "Expected the id of an agent: agt_ and 26 characters.")],
+  );
+}
+
+const cidrFaults = ({ allowed_cidrs }: CreateKey): Fault[] =>
+  (allowed_cidrs ?? []).flatMap((text, index) =>
     parseCidr(text) ? [] : [fault(`allowed_cidrs[${index}]`, "Expected a network such as 203.0.113.0/24.")],
   );
-  if (wrong.length > 0) throw validationError(wrong);
-}
 
 export interface MeOptions {
   auth: Auth;

@@ -1,6 +1,8 @@
 import { Errors } from "typebox/schema";
 import { isShallowValue } from "./json-limits.ts";
 import { isSafePattern } from "./safe-pattern.ts";
+import { expansionFault, listed, mapped, resolvePointer, single } from "./schema-graph.ts";
+import { excessOf } from "./schema-work.ts";
 
 const limits = { bytes: 64 * 1024, depth: 32, nodes: 1000, faults: 20 };
 
@@ -27,7 +29,7 @@ const rules: Record<string, [Rule, string]> = {
   required: [isTexts, "must be a list of names"],
   pattern: [
     (value) => isText(value) && isSafePattern(value as string),
-    "must be a short regular expression without repeated repetitions",
+    "must be a short regular expression whose repetitions leave no choice (such as ^[a-z]+(-[a-z]+)*$), at most one apart if it begins with ^",
   ],
   format: [isText, "must be a name"],
   uniqueItems: [isBoolean, "must be true or false"],
@@ -43,22 +45,15 @@ for (const name of ["minLength", "maxLength", "minItems", "maxItems", "minContai
   rules[name] = [isCount, "must be an integer from 0"];
 for (const name of ["minProperties", "maxProperties"]) rules[name] = [isCount, "must be an integer from 0"];
 
-// Keywords whose value is a schema, a list of schemas, or a map of names to schemas.
-const single = [
-  "additionalProperties",
-  "items",
-  "contains",
-  "propertyNames",
-  "not",
-  "if",
-  "then",
-  "else",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "additionalItems",
-];
-const listed = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const mapped = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+// What the validator would follow in ways of its own, past what is checked here.
+const refused: Record<string, string> = {
+  $dynamicRef: "is not supported; use $ref",
+  $recursiveRef: "is not supported; use $ref",
+  $anchor: 'is not supported; point to "#/$defs/name"',
+  $dynamicAnchor: "is not supported",
+  $recursiveAnchor: "is not supported",
+  dependencies: "must be dependentSchemas or dependentRequired",
+};
 
 /**
  * What is wrong with a JSON Schema (2020-12) that a stranger gave, as sentences; nothing when it can be used. The
@@ -70,15 +65,22 @@ export function checkSchema(schema: unknown): string[] {
   if (Buffer.byteLength(JSON.stringify(schema)) > limits.bytes)
     return [`must not be larger than ${limits.bytes} bytes`];
   const faults: string[] = [];
+  const references: [string, unknown][] = [];
+  const known = new Set<unknown>();
   let nodes = 0;
   const visit = (node: unknown, path: string): void => {
-    if (++nodes > limits.nodes || typeof node === "boolean") return;
+    if (++nodes > limits.nodes) return;
+    known.add(node);
+    if (typeof node === "boolean") return;
     if (!isObject(node)) return void faults.push(`${path || "the schema"} must be a schema`);
     for (const [keyword, value] of Object.entries(node)) {
+      if (Object.hasOwn(refused, keyword)) faults.push(`${path ? `${path}.` : ""}${keyword} ${refused[keyword]}`);
       const here = path ? `${path}.${keyword}` : keyword;
       const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined;
       if (rule && !rule[0](value)) faults.push(`${here} ${rule[1]}`);
-      else if (keyword.endsWith("$ref") || keyword === "$dynamicRef") checkReference(schema, value, here, faults);
+      else if (keyword === "$ref") references.push([here, value]);
+      else if (keyword === "$id" && (node !== schema || !isText(value) || (value as string).includes("#")))
+        faults.push(`${here} must be an address without #, at the top`);
       else if (keyword === "items" && Array.isArray(value))
         faults.push(`${here} must be a schema; lists stand in prefixItems`);
       else if (single.includes(keyword)) visit(value, here);
@@ -95,54 +97,39 @@ export function checkSchema(schema: unknown): string[] {
   };
   visit(schema, "");
   if (nodes > limits.nodes) faults.push(`must not have more than ${limits.nodes} parts`);
-  if (faults.length === 0 && hasEndlessReference(schema)) faults.push("has a $ref that leads back to itself");
+  for (const [path, value] of references) checkReference(schema, value, path, known, faults);
+  if (faults.length === 0) {
+    const fault = expansionFault(schema);
+    if (fault) faults.push(fault);
+  }
   return faults.slice(0, limits.faults);
 }
 
-// A remote $ref would be fetched or, with this validator, silently accept everything.
-function checkReference(root: object, value: unknown, path: string, faults: string[]): void {
-  if (typeof value !== "string" || !/^#(\/|$)/.test(value))
+// A remote $ref would be fetched or, with this validator, silently accept everything. Data that a $ref makes a schema
+// would be one that nobody checked; what a URL would change (blanks, %) would lead elsewhere than we look.
+function checkReference(
+  root: Record<string, unknown>,
+  value: unknown,
+  path: string,
+  known: ReadonlySet<unknown>,
+  faults: string[],
+): void {
+  if (typeof value !== "string" || !/^#(\/[^%\s]*)?$/.test(value))
     faults.push(`${path} must point into this schema, such as "#/$defs/name"`);
-  else if (!isObject(resolve(root, value)) && typeof resolve(root, value) !== "boolean")
-    faults.push(`${path} points to nothing`);
+  else if (!known.has(resolvePointer(root, value))) faults.push(`${path} points to nothing that is a schema`);
 }
 
-function resolve(root: unknown, pointer: string): unknown {
-  let found = root;
-  for (const part of pointer.split("/").slice(1)) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = (found as Record<string, unknown>)[key];
-  }
-  return found;
-}
-
-// Following references that consume no data, a validator would never come back.
-function hasEndlessReference(root: Record<string, unknown>): boolean {
-  const done = new Set<unknown>();
-  const walk = (node: unknown, path: Set<unknown>): boolean => {
-    if (!isObject(node) || done.has(node)) return false;
-    if (path.has(node)) return true;
-    path.add(node);
-    const same = [...["not", "if", "then", "else"].map((key) => node[key])];
-    for (const key of ["allOf", "anyOf", "oneOf"]) if (Array.isArray(node[key])) same.push(...node[key]);
-    if (isObject(node.dependentSchemas)) same.push(...Object.values(node.dependentSchemas));
-    if (typeof node.$ref === "string") same.push(resolve(root, node.$ref));
-    const endless = same.some((inner) => walk(inner, path));
-    path.delete(node);
-    done.add(node);
-    return endless;
-  };
-  return subschemas(root).some((node) => walk(node, new Set()));
-}
-
-function subschemas(node: unknown): unknown[] {
-  if (typeof node !== "object" || node === null) return [];
-  return [node, ...Object.values(node).flatMap(subschemas)];
+export interface ValueFault {
+  path: string;
+  message: string;
+  /** The value was not compared with the schema: this would have taken too long. */
+  unchecked?: true;
 }
 
 /** Where a value breaks a schema that {@link checkSchema} passed: `path` as `items[0].name`, empty for the value itself. */
-export function validateAgainst(schema: Record<string, unknown>, value: unknown): { path: string; message: string }[] {
+export function validateAgainst(schema: Record<string, unknown>, value: unknown): ValueFault[] {
+  const excess = excessOf(schema, value);
+  if (excess) return [{ path: dotted(excess.path), message: excess.message, unchecked: true }];
   const [valid, errors] = Errors(schema, value);
   if (valid) return [];
   const named = errors

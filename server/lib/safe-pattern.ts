@@ -1,39 +1,120 @@
+import { type Alternatives, type CharSet, disjoint, empty, parsePattern, type Term, union } from "./pattern-terms.ts";
+
 const maxLength = 256;
+const maxSteps = 2e8;
+
+/** No string longer than this is matched against a stranger's regular expression. */
+export const maxMatched = 10_000;
+
+/** Whether a stranger's regular expression may run here: its matching is short on every string of {@link maxMatched}. */
+export const isSafePattern = (pattern: string): boolean => {
+  const steps = matchSteps(pattern);
+  return steps !== null && steps(maxMatched) <= maxSteps;
+};
 
 /**
- * Whether a stranger's regular expression may run here: short, valid, and without what makes a backtracking engine
- * take exponential time (a repetition within a repetition, back references, look-around).
+ * How many steps a backtracking engine takes at most, by the length of the string; null for a pattern that is not
+ * understood here or whose time has no small bound. A repetition costs no choice where what follows begins otherwise
+ * (`a*b`, `(-[a-z]+)*$`); each other one multiplies the ways through the string.
  */
-export function isSafePattern(pattern: string): boolean {
-  if (pattern.length > maxLength || /\(\?<?[=!]|\\[1-9]|\\k</.test(pattern)) return false;
-  try {
-    new RegExp(pattern, "u");
-  } catch {
-    return false;
-  }
-  return !repeatsRepetition(pattern);
+export function matchSteps(pattern: string): ((length: number) => number) | null {
+  const parsed = pattern.length <= maxLength ? parsePattern(pattern) : null;
+  if (!parsed) return null;
+  const ways = waysOf(parsed, empty);
+  if (!ways) return null;
+  const degree = ways.degree + (isAnchored(parsed) ? 0 : 1); // Without ^ every place is a place to begin.
+  if (degree > 1) return null;
+  const width = widthOf(parsed);
+  return (length) => ways.count * length ** degree * (pattern.length + Math.min(length, width));
 }
 
-function repeatsRepetition(pattern: string): boolean {
-  // Per open group: does it hold something that may repeat without end?
-  const groups: boolean[] = [false];
-  let inClass = false;
-  for (let i = 0; i < pattern.length; i++) {
-    const char = pattern[i];
-    if (char === "\\") i++;
-    else if (inClass) inClass = char !== "]";
-    else if (char === "[") inClass = true;
-    else if (char === "(") groups.push(false);
-    else if (char === ")") {
-      const repeats = groups.pop() === true;
-      const repeated = isRepetition(pattern, i + 1);
-      if (repeats && repeated) return true;
-      if (repeats || repeated) groups[groups.length - 1] = true;
-    } else if (isRepetition(pattern, i)) groups[groups.length - 1] = true;
+/** `count` × length ^ `degree` ways to go on behind something. Null: too many to be told. */
+type Ways = { count: number; degree: number } | null;
+
+function waysOf(alternatives: Alternatives, follow: CharSet): Ways {
+  const each = alternatives.map((terms) => sequenceWays(terms, follow));
+  const starts = alternatives.map((terms) => firstOf(terms, follow));
+  // Where no two alternatives begin alike, only one of them is ever entered; `($|$)` begins with nothing, and twice.
+  const exclusive =
+    alternatives.filter(isNullable).length < 2 &&
+    starts.every((set, i) => starts.slice(i + 1).every((other) => disjoint(set, other)));
+  let [count, degree] = [0, 0];
+  for (const ways of each) {
+    if (!ways) return null;
+    count = exclusive ? Math.max(count, ways.count) : count + ways.count;
+    degree = Math.max(degree, ways.degree);
   }
-  return false;
+  return { count, degree };
 }
 
-// `{2}` of a group that repeats without end doubles the ways too, so every count above 1 is a repetition.
-const isRepetition = (pattern: string, at: number): boolean =>
-  /^(?:[*+]|\{(?![01]\}|0,1\})\d+,?\d*\})/.test(pattern.slice(at, at + 16));
+function sequenceWays(terms: readonly Term[], follow: CharSet): Ways {
+  let [count, degree] = [1, 0];
+  for (const [i, term] of terms.entries()) {
+    const ways = termWays(term, firstOf(terms.slice(i + 1), follow));
+    if (!ways) return null;
+    count *= ways.count;
+    degree += ways.degree;
+  }
+  return { count, degree };
+}
+
+function termWays(term: Term, follow: CharSet): Ways {
+  if (term.kind === "edge") return { count: 1, degree: 0 };
+  const first = term.kind === "group" ? firstOfAny(term.alternatives, empty) : term.set;
+  // `($)?` may be entered or left out with the same outcome, whatever follows.
+  const isTwofold = term.kind === "group" && term.alternatives.some(isNullable);
+  const choices = choicesOf(term, !isTwofold && disjoint(first, follow));
+  if (term.kind === "char" || term.max === 0) return choices;
+  const body = waysOf(term.alternatives, term.max > 1 ? union(first, follow) : follow);
+  if (!body) return null;
+  if (term.max <= 1) return { count: body.count * choices.count, degree: body.degree };
+  // A repeated choice doubles the ways each time, and a repetition of nothing never ends.
+  if (body.count > 1 || body.degree > 0 || isTwofold) return null;
+  return choices;
+}
+
+const choicesOf = (
+  { min, max }: { min: number; max: number },
+  isDecided: boolean,
+): { count: number; degree: number } =>
+  isDecided || min === max
+    ? { count: 1, degree: 0 }
+    : max === Number.POSITIVE_INFINITY
+      ? { count: 1, degree: 1 }
+      : { count: max - min + 1, degree: 0 };
+
+const isNullable = (terms: readonly Term[]): boolean =>
+  terms.every(
+    (term) => term.kind === "edge" || term.min === 0 || (term.kind === "group" && term.alternatives.some(isNullable)),
+  );
+
+/** What the next character must be for these terms, or what follows them, to go on. */
+function firstOf(terms: readonly Term[], follow: CharSet): CharSet {
+  let set: CharSet = empty;
+  for (const term of terms) {
+    if (term.kind === "edge") {
+      if (term.isEnd) return set;
+      continue;
+    }
+    set = union(set, term.kind === "char" ? term.set : firstOfAny(term.alternatives, empty));
+    if (term.min > 0 && !(term.kind === "group" && term.alternatives.some(isNullable))) return set;
+  }
+  return union(set, follow);
+}
+
+const firstOfAny = (alternatives: Alternatives, follow: CharSet): CharSet =>
+  alternatives.map((terms) => firstOf(terms, follow)).reduce(union, empty);
+
+const isAnchored = (alternatives: Alternatives): boolean =>
+  alternatives.every(([term]) => term?.kind === "edge" && term.isStart);
+
+function widthOf(alternatives: Alternatives): number {
+  const widths = alternatives.map((terms) => terms.reduce((sum, term) => sum + termWidth(term), 0));
+  return Math.max(0, ...widths);
+}
+
+function termWidth(term: Term): number {
+  if (term.kind === "edge" || term.max === 0) return 0;
+  const one = term.kind === "char" ? 1 : widthOf(term.alternatives);
+  return one === 0 ? 0 : one * term.max;
+}

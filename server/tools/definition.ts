@@ -100,9 +100,21 @@ function parameterFaults(parameters: Record<string, unknown>): Fault[] {
   return faults;
 }
 
+// A call replaces these: what the tool had declared would never arrive.
+const ownHeaders = new Set([
+  "idempotency-key",
+  "x-run-id",
+  "x-tool-call-id",
+  "webhook-id",
+  "webhook-timestamp",
+  "webhook-signature",
+]);
+
 function headerFaults(headers: Record<string, string>, known: readonly string[]): Fault[] {
   const faults: Fault[] = [];
   for (const [name, value] of Object.entries(headers)) {
+    if (ownHeaders.has(name.toLowerCase()))
+      faults.push(fault(`headers.${name}`, "Every call sets this header itself."));
     if (value.includes("{{secret.")) faults.push(fault(`headers.${name}`, "There are no named secrets yet."));
     if (value === mask && !known.includes(name)) faults.push(fault(`headers.${name}`, "There is no value to keep."));
   }

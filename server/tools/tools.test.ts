@@ -105,6 +105,15 @@ test.each<[string, object, number, string, string]>([
   ["the cloud's metadata", http({ url: "http://169.254.169.254/" }), 403, "url_not_allowed", "url"],
   ["no URL though it is HTTP", { name: "a", type: "http" }, 400, "validation_failed", "url"],
   ["a header of ours", http({ headers: { Host: "x" } }), 400, "validation_failed", "headers"],
+  ...["Idempotency-Key", "X-Run-Id", "x-tool-call-id", "webhook-id", "Webhook-Timestamp", "webhook-signature"].map(
+    (name): [string, object, number, string, string] => [
+      `the header ${name} that each call sets`,
+      http({ headers: { [name]: "x" } }),
+      400,
+      "validation_failed",
+      `headers.${name}`,
+    ],
+  ),
   ["a line break in a header", http({ headers: { a: "b\r\nc: d" } }), 400, "validation_failed", "headers"],
   ["a named secret", http({ headers: { a: "{{secret.KEY}}" } }), 400, "validation_failed", "headers.a"],
   ["an odd name", { name: "a b" }, 400, "validation_failed", "name"],
