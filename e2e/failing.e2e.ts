@@ -68,8 +68,11 @@ describe("a tool that", () => {
     ["/silent", "timeout"],
   ];
 
+  const redirects = new Set(["/metadata", "/plain", "/loop"]);
+
   test.concurrent.each(cases)("%s is an error that the model reads (%s)", async (path, code) => {
-    const tool = await createTool(server, { url: `${tools.url}${path}`, timeout_ms: 1000 });
+    const method = redirects.has(path) ? "GET" : "POST"; // A redirected POST is an error whatever it points to.
+    const tool = await createTool(server, { url: `${tools.url}${path}`, method, timeout_ms: 1000 });
     const run = await runToEnd(server, await createAgent(server, "turns-0", { tools: [tool.id] }));
     expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });
     expect(run.tool_calls[0]).toMatchObject({ status: "failed", output: null, error: { code } });

@@ -43,7 +43,8 @@ export function requirePlace(
   if (begun?.type !== "step.started" && begun?.type !== "step.restarted") throw refuse();
   const ends = (type: string) => type === "step.completed" || type === "step.restarted";
   const end = after.find((event) => ends(event.type) && "step_index" in event && event.step_index === begun.step_index);
-  if (end?.type === "step.restarted") return; // What was streamed before a restart is void, and nobody knows its length.
+  // What an earlier process streamed, or an attempt that was given up, is void: nobody knows how long it was.
+  if (end?.type === "step.restarted" || after.some(({ type }) => type === "run.recovered")) return;
   const live = watches.live(runId);
   const length =
     end?.type === "step.completed" ? recordedLength(end.answer) : live?.anchor === anchor ? live.length : 0;

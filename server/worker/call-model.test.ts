@@ -215,8 +215,23 @@ test("arguments that do not fit stay on record as the model wrote them", async (
 
 test.each([
   ["text without end", [...says("x".repeat(600_000)).slice(0, -1), ...says("x".repeat(600_000))]],
-  ["calls without end", Array.from({ length: 200 }, (_, part) => ({ ...calls("look", "{}")[0]!, part }) as ModelEvent)],
+  [
+    "calls without end",
+    Array.from({ length: 1200 }, (_, part) => ({ ...calls("look", "{}")[0]!, part }) as ModelEvent),
+  ],
 ])("a model that gives %s is cut off, and the run fails instead of filling the memory", async (_, answer) => {
   const state = await loopOf([[...answer, { type: "done", finish: "stop", usage }]]).run();
   expect(state).toMatchObject({ status: "failed", calls: [], error: { code: "model_error" } });
+});
+
+test("arguments too large to be judged need a person's word, since size may not be a way round the question", async () => {
+  const when = { type: "object", properties: { city: { type: "string", pattern: "^R" } } };
+  const asks = tool("look", { type: "http", approval: { when } });
+  const needs = async (city: string) => {
+    const state = await loopOf([calls("look", JSON.stringify({ city })), says("So.")], { tools: [asks] }).run();
+    return state.calls[0]!.needs;
+  };
+  expect(await needs("Rome")).toBe("approval");
+  expect(await needs(`N${"o".repeat(20_000)}`)).toBe("approval");
+  expect(await needs("Oslo")).toBeNull();
 });

@@ -14,7 +14,7 @@ const attemptsMax = 4;
 const silenceMax_ms = 300_000;
 // A model that does not come to an end may not fill the memory, nor a tool with calls.
 const answerMax = 1_048_576;
-const callsMax = 128;
+const callsMax = 1000;
 
 interface Heard {
   transcript: Transcript;

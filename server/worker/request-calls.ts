@@ -1,7 +1,7 @@
 import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { AssistantPart } from "../core/model-call.ts";
+import type { AssistantPart, JsonSchema } from "../core/model-call.ts";
 import type { Needs, RunEvent, ToolError } from "../core/run-event.ts";
 import type { RunState } from "../core/run-state.ts";
 import { settleCall } from "../core/settle.ts";
@@ -76,9 +76,9 @@ export function readArguments(
 }
 
 function needsOf({ approval, type }: ToolSnapshot, args: Record<string, unknown>): Needs | null {
-  const asks =
-    approval === "always" || (typeof approval === "object" && validateAgainst(approval.when, args).length === 0);
-  if (asks) return "approval";
+  // What is too large to be judged needs a person too: size may not be a way round the question.
+  const fits = (when: JsonSchema) => validateAgainst(when, args).every(({ unchecked }) => unchecked);
+  if (approval === "always" || (typeof approval === "object" && fits(approval.when))) return "approval";
   return type === "client" ? "output" : null;
 }
 
