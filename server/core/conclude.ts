@@ -1,5 +1,6 @@
 import { partialOutput } from "./decide.ts";
 import { newId } from "./ids.ts";
+import { processRestarted, restartStep } from "./restart.ts";
 import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
 import { apply, type OpenStep, pendingCalls, type RunState } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
@@ -69,22 +70,8 @@ function closeModelCall(state: RunState, at: number, partial: Partial | null): R
 }
 
 /** What an earlier process streamed died with it: readers are told, since no entry will ever hold it. */
-function discardLost(state: RunState, { step_index, attempt, anchor, run_attempt }: OpenStep): RunEvent[] {
-  if (run_attempt === state.attempt) return [];
-  const reason = { code: "process_restarted", message: "The process ended while the model was answering." };
-  return [
-    {
-      type: "step.restarted",
-      step_type: "model_call",
-      step_index,
-      attempt: attempt + 1,
-      discards: anchor,
-      reason,
-      delay_ms: 0,
-      spent: null,
-    },
-  ];
-}
+const discardLost = (state: RunState, step: OpenStep): RunEvent[] =>
+  step.run_attempt === state.attempt ? [] : [restartStep(step, processRestarted("the model was answering"))];
 
 const closeToolCalls = (state: RunState, at: number): RunEvent[] =>
   pendingCalls(state).flatMap((call) => {

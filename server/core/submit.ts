@@ -2,6 +2,7 @@ import { equalJson } from "./equal.ts";
 import { AppError } from "./errors.ts";
 import { requiredAction } from "./frames.ts";
 import { limits } from "./limits.ts";
+import { restartStep } from "./restart.ts";
 import type { RunEvent, ToolError } from "./run-event.ts";
 import type { RunState, RunStatus, ToolCall } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
@@ -131,21 +132,8 @@ function approve(
     needs,
   };
   if (call.needs !== "reconcile") return [decided];
-  const { attempt, anchor } = state.open.find((step) => step.tool_call_id === call.id)!;
-  const why = { code: "approved_again", message: "A person said to run the call again." };
-  return [
-    decided,
-    {
-      type: "step.restarted",
-      step_type: "tool_call",
-      step_index: call.step_index,
-      attempt: attempt + 1,
-      discards: anchor,
-      reason: why,
-      delay_ms: 0,
-      spent: null,
-    },
-  ];
+  const step = state.open.find((open) => open.tool_call_id === call.id)!;
+  return [decided, restartStep(step, { code: "approved_again", message: "A person said to run the call again." })];
 }
 
 function settle(

@@ -1,7 +1,8 @@
 import { newId } from "../core/ids.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { modelRequest } from "../core/prompt.ts";
-import type { ModelAnswer, ModelSpend, RunEvent } from "../core/run-event.ts";
+import { processRestarted, restartStep } from "../core/restart.ts";
+import type { ModelAnswer, ModelSpend } from "../core/run-event.ts";
 import { backoff, sleep } from "../lib/retry.ts";
 import { costOf } from "../models/known-models.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
@@ -37,13 +38,8 @@ export async function callModel(turn: Turn): Promise<void> {
     if (!error) return finish(turn, heard, request, begun);
     if (!error.retryable || attempt >= attemptsMax) return fail(turn, heard, request, error, begun);
     const delay_ms = backoff(attempt, error.retry_after_ms);
-    anchor = await restart(
-      turn,
-      anchor,
-      { code: error.code, message: error.message },
-      delay_ms,
-      spent(turn, heard, request),
-    );
+    const { code, message } = error;
+    anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, heard, request) });
     await sleep(delay_ms, signal);
   }
 }
@@ -52,29 +48,15 @@ export async function callModel(turn: Turn): Promise<void> {
 async function begin(turn: Turn): Promise<number> {
   const { anchor, run_attempt } = openModelStep(turn);
   if (run_attempt === turn.state().attempt) return anchor;
-  const reason = { code: "process_restarted", message: "The process ended while the model was answering." };
-  return restart(turn, anchor, reason, 0, null);
+  return restart(turn, processRestarted("the model was answering"));
 }
 
 async function restart(
   turn: Turn,
-  discards: number,
   reason: { code: string; message: string },
-  delay_ms: number,
-  spend: ModelSpend | null,
-) {
-  const { step_index, attempt } = openModelStep(turn);
-  const event: RunEvent = {
-    type: "step.restarted",
-    step_type: "model_call",
-    step_index,
-    attempt: attempt + 1,
-    discards,
-    reason,
-    delay_ms,
-    spent: spend,
-  };
-  const [entry] = await turn.record(event);
+  spending?: { delay_ms: number; spent: ModelSpend },
+): Promise<number> {
+  const [entry] = await turn.record(restartStep(openModelStep(turn), reason, spending));
   return entry!.seq;
 }
 

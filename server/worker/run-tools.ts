@@ -1,4 +1,5 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { processRestarted, restartStep } from "../core/restart.ts";
 import type { ToolError } from "../core/run-event.ts";
 import type { OpenStep, ToolCall } from "../core/run-state.ts";
 import { settleCall } from "../core/settle.ts";
@@ -45,19 +46,8 @@ async function runCall(call: ToolCall, turn: Turn): Promise<void> {
  * under the same key; of the rest nobody knows, and nothing is guessed. Answers whether to run the call now.
  */
 async function resume(call: ToolCall, step: OpenStep, tool: ToolSnapshot, turn: Turn): Promise<boolean> {
-  const reason = { code: "process_restarted", message: "The process ended while the tool was running." };
   if (tool.idempotent || tool.on_unknown === "retry") {
-    const { step_index, attempt, anchor } = step;
-    await turn.record({
-      type: "step.restarted",
-      step_type: "tool_call",
-      step_index,
-      attempt: attempt + 1,
-      discards: anchor,
-      reason,
-      delay_ms: 0,
-      spent: null,
-    });
+    await turn.record(restartStep(step, processRestarted("the tool was running")));
     return true;
   }
   if (tool.on_unknown === "report") {
