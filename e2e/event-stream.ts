@@ -11,8 +11,11 @@ export type EventStream = Awaited<ReturnType<typeof openStream>>;
 
 const patience_ms = 30_000;
 
-/** Opens a stream and reads it by itself, so that what was sent before the server died is not lost. */
-export async function openStream(open: (signal: AbortSignal) => Promise<Response>) {
+/**
+ * Opens a stream and reads it by itself, so that what was sent before the server died is not lost; `onFrame` hears each
+ * event as it comes.
+ */
+export async function openStream(open: (signal: AbortSignal) => Promise<Response>, onFrame?: (frame: Frame) => void) {
   const abort = new AbortController();
   const response = await open(abort.signal);
   const frames: Frame[] = [];
@@ -27,8 +30,10 @@ export async function openStream(open: (signal: AbortSignal) => Promise<Response
     try {
       for await (const block of blocks(response.body!)) {
         const frame = parseBlock(block);
-        if (frame) frames.push(frame);
-        else if (block.startsWith(":")) comments.push(block.slice(1).trim());
+        if (frame) {
+          frames.push(frame);
+          onFrame?.(frame);
+        } else if (block.startsWith(":")) comments.push(block.slice(1).trim());
         took();
       }
       end = "ended";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
-import { type EventStream, openStream } from "./event-stream.ts";
+import { type EventStream, type Frame, openStream } from "./event-stream.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that no type of this suite promises.
 export type Json = any;
@@ -23,8 +23,12 @@ export interface Ended {
 }
 
 export interface ServerOptions {
+  /** Another executable than the one under test: one that was broken on purpose. */
+  program?: string;
   environment?: Record<string, string>;
   flags?: string[];
+  /** A data directory that the test has made, or made room for, itself. */
+  dataDir?: string;
   /** Leaves the limits of section 13 as they are; otherwise they are off, or the suites would wait for them. */
   keepLimits?: boolean;
 }
@@ -36,14 +40,21 @@ export const executable = process.env.RUNNEL_EXECUTABLE ?? inProject("dist/runne
 const patience_ms = 30_000;
 
 /** Starts the compiled executable as a stranger would: in an empty folder, over TLS, with a data directory of its own. */
-export async function startRunnel({ environment = {}, flags = [], keepLimits = false }: ServerOptions = {}) {
+export async function startRunnel({
+  program = executable,
+  environment = {},
+  flags = [],
+  dataDir: given,
+  keepLimits = false,
+}: ServerOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
-  const dataDir = join(folder, "data");
+  const dataDir = given ?? join(folder, "data");
   const cwd = join(folder, "empty");
   mkdirSync(cwd);
   const log = join(folder, "log");
   const env = cleanEnvironment(environment);
-  const serve = () => startProcess({ cwd, env, log, dataDir, flags });
+  const serve = (more = environment) =>
+    startProcess({ program, cwd, env: cleanEnvironment(more), log, dataDir, flags });
 
   let running = await serve();
   const keys: { test: string; live: string } = readKeys(running.line);
@@ -84,28 +95,36 @@ export async function startRunnel({ environment = {}, flags = [], keepLimits = f
     /** Opens a stream of events; with a body by POST, else by GET. */
     async stream(
       path: string,
-      init: { body?: unknown; after?: string | null; key?: string } = {},
+      init: { body?: unknown; after?: string | null; key?: string; onFrame?: (frame: Frame) => void } = {},
     ): Promise<EventStream> {
       const headers: Record<string, string> = { accept: "text/event-stream" };
       if (init.after) headers["last-event-id"] = init.after;
       const body = init.body === undefined ? undefined : JSON.stringify(init.body);
-      return openStream((signal) =>
-        request(path, { method: body ? "POST" : "GET", body, headers, key: init.key, signal }),
-      );
+      const open = (signal: AbortSignal) =>
+        request(path, { method: body ? "POST" : "GET", body, headers, key: init.key, signal });
+      return openStream(open, init.onFrame);
     },
     /** Runs another command of the executable on the same data directory, with the test key. */
     command: (...args: string[]): Promise<Ended> =>
       runCommand([...args, "--data-dir", dataDir], { cwd, env: { ...env, RUNNEL_API_KEY: keys.test } }),
     /** Ends the process at once, as a power cut would. */
     kill9,
-    /** SIGTERM; answers the exit code. */
-    async stop(): Promise<number> {
-      running.child.kill("SIGTERM");
+    /** Whether the process is there: nobody has ended it, nor has it ended by itself. */
+    isAlive: (): boolean => running.child.exitCode === null && running.child.signalCode === null,
+    /** SIGTERM unless another signal is named; answers the exit code. */
+    async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
+      running.child.kill(signal);
       return await running.child.exited;
     },
-    /** Starts again on the same data directory, after `kill9` or `stop`. */
-    async restart(): Promise<void> {
-      running = await serve();
+    signal: (name: NodeJS.Signals): void => running.child.kill(name),
+    /** Waits for the process to die by itself, and answers the signal that ended it. */
+    async died(): Promise<string | number | null> {
+      await running.child.exited;
+      return running.child.signalCode;
+    },
+    /** Starts again on the same data directory, after `kill9` or `stop`; with another environment if one is given. */
+    async restart(environment?: Record<string, string>): Promise<void> {
+      running = await serve(environment);
     },
     log: (): string => (existsSync(log) ? readFileSync(log, "utf8") : ""),
     async [Symbol.asyncDispose]() {
@@ -139,6 +158,7 @@ export async function read(response: Response): Promise<Answer> {
 }
 
 interface Start {
+  program: string;
   cwd: string;
   env: Record<string, string>;
   log: string;
@@ -146,8 +166,8 @@ interface Start {
   flags: string[];
 }
 
-async function startProcess({ cwd, env, log, dataDir, flags }: Start) {
-  const command = [executable, "serve", "--port", "0", "--data-dir", dataDir, "--json", ...flags];
+async function startProcess({ program, cwd, env, log, dataDir, flags }: Start) {
+  const command = [program, "serve", "--port", "0", "--data-dir", dataDir, "--json", ...flags];
   const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: Bun.file(log) });
   const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
   try {

@@ -19,8 +19,9 @@ export const wordsOf = (count: number): string =>
 /**
  * An OpenAI-compatible model on loopback. Its name says how it behaves:
  * `words-<count>-<ms>` writes words with a pause before each; `tools-<count>` asks for the first tool so many times at
- * once, and writes when it has read the results; `turns-<ms>` asks for each of its tools in turn, one per call; the
- * rest fail or lie, as the table says.
+ * once, and writes when it has read the results; `turns-<ms>` asks for each of its tools in turn, one per call;
+ * `tells-<ms>` does so too, the last three at once, and says something before that it never says again; the rest fail
+ * or lie, as the table says.
  */
 export function startModelServer() {
   const requests: ModelRequest[] = [];
@@ -32,7 +33,7 @@ export function startModelServer() {
       const body: Json = await request.json();
       const { promise: aborted, resolve } = Promise.withResolvers<void>();
       requests.push({ model: body.model, messages: body.messages, aborted });
-      return answer(body, resolve);
+      return answer(body, resolve, requests.length);
     },
   });
   return {
@@ -60,7 +61,11 @@ const failures: Record<string, (onAbort: () => void) => Response | Promise<Respo
   "never-answers": (onAbort) => sse([], Number.POSITIVE_INFINITY, onAbort),
 };
 
-function answer({ model, messages, tools = [] }: Json, onAbort: () => void): Response | Promise<Response> {
+function answer(
+  { model, messages, tools = [] }: Json,
+  onAbort: () => void,
+  number: number,
+): Response | Promise<Response> {
   const failure = failures[model];
   if (failure) return failure(onAbort);
   const [kind, first = "1", second = "0"] = model.split("-");
@@ -70,7 +75,21 @@ function answer({ model, messages, tools = [] }: Json, onAbort: () => void): Res
     return sse(calling(Array(Number(first)).fill(tools[0].function.name)), 0, onAbort);
   if (kind === "turns" && results < tools.length)
     return sse(calling([tools[results].function.name]), Number(first), onAbort);
+  if (kind === "tells") return sse(telling(`${number}: ${wordsOf(6)}`, next(tools, results)), Number(first), onAbort);
   return sse(saying(`I read ${results} results.`), 0, onAbort);
+}
+
+/** The tools to ask for after so many results: one by one, and the last three together. */
+function next(tools: Json[], results: number): string[] {
+  const single = tools.length - 3;
+  const wanted = results < single ? tools.slice(results, results + 1) : results === single ? tools.slice(-3) : [];
+  return wanted.map((tool) => tool.function.name);
+}
+
+/** Words, and then the calls, if any: a turn whose text shows which of several attempts it belongs to. */
+function telling(text: string, names: string[]): string[] {
+  if (names.length === 0) return saying(text);
+  return [...saying(text).slice(0, -3), ...calling(names).slice(0, 1), ...closing("tool_calls", 8)];
 }
 
 function saying(text: string): string[] {

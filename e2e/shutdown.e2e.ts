@@ -1,31 +1,68 @@
 import { expect, test } from "bun:test";
-import { textsOf } from "./event-stream.ts";
+import { connect } from "node:tls";
+import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
 import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
-import { startRunnel } from "./harness.ts";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 
-const text = "word ".repeat(100).trim();
+const text = "word ".repeat(60).trim();
+const patience_ms = 15_000;
 
-test("SIGTERM ends live streams with a last comment and the process with 0; the next start finishes the runs", async () => {
-  await using server = await startRunnel();
-  const agent_id = await createScripted(server, [{ text, delta_ms: 20 }]);
-  const body = { agent_id, input: "Go", stream: true };
-  const streams = await Promise.all(Array.from({ length: 5 }, () => server.stream("/v1/runs", { body })));
-  const runs = await Promise.all(streams.map(async (stream) => (await stream.until("token")).data.run_id));
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s refuses new work and ends 50 streams with a last comment and the process with 0; the next start finishes the runs",
+  async (signal) => {
+    await using server = await startRunnel();
+    const agent_id = await createScripted(server, [{ text, delta_ms: 20 }]);
+    const begun = await Promise.all(
+      Array.from({ length: 20 }, () => server.stream("/v1/runs", { body: { agent_id, input: "Go", stream: true } })),
+    );
+    const ids = await Promise.all(begun.map(async (stream) => (await stream.until("token")).data.run_id));
+    const readers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => server.stream(`/v1/runs/${ids[index % 20]}/events`)),
+    );
+    const clients = [...begun, ...readers].map((stream, index) => ({ stream, id: ids[index % 20] as string }));
+    const waiting = server.post("/v1/runs?wait=30", { agent_id, input: "Go" });
+    const [late, early] = [await openConnection(server), await openConnection(server)];
+    const request = postOf(server, { agent_id, input: "Go" });
+    await early.send(request.slice(0, -5)); // It was there before the signal: the process waits for the rest.
+    await Promise.all(readers.map((stream) => stream.until("token")));
+    await server.get("/v1/runs"); // What was sent before it has been read when this is answered.
 
-  const asked = performance.now();
-  expect(await server.stop()).toBe(0);
-  expect(performance.now() - asked).toBeLessThan(15_000);
-  for (const stream of streams) {
-    await stream.rest();
-    expect(stream.comments.at(-1)).toBe("closing");
-    expect(stream.ending()).toBe("ended");
-  }
+    const asked = performance.now();
+    const stopped = server.stop(signal);
+    for (const { stream } of clients) {
+      await stream.rest();
+      expect([stream.ending(), stream.comments.at(-1)]).toEqual(["ended", "closing"]);
+    }
+    await late.send(request);
+    const refused = await late.answer();
+    expect(refused).toStartWith("HTTP/1.1 503");
+    expect(refused).toContain('"code":"shutting_down"');
+    expect(refused).toMatch(/\r\nretry-after: [1-9]/i);
+    expect(await waiting).toMatchObject({ status: 201, body: { status: "in_progress" } });
+    await early.send(request.slice(-5));
+    expect(await early.answer()).toStartWith("HTTP/1.1 201");
+    expect(await stopped).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(patience_ms);
 
-  await server.restart();
-  for (const [index, stream] of streams.entries()) {
-    await using later = await server.stream(`/v1/runs/${runs[index]}/events`, { after: stream.lastId() });
-    expect(textsOf([...stream.frames, ...(await later.rest())])).toEqual([text]);
+    await server.restart();
+    for (const client of clients) expectExact(await resume(server, client));
+    await Promise.all([...(await unfinished(server))].map((id) => server.stream(`/v1/runs/${id}/events`).then(toEnd)));
+    const runs: Json[] = (await server.get("/v1/runs?limit=100")).body.data;
+    expect(runs.map(({ status, output, attempt }) => ({ status, output, attempt }))).toEqual(
+      Array(22).fill({ status: "completed", output: text, attempt: 2 }),
+    );
+  },
+);
+
+test("ordinary stops are no crashes: after four of them during one call the run is still at work", async () => {
+  await using model = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(model.url) });
+  const { body } = await server.post("/v1/runs", { agent_id: await createAgent(server, "never-answers"), input: "Go" });
+  for (let stop = 1; stop <= 4; stop++) {
+    expect(await server.stop()).toBe(0);
+    await server.restart();
+    expect((await server.get(`/v1/runs/${body.id}`)).body).toMatchObject({ status: "in_progress", attempt: stop + 1 });
   }
 });
 
@@ -45,3 +82,56 @@ test("SIGTERM does not wait for a model that never answers, nor for a run that w
   expect((await server.get(`/v1/runs/${silent.body.id}`)).body.status).toBe("in_progress");
   expect((await server.get(`/v1/runs/${waiting.body.id}`)).body.status).toBe("requires_action");
 });
+
+/** Everything that a client has read once it came back with its last id and stayed to the end. */
+async function resume(server: Runnel, { stream, id }: { stream: EventStream; id: string }): Promise<Frame[]> {
+  await using later = await server.stream(`/v1/runs/${id}/events`, { after: stream.lastId() });
+  return [...stream.frames, ...(await later.rest())];
+}
+
+async function unfinished(server: Runnel): Promise<string[]> {
+  const { body } = await server.get("/v1/runs?limit=100&status=in_progress");
+  return body.data.map(({ id }: Json) => id);
+}
+
+async function toEnd(stream: EventStream): Promise<void> {
+  await stream.rest();
+  await stream.close();
+}
+
+function expectExact(frames: Frame[]): void {
+  const seqs = seqsOf(frames);
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+  expect(textsOf(frames)).toEqual([text]);
+  expect(frames.filter(({ event }) => event === "run.recovered")).toHaveLength(1);
+  expect(frames.at(-1)?.event).toBe("run.completed");
+}
+
+/** A connection that is open before the signal, as those of a client's pool are. */
+async function openConnection(server: Runnel) {
+  const { hostname, port } = new URL(server.url);
+  const { promise: open, resolve: opened, reject } = Promise.withResolvers<void>();
+  const socket = connect({ host: hostname, port: Number(port), ca: server.ca }, opened);
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  let answer = "";
+  socket.on("data", (data) => {
+    answer += data;
+    if (answer.includes("\r\n\r\n{")) resolve();
+  });
+  socket.on("error", reject);
+  socket.on("close", resolve);
+  await open;
+  return {
+    send: (request: string) => new Promise<unknown>((resolve) => socket.write(request, resolve)),
+    async answer(): Promise<string> {
+      await answered;
+      return answer;
+    },
+  };
+}
+
+function postOf({ keys }: Runnel, body: object): string {
+  const content = JSON.stringify(body);
+  const headers = ["Host: localhost", `Authorization: Bearer ${keys.test}`, "Content-Type: application/json"];
+  return ["POST /v1/runs HTTP/1.1", ...headers, `Content-Length: ${content.length}`, "", content].join("\r\n");
+}

@@ -1,4 +1,10 @@
 import init from "./0001_init.sql" with { type: "text" };
+import idempotency from "./0002_idempotency.sql" with { type: "text" };
+import retention from "./0003_retention.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
-export const migrations: readonly { name: string; sql: string }[] = [{ name: "0001_init", sql: init }];
+export const migrations: readonly { name: string; sql: string }[] = [
+  { name: "0001_init", sql: init },
+  { name: "0002_idempotency", sql: idempotency },
+  { name: "0003_retention", sql: retention },
+];

@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import { vecFile } from "../server/lib/assets.ts";
@@ -10,7 +11,7 @@ import { fingerprint, markFresh } from "./stamp.ts";
 export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
   const inputs = fingerprint();
   await buildDashboard();
-  const executable = await compile(target);
+  const executable = await compile({ outfile: inProject("dist", nameOf(target)), target });
   if (!target) markFresh(inputs);
   return executable;
 }
@@ -25,15 +26,23 @@ async function buildDashboard(): Promise<void> {
   }
 }
 
-async function compile(target?: Bun.Build.CompileTarget): Promise<string> {
+/** Compiles the sources in `from` (the project, or a copy of it) and their dashboard into one executable. */
+export async function compile({
+  from = root,
+  outfile,
+  target,
+}: {
+  from?: string;
+  outfile: string;
+  target?: Bun.Build.CompileTarget;
+}): Promise<string> {
   const { platform, cpu } = platformOf(target);
-  const name = `${target ? `runnel-${target.replace("bun-", "")}` : "runnel"}${platform === "windows" ? ".exe" : ""}`;
-  const folder = inProject("dist", `.build-${process.pid}`);
+  const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
     await Bun.build({
       // All in `server/`: the worker's place in the executable is its path from there (server/lib/assets.ts).
-      entrypoints: [inProject("server/main.ts"), inProject("server/worker/entry.ts")],
+      entrypoints: [join(from, "server/main.ts"), join(from, "server/worker/entry.ts")],
       target: "bun",
       format: "esm",
       minify: true,
@@ -43,20 +52,25 @@ async function compile(target?: Bun.Build.CompileTarget): Promise<string> {
       define: { BUILD_COMMIT: JSON.stringify(commit()), BUILD_DATE: JSON.stringify(new Date().toISOString()) },
       compile: {
         ...(target && { target }),
-        outfile: `${folder}/${name}`,
-        assets: [inProject("dist/dashboard"), vecOf(platform, cpu)],
+        outfile: join(folder, basename(outfile)),
+        assets: [join(from, "dist/dashboard"), vecOf(platform, cpu)],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
         autoloadBunfig: false,
         autoloadDotenv: false,
       },
     });
-    chmodSync(`${folder}/${name}`, 0o755);
+    chmodSync(join(folder, basename(outfile)), 0o755);
     // By rename: the old executable may be running, and nobody may start half of the new one.
-    renameSync(`${folder}/${name}`, inProject("dist", name));
+    renameSync(join(folder, basename(outfile)), outfile);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return inProject("dist", name);
+  return outfile;
+}
+
+function nameOf(target?: Bun.Build.CompileTarget): string {
+  const name = target ? `runnel-${target.replace("bun-", "")}` : "runnel";
+  return platformOf(target).platform === "windows" ? `${name}.exe` : name;
 }
 
 function platformOf(target?: Bun.Build.CompileTarget): { platform: string; cpu: string } {

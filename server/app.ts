@@ -13,6 +13,7 @@ import { createEdge } from "./http/edge.ts";
 import { errorDocsRoutes } from "./http/error-docs.ts";
 import { healthRoutes } from "./http/health.ts";
 import { createTransportGate, type TransportRules } from "./http/https-only.ts";
+import { createIdempotency } from "./http/idempotency.ts";
 import { openApiRoutes } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createJournal } from "./journal/journal.ts";
@@ -25,6 +26,7 @@ import type { Seal } from "./lib/seal.ts";
 import { createProjectStore } from "./projects/store.ts";
 import { createPool } from "./runs/pool.ts";
 import { createRunProjector } from "./runs/project.ts";
+import { createRetention } from "./runs/retention.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { createRunService } from "./runs/service.ts";
 import { createRunStore } from "./runs/store.ts";
@@ -49,6 +51,13 @@ export interface AppOptions {
   egress: { allow: readonly string[]; loopback: boolean; ca?: string };
   /** Absent where requests come from memory and not from a socket. */
   transport?: { rules: TransportRules; peerOf: (request: Request) => string | null; keepExposedKeys: boolean };
+  /** What is known of disk and database file; absent where there is none. */
+  storage?: {
+    /** Throws `storage_full` when there is no room for new work. */
+    requireRoom(): void;
+    /** False once the database was found damaged. */
+    isWhole(): boolean;
+  };
   /** Absent where nobody looks: the API alone. */
   dashboard?: ConsoleOptions;
   now?: () => number;
@@ -68,6 +77,7 @@ export function createApp({
   workers,
   egress,
   transport,
+  storage,
   dashboard,
   now = Date.now,
 }: AppOptions) {
@@ -124,6 +134,7 @@ export function createApp({
     runs,
     snapshot: agents.snapshot,
     slots: slotsOrNoLimit,
+    requireRoom: storage?.requireRoom,
     now,
   });
 
@@ -138,10 +149,17 @@ export function createApp({
       .use(modelRoutes({ auth, connections }))
       .use(meRoutes({ auth, limiter, projects, runs: { limit: slots, inProgress: runs.inProgress } }));
 
+  const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
+  const idempotency = createIdempotency({ db, seal, onBug, now });
   const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
-  const keyAuth = createAuth("key", { authenticate: createKeyAuthenticate({ keys, limiter, clientOf }), limiter });
+  const keyAuth = createAuth("key", {
+    authenticate: createKeyAuthenticate({ keys, limiter, clientOf }),
+    limiter,
+    idempotency,
+  });
   const root = new Elysia({ normalize: false });
   const app = root
+    .wrap(idempotency.around)
     .use(
       createEdge({
         routes: () => root.routes,
@@ -149,7 +167,7 @@ export function createApp({
         gate,
         onClientId: (client_request_id, request_id, { method, url }) =>
           log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname }),
-        onBug: (error, request_id) => log.error("a request met a bug", { request_id, error }),
+        onBug,
         now,
       }),
     )
@@ -160,6 +178,7 @@ export function createApp({
     .use(
       healthRoutes({
         database: () => db.sqlite.query("SELECT 1").get() !== null,
+        integrity: () => storage?.isWhole() ?? true,
         serving: () => !closing.signal.aborted,
       }),
     )
@@ -190,6 +209,8 @@ export function createApp({
     lastUsedEvery_ms,
   );
   lastUsed.unref();
+  const retention = createRetention({ db, projects, runs, forgetters: [idempotency.forgetExpired], log, now });
+  retention.start();
 
   return {
     app: app as unknown as Elysia,
@@ -198,16 +219,21 @@ export function createApp({
     connections,
     watches,
     pool,
+    idempotency,
     /** Takes up what an earlier process left unfinished. Answers how many runs that were. */
     recover: service.recover,
+    /** Deletes what is older than its project keeps, now; a timer does so every few minutes. */
+    sweep: retention.sweep,
     /** Refuses new work and ends the streams; steps in flight are left to the next start. */
     async stop(): Promise<void> {
       closing.abort();
       clearInterval(lastUsed);
       service.stop();
       pool.stop();
-      await runs.markCleanStop();
-      await keys.writeLastUsed();
+      await retention.stop();
+      // A full disk may not keep the process from ending: the next start then takes this for a crash.
+      for (const write of [runs.markCleanStop, keys.writeLastUsed])
+        await write().catch((error) => log.error("the end was not noted in the database", { error }));
     },
   };
 }

@@ -105,6 +105,27 @@ describe("without a server", () => {
     }
   });
 
+  test("how long runs and traces are kept: for ever, until somebody says otherwise", async () => {
+    const where = ["--data-dir", data];
+    await runnel(["projects", "create", "shop", ...where]);
+    const retention = (...args: string[]) => runnel(["projects", "retention", "shop", ...args, ...where]);
+    const changed = await retention("--env", "live", "--runs-days", "365", "--traces-days", "30", "--json");
+    const live = { runs_days: 365, traces_days: 30 };
+    const untouched = { runs_days: null, traces_days: null };
+    expect(JSON.parse(changed.out)).toEqual({ project: "shop", retention: { test: untouched, live } });
+    expect((await retention("--env", "live", "--runs-days", "forever")).code).toBe(0);
+    const listed = JSON.parse((await runnel(["projects", "list", "--json", ...where])).out);
+    expect(listed.data[0].retention).toEqual({ test: untouched, live: { ...live, runs_days: null } });
+    expect((await retention()).out).toMatch(/test +everything\nlive +runs for ever, traces 30 days/);
+    for (const args of [
+      ["--runs-days", "9"],
+      ["--env", "live", "--runs-days", "0"],
+      ["--env", "test", "--traces-days", "x"],
+    ])
+      expect([args, (await retention(...args)).code]).toEqual([args, 2]);
+    expect((await runnel(["projects", "retention", "none", ...where])).code).toBe(1);
+  });
+
   test("projects and keys: made, listed, revoked; the secret is shown once", async () => {
     const where = ["--data-dir", data];
     const missing = await runnel(["keys", "list", ...where]);

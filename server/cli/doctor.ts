@@ -13,13 +13,15 @@ import {
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
 import { createConnectionStore } from "../connections/store.ts";
+import { faultsOf } from "../db/check.ts";
 import { type DataDir, DataDirInUse, openDataDir } from "../db/data-dir.ts";
-import { DatabaseTooNew } from "../db/migrate.ts";
+import { networkDisk } from "../db/network-disk.ts";
 import { openDatabase } from "../db/open.ts";
+import { defaultReserve } from "../db/space.ts";
+import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 import { readCertificate } from "../lib/certificate.ts";
 import { createSeal } from "../lib/seal.ts";
 import { exitCodes } from "./exit-code.ts";
-import { databaseVersion } from "./open-data.ts";
 import { print } from "./print.ts";
 
 export interface DoctorFlags {
@@ -96,7 +98,7 @@ function lock(path: string): Verdict {
 function version(database: string): Verdict {
   if (!existsSync(database)) return warn('there is none yet; "runnel serve" makes it');
   const found = databaseVersion(database);
-  if (found > migrations.length) throw new DatabaseTooNew(found, migrations.length);
+  if (found > migrations.length) throw new DatabaseTooNew(found);
   const size = `${(statSync(database).size / 1e6).toFixed(1)} MB`;
   return found < migrations.length
     ? warn(`version ${found}, will be brought to ${migrations.length} at the next start; ${size}`)
@@ -108,14 +110,11 @@ const isCurrent = (database: string): Verdict =>
 
 function integrity(database: string): Verdict {
   if (!existsSync(database)) return "nothing to check";
-  const db = new Database(database);
+  const db = new Database(database, { readonly: true });
   try {
     db.run("PRAGMA busy_timeout = 5000");
-    const faults = db.query<{ integrity_check: string }, []>("PRAGMA integrity_check(10)").all();
-    const dangling = db.query("PRAGMA foreign_key_check").all().length;
-    if (dangling > 0) return fail(`${dangling} references lead nowhere`);
-    const said = faults.map(({ integrity_check }) => integrity_check);
-    return said.length === 1 && said[0] === "ok" ? "whole" : fail(`${said.join("; ")}. Restore a backup.`);
+    const faults = faultsOf(db, "full");
+    return faults.length === 0 ? "whole" : fail(`${faults.join("; ")}. Restore a backup.`);
   } finally {
     db.close();
   }
@@ -133,17 +132,13 @@ function extensions(dir: DataDir): Verdict {
   }
 }
 
-const lowSpace_bytes = 512 * 1024 * 1024;
-// Locks and shared memory of SQLite do not hold across machines there.
-const networkDisks: Record<number, string> = { 26985: "NFS", 20859: "SMB", 4283649346: "CIFS", 4266872130: "SMB2" };
-
 function diskSpace(path: string): Verdict {
-  const { bavail, bsize, blocks, type } = statfsSync(path);
+  const { bavail, bsize, blocks } = statfsSync(path);
   const free = bavail * bsize;
-  const network = networkDisks[type >>> 0];
+  const network = networkDisk(path);
   if (network) return fail(`${path} lies on a network disk (${network}): SQLite cannot lock files there`);
   const said = `${(free / 1e9).toFixed(1)} GB free of ${((blocks * bsize) / 1e9).toFixed(1)} GB`;
-  return free < lowSpace_bytes ? warn(`${said}: soon nothing can be written`) : said;
+  return free < defaultReserve(blocks * bsize) ? warn(`${said}: new runs are refused`) : said;
 }
 
 const slowSync_ms = 50;

@@ -26,7 +26,16 @@ export function exitCodeOf(error: unknown): number {
   return (error instanceof Error && byName[error.name]) || exitCodes.failed;
 }
 
-const foreseen = new Set(["CliError", "AppError", "DataDirInUse", "DataDirRefused", "DatabaseTooNew", "EgressError"]);
+const foreseen = new Set([
+  "CliError",
+  "AppError",
+  "CopyRefused",
+  "DataDirInUse",
+  "DataDirRefused",
+  "DatabaseTooNew",
+  "DatabaseUnusable",
+  "EgressError",
+]);
 
 /** What to say of an error; null when it has been said. A bug shows its stack, what was foreseen does not. */
 export function explain(error: unknown): string | null {

@@ -1,9 +1,8 @@
-import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { migrations } from "../../migrations/index.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
-import { DatabaseTooNew } from "../db/migrate.ts";
 import { type Db, openDatabase } from "../db/open.ts";
+import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 
 export interface Data {
   dir: DataDir;
@@ -32,17 +31,6 @@ export async function withData<T>(path: string, { create }: { create: boolean },
 function isCurrent({ database }: DataDir): boolean {
   if (!existsSync(database)) return false;
   const version = databaseVersion(database);
-  if (version > migrations.length) throw new DatabaseTooNew(version, migrations.length);
+  if (version > migrations.length) throw new DatabaseTooNew(version);
   return version === migrations.length;
-}
-
-/** The number of the newest migration that the database has seen. */
-export function databaseVersion(path: string): number {
-  const db = new Database(path);
-  try {
-    db.run("PRAGMA busy_timeout = 5000");
-    return db.query<{ user_version: number }, []>("PRAGMA user_version").get()!.user_version;
-  } finally {
-    db.close();
-  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
 import { DataDirInUse } from "../db/data-dir.ts";
-import { DatabaseTooNew } from "../db/migrate.ts";
+import { DatabaseTooNew } from "../db/version.ts";
 import { answerCall, readAnswers } from "./answer-calls.ts";
 import { CliError, exitCodeOf, explain } from "./exit-code.ts";
 import { type ListenFlags, planListener } from "./listen-plan.ts";

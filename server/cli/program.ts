@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import { adminCommand } from "./admin.ts";
+import { backupCommand } from "./backup.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
 import { tidyEnvironment } from "./option.ts";
 import { projectsCommand } from "./projects.ts";
+import { restoreCommand } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { traceCommand } from "./trace-command.ts";
@@ -22,6 +24,8 @@ export function createProgram(): Command {
     .addCommand(adminCommand())
     .addCommand(runCommand())
     .addCommand(traceCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
     .addCommand(doctorCommand())
     .addCommand(versionCommand())
     .addHelpText(

@@ -19,6 +19,10 @@ export const serveCommand = (): Command =>
     .addOption(
       option("--egress-allow <list>", "host[:port],*.suffix,CIDR that tools may reach besides public addresses"),
     )
+    .addOption(
+      option("--min-free-space <size>", "below this new runs are refused: 2GB, 5% (default: 512MB, or 5% if less)"),
+    )
+    .addOption(option("--allow-network-filesystem", "keep the data directory on a network disk: it may get damaged"))
     .addOption(option("--keep-exposed-keys", "do not revoke a live key that arrived in clear text"))
     .addOption(
       option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
@@ -36,5 +40,6 @@ Examples:
     .action(async (flags: ServeFlags, { args }: Command) => {
       // As the default command it is given every word that no command is named by.
       if (args.length > 0) throw usageError(`There is no command "${args[0]}". runnel --help lists them.`);
+      (await import("../lib/more-requests.ts")).allowMoreRequests();
       await (await import("./serve.ts")).serve(flags);
     });

@@ -5,8 +5,8 @@ import { createDashboard } from "../console/assets.ts";
 import { createLoginThrottle } from "../console/login-throttle.ts";
 import { createPasswords } from "../console/password.ts";
 import { createSetup, setupLink } from "../console/setup.ts";
-import { type DataDir, openDataDir } from "../db/data-dir.ts";
-import { type Db, openDatabase } from "../db/open.ts";
+import type { DataDir } from "../db/data-dir.ts";
+import type { Db } from "../db/open.ts";
 import { routable } from "../http/routable.ts";
 import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
@@ -18,11 +18,11 @@ import { createSeal } from "../lib/seal.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
 import { type ListenFlags, type ListenPlan, planListener, splitList } from "./listen-plan.ts";
+import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
 import { print } from "./print.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
-export interface ServeFlags extends ListenFlags {
-  dataDir: string;
+export interface ServeFlags extends ListenFlags, StorageFlags {
   workers?: string;
   egressAllow?: string;
   keepExposedKeys?: boolean;
@@ -40,10 +40,10 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const workers = readWorkers(flags.workers);
   const egress = { allow: splitList(flags.egressAllow), loopback: plan.loopback };
   createJudge(egress); // Throws for a rule that cannot be read, before anything is touched.
-  const log = createLog({ format: flags.log, write: (line) => console.error(line), secrets: secretsOf(process.env) });
+  const write = (line: string) => console.error(line);
   const told = signalTold();
-  const dir = openDataDir(flags.dataDir, { lock: true });
-  const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary() });
+  const storage = await openStorage(flags, createLog({ format: flags.log, write, secrets: secretsOf(process.env) }));
+  const { dir, db, log } = storage;
   const certificate = await openCertificate(plan, dir);
   if (certificate && certificate.expires_at_ms < Date.now())
     log.warn("the certificate has expired", { path: certificate.path });
@@ -52,7 +52,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   let listener: Bun.Server<undefined>;
   const app = createApp({
     db,
-    seal: createSeal(dir.masterKey(process.env)),
+    seal: createSeal(storage.masterKey),
     log,
     environment: process.env,
     workers,
@@ -62,6 +62,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
       peerOf: (request) => listener.requestIP(request)?.address ?? null,
       keepExposedKeys: flags.keepExposedKeys ?? false,
     },
+    storage,
     dashboard: { pages, secureCookie: !plan.insecureHttp, version: build.version },
   });
   await app.app.modules;
@@ -82,7 +83,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
   process.on("unhandledRejection", (error) => log.error("a promise was rejected and nobody listened", { error }));
   log.info("stopping", { signal: await told });
-  await stop({ listener, app, db, dir });
+  await stop({ listener, app, storage });
   log.info("stopped");
   process.exit(exitCodes.done); // What still runs is taken up by the next start, and may not delay this end.
 }
@@ -172,11 +173,10 @@ function addressHost(host: string): string {
 interface Running {
   listener: Bun.Server<undefined>;
   app: App;
-  db: Db;
-  dir: DataDir;
+  storage: Storage;
 }
 
-async function stop({ listener, app, db, dir }: Running): Promise<void> {
+async function stop({ listener, app, storage }: Running): Promise<void> {
   await app.stop();
   // Answers on their way get this long; then nothing is waited for, since a dead client would be waited for for ever.
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
@@ -184,7 +184,6 @@ async function stop({ listener, app, db, dir }: Running): Promise<void> {
   await Promise.race([listener.stop(false), late]);
   clearTimeout(timer);
   await listener.stop(true);
-  removeServerFile(dir.serverFile);
-  db.close();
-  dir.release();
+  removeServerFile(storage.dir.serverFile);
+  storage.close();
 }

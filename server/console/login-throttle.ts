@@ -1,3 +1,4 @@
+import { steadyNow } from "../http/rate-limit.ts";
 import { parseAddress } from "../lib/ip-address.ts";
 
 const window_ms = 15 * 60_000;
@@ -7,7 +8,8 @@ const maxEntries = 10_000;
 /** Slows down whoever guesses passwords: five failures in 15 minutes per account and network. */
 export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
 
-export function createLoginThrottle({ now = Date.now }: { now?: () => number } = {}) {
+/** Counts by a clock that nobody sets: one that was set back would lock people out for longer. */
+export function createLoginThrottle({ now = steadyNow }: { now?: () => number } = {}) {
   const failures = new Map<string, number[]>();
 
   return {

@@ -9,7 +9,8 @@ export type Command =
   | { do: "complete"; output: string | null }
   | { do: "fail"; error: RunError };
 
-const stallsMax = 3;
+/** Crashes in a row without progress after which a run is given up. */
+export const stallsMax = 3;
 
 /** What comes next, from the state alone. No clock, no I/O: every branch is one line of a table test. */
 export function decide(state: RunState): Command {

@@ -136,6 +136,16 @@ export const catalogue = {
     type: "conflict_error",
     meaning: "The last admin key of an environment cannot be revoked. Make another one first.",
   },
+  idempotency_key_reused: {
+    status: 409,
+    type: "idempotency_error",
+    meaning: "The `Idempotency-Key` belongs to another request of the last 24 hours. Take a new key for a new request.",
+  },
+  idempotency_in_progress: {
+    status: 409,
+    type: "idempotency_error",
+    meaning: "The first request with this `Idempotency-Key` has no answer yet. Send it again in a moment.",
+  },
   setup_done: {
     status: 409,
     type: "conflict_error",

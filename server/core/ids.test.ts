@@ -8,11 +8,10 @@ test("ids of one millisecond are all different and sort in the order in which th
   expect([...ids].sort()).toEqual(ids);
 });
 
-test("ids sort by the time of their creation", () => {
+test("ids sort by the time of their creation, and in the order in which they were made when the clock is set back", () => {
   fc.assert(
-    fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { minLength: 2 }), (times) => {
-      const sorted = [...times].sort((a, b) => a - b);
-      const ids = sorted.map((time) => newId("run", time));
+    fc.property(fc.array(fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 }), { minLength: 2 }), (times) => {
+      const ids = times.map((time) => newId("run", time));
       expect([...ids].sort()).toEqual(ids);
     }),
   );

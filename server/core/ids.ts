@@ -31,19 +31,25 @@ let lastRandom = new Uint8Array(randomLength);
 
 /**
  * A prefixed ULID (`run_01jd…`, 26 characters after the prefix): sorts by creation time, and ids made by one process
- * within one millisecond still sort in the order in which they were made.
+ * always sort in the order in which they were made.
  */
 export function newId(kind: Kind, now: number = Date.now()): string {
-  if (now === lastTime) increment(lastRandom);
+  // Also when the clock was set back: whoever lists what is new since an id would miss what sorts before it.
+  if (now <= lastTime) increment(lastRandom);
   else {
     lastTime = now;
     lastRandom = crypto.getRandomValues(new Uint8Array(randomLength)).map((byte) => byte & 31);
   }
   let time = "";
-  for (let rest = now, i = 0; i < timeLength; i++, rest = Math.floor(rest / 32)) time = alphabet[rest % 32] + time;
+  for (let rest = lastTime, i = 0; i < timeLength; i++, rest = Math.floor(rest / 32)) time = alphabet[rest % 32] + time;
   let random = "";
   for (const digit of lastRandom) random += alphabet[digit];
   return `${prefixes[kind]}_${time}${random}`;
+}
+
+/** For a simulation, whose clock begins anew: the next id depends on no id before it. */
+export function forgetLastId(): void {
+  lastTime = -1;
 }
 
 function increment(digits: Uint8Array): void {

@@ -159,6 +159,7 @@ test("a partial answer of the client leaves the rest to wait for", () => {
   const waiting = stateOf(...events, waits(["a", "b"]), ...toolDone("a", 1, { submitted: true }), waits(["b"]));
   expect(waiting).toMatchObject({ status: "requires_action", calls: [{ submitted: true }, { needs: "output" }] });
   expect(waiting.required_action!.submit_tool_outputs.tool_calls.map(({ id }) => id)).toEqual(["b"]);
+  expect(waiting.waiting_since).toBe(stateOf(...events, waits(["a", "b"])).updated_at);
   const resumed = apply(waiting, { seq: waiting.seq + 1, at: begin, event: { type: "run.resumed" } });
   expect(resumed).toMatchObject({ status: "in_progress", required_action: null, waiting_since: null });
 });

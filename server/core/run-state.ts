@@ -129,8 +129,11 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
         created_at: at,
         messages: [{ role: "user", id: event.message_id, at, content: event.input }],
       };
-    case "run.requires_action":
-      return { ...state, status: "requires_action", required_action: event.required_action, waiting_since: at };
+    case "run.requires_action": {
+      const { required_action } = event;
+      // A partial answer does not begin the wait anew.
+      return { ...state, status: "requires_action", required_action, waiting_since: before.waiting_since ?? at };
+    }
     case "run.resumed":
       return { ...state, status: "in_progress", required_action: null, waiting_since: null };
     case "run.recovered":

@@ -25,6 +25,17 @@ export const noUsage: RunUsage = {
   estimated: false,
 };
 
+/** Of a run whose record is lost: nobody knows what it cost. */
+export const unknownRunUsage: RunUsage = {
+  ...noUsage,
+  input_tokens: null,
+  output_tokens: null,
+  total_tokens: null,
+  cached_input_tokens: null,
+  reasoning_tokens: null,
+  cost_usd: null,
+};
+
 /** One unknown summand makes the sum unknown: a partial sum would be read as the whole. */
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 

@@ -1,7 +1,12 @@
 import { Database } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { failpoint } from "../lib/failpoint.ts";
+import { truncateLog } from "./checkpoint.ts";
+import { createDatabase } from "./create.ts";
+import { looksLikeDatabase, nameDamage } from "./damage.ts";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
+import { requireOwn } from "./version.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 /**
@@ -18,7 +23,6 @@ export interface Db {
 }
 
 const pragmas = [
-  "busy_timeout = 5000", // First: the switch to WAL itself may have to wait.
   "journal_mode = WAL",
   "synchronous = FULL",
   "foreign_keys = ON",
@@ -28,14 +32,35 @@ const pragmas = [
   "temp_store = MEMORY",
 ];
 
-/** Opens and migrates the database at `path` (`:memory:` for tests). Throws `DatabaseTooNew` for a newer one. */
-export function openDatabase(path: string, options: { vecLibrary?: string | null } = {}): Db {
+export interface OpenDatabase {
+  vecLibrary?: string | null;
+  /** Makes room on a full disk for what must still be written; false when there is none to give. */
+  relieve?: () => boolean;
+}
+
+/**
+ * Opens the database at `path` (`:memory:` for tests), makes it where there is none, and brings it forward. Throws
+ * `DatabaseTooNew` for a newer one, and `DatabaseUnusable` for a file that is none or is damaged; it stays as it is.
+ */
+export function openDatabase(path: string, options: OpenDatabase = {}): Db {
+  if (path !== ":memory:" && !looksLikeDatabase(path)) createDatabase(path);
   const sqlite = new Database(path, { create: true, strict: true });
+  try {
+    return prepare(sqlite, path, options);
+  } catch (error) {
+    sqlite.close();
+    throw nameDamage(error, path);
+  }
+}
+
+function prepare(sqlite: Database, path: string, { vecLibrary, relieve }: OpenDatabase): Db {
+  sqlite.run("PRAGMA busy_timeout = 5000"); // First: the switch to WAL itself may have to wait.
+  if (path !== ":memory:") requireOwn(sqlite, path);
   for (const pragma of pragmas) sqlite.run(`PRAGMA ${pragma}`);
-  if (options.vecLibrary) sqlite.loadExtension(options.vecLibrary);
+  if (vecLibrary) sqlite.loadExtension(vecLibrary);
   migrate(sqlite, path);
   const version = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
-  const write = createWriter(sqlite);
+  const write = createWriter(sqlite, relieve);
   return {
     sqlite,
     orm: drizzle(sqlite, { schema }),
@@ -43,7 +68,9 @@ export function openDatabase(path: string, options: { vecLibrary?: string | null
     dataVersion: () => version.get()!.data_version,
     close() {
       write.flush();
-      sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      failpoint?.("before_checkpoint");
+      truncateLog(sqlite);
+      failpoint?.("after_checkpoint");
       sqlite.close(false);
     },
   };

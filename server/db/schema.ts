@@ -1,4 +1,5 @@
 import { blob, customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Environment, Permission } from "../core/scope.ts";
 
 // Types for queries. The SQL in migrations/ is the truth; schema.test.ts compares the two.
@@ -19,7 +20,7 @@ const scope = {
 export const projects = sqliteTable("projects", {
   id: text("id").primaryKey(),
   name: text("name").notNull(),
-  settings: json<Record<string, number>>("settings").notNull(),
+  settings: json<ProjectSettings>("settings").notNull(),
   created_at_ms: integer("created_at_ms").notNull(),
   archived_at_ms: integer("archived_at_ms"),
 });
@@ -159,6 +160,24 @@ export const pendingCalls = sqliteTable(
     created_at_ms: integer("created_at_ms").notNull(),
   },
   (table) => [primaryKey({ columns: [table.run_id, table.id] })],
+);
+
+export const idempotencyKeys = sqliteTable(
+  "idempotency_keys",
+  {
+    ...scope,
+    key: text("key").notNull(),
+    hash: text("hash").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    run_id: text("run_id"),
+    seq: integer("seq"),
+    expires_at_ms: integer("expires_at_ms"),
+    status: integer("status"),
+    location: text("location"),
+    sealed: text("sealed"),
+    agent_ids: text("agent_ids"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.key] })],
 );
 
 export const modelConnections = sqliteTable("model_connections", {

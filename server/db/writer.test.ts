@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { openDatabase } from "./open.ts";
 
 function tinyDatabase() {
@@ -30,4 +30,59 @@ test("a job that throws half way leaves nothing behind", async () => {
   expect(half).rejects.toThrow("half way");
   await db.insert(8);
   expect(db.sqlite.query("SELECT n FROM t").all()).toEqual([{ n: 8 }]);
+});
+
+describe("on a full disk", () => {
+  /** A database that may not grow, as on a disk that is full; `relieve` gives it room again. */
+  function fullDatabase() {
+    let spare = 100;
+    const given: string[] = [];
+    const db = openDatabase(":memory:", {
+      relieve() {
+        given.push("room");
+        db.sqlite.run(`PRAGMA max_page_count = ${pages() + spare}`);
+        return spare > 0;
+      },
+    });
+    const pages = () => db.sqlite.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
+    db.sqlite.run("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT) STRICT");
+    const add = db.sqlite.query("INSERT INTO t VALUES (?, ?)");
+    db.sqlite.run(`PRAGMA max_page_count = ${pages() + 2}`);
+    return {
+      given,
+      insert: (n: number, size = 20_000) => db.write(() => add.run(n, "x".repeat(size)).changes),
+      stored: () =>
+        db.sqlite
+          .query<{ n: number }, []>("SELECT n FROM t ORDER BY n")
+          .all()
+          .map(({ n }) => n),
+      giveNothing: () => {
+        spare = 0;
+      },
+    };
+  }
+
+  test("what was refused is written with the room that was kept for it, each job once", async () => {
+    const db = fullDatabase();
+    await Promise.all([db.insert(1, 10), db.insert(2), db.insert(3)]);
+    expect(db.given).toEqual(["room"]);
+    expect(db.stored()).toEqual([1, 2, 3]);
+  });
+
+  test("a job that fails for another reason is not asked twice", async () => {
+    const db = fullDatabase();
+    const results = await Promise.allSettled([db.insert(1, 10), db.insert(1, 10), db.insert(2)]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(db.stored()).toEqual([1, 2]);
+  });
+
+  test("without such room the writers hear of it, nothing half is left, and later writes go on", async () => {
+    const db = fullDatabase();
+    db.giveNothing();
+    const [result] = await Promise.allSettled([db.insert(1)]);
+    expect(result).toMatchObject({ status: "rejected", reason: { code: "SQLITE_FULL" } });
+    expect(db.stored()).toEqual([]);
+    await db.insert(2, 10);
+    expect(db.stored()).toEqual([2]);
+  });
 });

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { isDiskFull } from "./disk-full.ts";
 
 /**
  * Queues one job for the next commit and answers when it is durable. Jobs are synchronous, touch nothing but the
@@ -20,8 +21,11 @@ interface Queued {
 
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
-/** Group commit: one durable commit (an fsync) for everything that arrives in one tick. */
-export function createWriter(sqlite: Database): Writer {
+/**
+ * Group commit: one durable commit (an fsync) for everything that arrives in one tick. `relieve` makes room on a full
+ * disk: what was refused for want of it is then tried once more, before anybody hears of it.
+ */
+export function createWriter(sqlite: Database, relieve: () => boolean = () => false): Writer {
   // Prepared once: these run at every commit.
   const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
   let queue: Queued[] = [];
@@ -42,12 +46,19 @@ export function createWriter(sqlite: Database): Writer {
     const batch = queue;
     if (batch.length === 0) return;
     queue = [];
-    const outcomes = commit(batch, plainly) ?? commit(batch, inSavepoint);
+    const outcomes = commit(batch, plainly) ?? oneByOne(batch);
     batch.forEach(({ resolve, reject }, index) => {
-      const outcome = outcomes![index]!;
+      const outcome = outcomes[index]!;
       if (outcome.ok) resolve(outcome.value);
       else reject(outcome.error);
     });
+  }
+
+  function oneByOne(batch: Queued[]): Outcome[] {
+    const outcomes = commit(batch, inSavepoint)!;
+    const full = batch.filter((_, index) => isFull(outcomes[index]!));
+    const again = full.length > 0 && relieve() ? commit(full, inSavepoint)! : [];
+    return batch.map((queued, index) => again[full.indexOf(queued)] ?? outcomes[index]!);
   }
 
   /** Null when a job threw and the whole batch was rolled back; a failed commit fails every job. */
@@ -68,6 +79,8 @@ export function createWriter(sqlite: Database): Writer {
 
   return Object.assign(write, { flush, commits: () => commits });
 }
+
+const isFull = (outcome: Outcome): boolean => !outcome.ok && isDiskFull(outcome.error);
 
 const plainly = (_: Database, job: () => unknown): Outcome => ({ ok: true, value: job() });
 

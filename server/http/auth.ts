@@ -2,7 +2,8 @@ import { Elysia } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
 import type { Permission, Scope } from "../core/scope.ts";
 import { fault, validationError } from "./errors.ts";
-import { readJsonBody, refuseBody } from "./json-body.ts";
+import type { Idempotency } from "./idempotency.ts";
+import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
 import { notFound } from "./not-found.ts";
 import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
@@ -40,7 +41,16 @@ export const isAuthenticated = (request: Request): boolean => known.has(request)
 /** A route that names no permission gets no `principal` and so reaches no store: forgetting it is a type error. */
 export function createAuth(
   name: string,
-  { authenticate, limiter }: { authenticate: Authenticate; limiter: RateLimiter },
+  {
+    authenticate,
+    limiter,
+    idempotency,
+  }: {
+    authenticate: Authenticate;
+    limiter: RateLimiter;
+    /** Absent where an `Idempotency-Key` means nothing. */
+    idempotency?: Pick<Idempotency, "begin">;
+  },
 ) {
   function admit(request: Request, headers: Record<string, string | number>, access: Access): void {
     const { needs, query } = typeof access === "string" ? { needs: access, query: [] } : access;
@@ -59,12 +69,20 @@ export function createAuth(
     refuseQuery(request.url, query);
   }
 
+  /** A POST with a key may have been answered before: then it goes no further than this. */
+  async function readOnce(request: Request): Promise<unknown> {
+    const bytes = await readBody(request);
+    const body = parseJsonBody(bytes, request.headers);
+    if (request.method === "POST") idempotency?.begin(request, known.get(request)!, bytes);
+    return body;
+  }
+
   return new Elysia({ name: `auth:${name}` }).macro({
     permission: (access: Access) => ({
       // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
       async parse({ request, set }) {
         admit(request, set.headers as Record<string, string>, access);
-        return await (request.method === "DELETE" ? refuseBody(request) : readJsonBody(request));
+        return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request));
       },
       // The others have no parsing. `resolve` would be too late: it runs after validation.
       transform({ request, set }) {

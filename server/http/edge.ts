@@ -1,12 +1,13 @@
-import { Elysia, ElysiaCustomStatusResponse, NotFoundError } from "elysia";
+import { Elysia, ElysiaCustomStatusResponse, NotFoundError, ParseError } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { isAuthenticated } from "./auth.ts";
 import { errorBody, errorHeaders, toAppError } from "./errors.ts";
 import type { TransportGate } from "./https-only.ts";
+import { Replay, replayedHeader } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
-import { withRequestId } from "./response.ts";
+import { appendRequestId, withRequestId } from "./response.ts";
 import { createMethodFinder, type Route } from "./route-methods.ts";
 
 export interface EdgeOptions {
@@ -51,23 +52,33 @@ export function createEdge({ routes, limiter, gate, onBug, onClientId, now = Dat
       return withRequestId(body, String(set.headers["x-request-id"])) as unknown as Response;
     })
     .onError({ as: "global" }, ({ error, request, set }) => {
+      const requestId = String(set.headers["x-request-id"]);
+      const replay = replayIn(error);
+      if (replay) {
+        set.status = replay.status;
+        Object.assign(set.headers, jsonHeaders, replayedHeader, replay.location && { location: replay.location });
+        return appendRequestId(replay.body, requestId);
+      }
       if (error instanceof NotFoundError) methodsOf ??= createMethodFinder(routes());
       const refusal =
         error instanceof NotFoundError ? noRoute(request.url, set.headers, methodsOf!) : toAppError(error);
-      const requestId = String(set.headers["x-request-id"]);
       if (refusal.code === "internal_error") onBug(refusal.cause, requestId);
       if (isApi(request.url) && !isAuthenticated(request))
         Object.assign(set.headers, rateLimitHeaders(limiter.peekFailures(gate?.clientOf(request) ?? "local")));
-      Object.assign(set.headers, errorHeaders(refusal), {
-        "content-type": "application/json",
-        "cache-control": "no-store",
-      });
+      Object.assign(set.headers, errorHeaders(refusal), jsonHeaders);
       set.status = refusal.status;
       return withRequestId(errorBody(refusal), requestId);
     });
 }
 
 const clientIdMax = 128;
+const jsonHeaders = { "content-type": "application/json", "cache-control": "no-store" };
+
+// What a hook threw before the body was parsed comes wrapped.
+function replayIn(error: unknown): Replay | null {
+  const thrown = error instanceof ParseError ? error.cause : error;
+  return thrown instanceof Replay ? thrown : null;
+}
 
 // An unknown address, or a known one with another method.
 function noRoute(url: string, headers: Record<string, unknown>, methodsOf: (path: string) => string[]): AppError {

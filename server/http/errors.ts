@@ -1,5 +1,6 @@
 import { ParseError, ValidationError } from "elysia";
 import { AppError, type ErrorCode, type Fault } from "../core/errors.ts";
+import { isDiskFull } from "../db/disk-full.ts";
 import { dotted } from "../lib/json-schema.ts";
 import { notFound } from "./not-found.ts";
 
@@ -8,8 +9,11 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof ParseError) return toAppError(error.cause); // What a hook threw before the body was parsed.
   if (error instanceof ValidationError && error.type !== "response") return fromValidation(error);
-  if (codeOf(error) === "SQLITE_FULL")
-    return new AppError("storage_full", "The disk is full.", { cause: error, retryAfter: 60 });
+  if (isDiskFull(error))
+    return new AppError("storage_full", "The server's disk is full. Nothing was written.", {
+      cause: error,
+      retryAfter: 30,
+    });
   return new AppError("internal_error", "Something went wrong here. The log names this request.", { cause: error });
 }
 
@@ -89,6 +93,3 @@ function toFault({ path, message, schema }: SchemaError): Fault {
 }
 
 const sentence = (message: string): string => (message.endsWith(".") ? message : `${message}.`);
-
-const codeOf = (error: unknown): unknown =>
-  typeof error === "object" && error !== null && "code" in error ? error.code : undefined;

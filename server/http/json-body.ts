@@ -3,11 +3,19 @@ import { limits } from "../core/limits.ts";
 import { findDangerousKey, isShallow, mayHoldDangerousKey } from "../lib/json-limits.ts";
 
 /** Reads a JSON body within the limits; no body at all is `{}`, and the route's schema says whether that will do. */
-export async function readJsonBody(request: Request): Promise<unknown> {
-  if (request.body === null) return {};
-  const bytes = await readCapped(request).catch(cutOff);
+export const readJsonBody = async (request: Request): Promise<unknown> =>
+  parseJsonBody(await readBody(request), request.headers);
+
+/** The bytes of a body within the limits; none where there is no body. */
+export const readBody = async (request: Request): Promise<Uint8Array> =>
+  request.body === null ? noBytes : await readCapped(request).catch(cutOff);
+
+const noBytes = new Uint8Array();
+
+/** What the bytes of a body say, within the limits. */
+export function parseJsonBody(bytes: Uint8Array, headers: Headers): unknown {
   if (bytes.length === 0) return {};
-  checkMediaType(request.headers);
+  checkMediaType(headers);
   if (!isShallow(bytes, limits.json_depth))
     throw new AppError("invalid_json", `The body nests deeper than ${limits.json_depth}.`);
   const text = decode(bytes);

@@ -32,7 +32,7 @@ async function write(all: readonly Route[]): Promise<string> {
   const source = { getGlobalRoutes: () => routes } as unknown as Parameters<typeof toOpenAPISchema>[0];
   const paths = toOpenAPISchema(source, { staticFile: false }).paths as Paths;
   for (const { method, path, operation } of routes)
-    mend(paths[path.replaceAll(/:(\w+)/g, "{$1}")]![method.toLowerCase()]!, operation);
+    mend(paths[path.replaceAll(/:(\w+)/g, "{$1}")]![method.toLowerCase()]!, method, operation);
   return JSON.stringify({
     openapi: "3.1.1",
     info: {
@@ -72,17 +72,22 @@ function described({ method, path: address, hooks: { body, params } }: Route) {
     tags: [tag],
     summary,
     description: `Needs the scope ${scope}.${streams ? ` ${streams}` : ""}`,
-    responses: responsesOf(operation, body !== undefined, path),
+    responses: responsesOf(operation, method, body !== undefined, path),
   };
   return { method, path, operation, hooks: { ...(params ? { params } : {}), body, detail } };
 }
 
 /** Adds what the library knows nothing of, and takes away the formats in which it offers every body. */
-function mend(described: Paths[string][string], { query = {}, streams, answer: [status] }: Operation): void {
+function mend(
+  described: Paths[string][string],
+  method: string,
+  { query = {}, streams, answer: [status] }: Operation,
+): void {
   const parameters = Object.entries(query).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
   // Who follows a stream that somebody else began names the place.
   const resumes = streams !== undefined && status === 200 && query.starting_after !== undefined;
-  described.parameters = [...(described.parameters ?? []), ...parameters, ...(resumes ? [lastEventId] : [])];
+  const headers = [...(resumes ? [lastEventId] : []), ...(method === "POST" ? [idempotencyKey] : [])];
+  described.parameters = [...(described.parameters ?? []), ...parameters, ...headers];
   const { requestBody } = described;
   if (!requestBody) return;
   const json = (requestBody.content as Record<string, { schema: { required?: string[] } }>)["application/json"]!;
@@ -90,17 +95,38 @@ function mend(described: Paths[string][string], { query = {}, streams, answer: [
 }
 
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "For 24 hours the same request with the same key is not carried out again and gets the first answer.",
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[ -~]+$" },
+};
+const replayed = {
+  headers: {
+    "Idempotent-Replayed": {
+      description: "There when this is the answer to an earlier request with the same `Idempotency-Key`.",
+      schema: { const: "true" },
+    },
+  },
+};
+const idempotencyConflicts = ["idempotency_key_reused", "idempotency_in_progress"];
 
-function responsesOf({ answer: [status, body], streams, conflicts }: Operation, hasBody: boolean, path: string) {
+function responsesOf(operation: Operation, method: string, hasBody: boolean, path: string) {
+  const { answer, streams } = operation;
+  const [status, body] = answer;
+  const once = method === "POST" ? replayed : {};
   const json = { "application/json": { schema: body } };
   const events = { "text/event-stream": { schema: { type: "string" } } };
-  const success: Record<string, Schema> = { [status]: { description: "Done.", content: json } };
-  if (streams) success[200] = { description: streams, content: status === 200 ? { ...json, ...events } : events };
+  const success: Record<string, Schema> = { [status]: { description: "Done.", ...once, content: json } };
+  if (streams)
+    success[200] = { description: streams, ...once, content: status === 200 ? { ...json, ...events } : events };
   const codes = [400, 401, 403, ...(path.includes(":") || hasBody ? [404] : []), ...(hasBody ? [413, 415] : []), 429];
+  const conflicts = [...(operation.conflicts ?? []), ...(method === "POST" ? idempotencyConflicts : [])];
   return {
     ...success,
     ...Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/responses/${code}` }])),
-    ...(conflicts && { 409: refusal(`The state forbids it: ${conflicts.join(", ")}.`) }),
+    ...(conflicts.length > 0 && { 409: refusal(`The state forbids it: ${conflicts.join(", ")}.`) }),
     default: { $ref: "#/components/responses/default" },
   };
 }

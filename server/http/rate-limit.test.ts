@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
 import type { Scope } from "../core/scope.ts";
 import { createRateLimiter } from "./rate-limit.ts";
@@ -93,3 +93,19 @@ test("more addresses than memory has room for forget the oldest one", () => {
   for (let i = 0; i < 10_000; i++) limiter.takeFailure(`10.0.${i >> 8}.${i & 255}`);
   expect(limiter.takeFailure("203.0.113.1").accepted).toBe(true);
 });
+
+test.each([3_600_000, -3_600_000])(
+  "a wall clock that is set by %d ms neither empties a window nor closes it",
+  (jump) => {
+    try {
+      const limiter = createRateLimiter();
+      for (let i = 0; i < 3; i++) limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 });
+      setSystemTime(Date.now() + jump);
+      const standing = limiter.take(scope, "reads_per_minute", { reads_per_minute: 3 })!;
+      expect(standing.accepted).toBe(false);
+      expect(standing.retryAfter).toBeWithin(1, 62);
+    } finally {
+      setSystemTime();
+    }
+  },
+);

@@ -3,6 +3,7 @@ import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { isOver, type RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import { failpoint } from "../lib/failpoint.ts";
 import { createPack } from "./pack.ts";
 
 /** Where a run stands: what an append is checked against. */
@@ -45,6 +46,9 @@ export function createJournal({
   const selectHead = sqlite.query<RunHead, [string]>(
     "SELECT id AS run_id, project_id, environment, status, seq, attempt FROM runs WHERE id = ?",
   );
+  const selectAt = sqlite.query<{ at: number }, [string, number]>(
+    "SELECT at_ms AS at FROM run_events WHERE run_id = ? AND seq = ?",
+  );
   const selectEvents = sqlite.query<EventRow, [string, number, number]>(
     "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
   );
@@ -60,13 +64,15 @@ export function createJournal({
     if (head && isOver(head.status)) throw new AppendRefused(`Run ${runId} is ${head.status}.`);
     if (head && attempt !== undefined && head.attempt !== attempt)
       throw new AppendRefused(`Attempt ${attempt} is past.`);
-    const at = now();
+    // A clock that was set back may not turn a run's history round: whoever takes differences would get negative ones.
+    const at = Math.max(now(), head ? (selectAt.get(runId, head.seq)?.at ?? 0) : 0);
     const first = (head?.seq ?? 0) + 1;
     const entries = events.map((event, index) => ({ seq: first + index, at, event }));
     project(head, entries);
     for (const { seq, event } of entries) {
       const { data, blobs } = pack.pack(scope, runId, event);
       insertEvent.run(runId, seq, at, event.type, data, blobs);
+      failpoint?.(`before_${boundaryOf(event)}`);
     }
     return entries;
   }
@@ -74,6 +80,7 @@ export function createJournal({
   /** Makes what `produce` inserts durable, all or nothing, and then wakes the readers. It runs inside the write. */
   async function commit(runId: string, produce: () => JournalEntry[]): Promise<JournalEntry[]> {
     const entries = await db.write(produce);
+    if (failpoint) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);
     if (entries.length > 0) wake(runId, entries);
     return entries;
   }
@@ -103,6 +110,14 @@ export function createJournal({
     snapshot: (scope: Scope, hash: string): AgentSnapshot => JSON.parse(pack.get(scope, hash)),
   };
 }
+
+/** What a commit of this event is the boundary of, as failpoints name it. */
+const boundaryOf = (event: RunEvent): string =>
+  event.type === "step.started"
+    ? `intent.${event.step_type}`
+    : event.type === "step.completed"
+      ? `result.${event.step_type}`
+      : event.type;
 
 function scopeOf(event: RunEvent): Scope {
   if (event.type !== "run.created") throw new AppendRefused("There is no such run.");

@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url";
 /** Where the executable keeps what was built into it; null in a run from source. */
 const embedded = /^file:\/\/\/(\$bunfs|[A-Z]:\/(~|%7E)BUN)\/root\//.exec(import.meta.url)?.[0] ?? null;
 
+/** Whether this is the executable, and not a run from source. */
+export const isCompiled = embedded !== null;
+
 /** The built dashboard: a folder that `node:fs` and `Bun.file` read alike from the disk and from the executable. */
 export function dashboardDir(): string {
   return fileURLToPath(embedded ? new URL("dashboard", embedded) : new URL("../../dist/dashboard", import.meta.url));

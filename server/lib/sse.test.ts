@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { pulledStream, sseComment, sseEvent, sseRetry } from "./sse.ts";
 
 async function* counting(made: string[], abort?: AbortSignal) {
@@ -42,4 +42,65 @@ test("a reader that leaves while the next text is awaited ends the source, once"
   expect((await waiting).done).toBe(true);
   expect(await texts.next()).toEqual({ value: undefined, done: true });
   expect([abort.signal.aborted, ended]).toEqual([true, [true]]);
+});
+
+/** A stream of three texts whose reader is given up after 60 ms of fake time. */
+function impatient() {
+  const ended: boolean[] = [];
+  const abort = new AbortController();
+  const texts = counting([], abort.signal);
+  const stream = pulledStream(texts, abort, (byReader) => ended.push(byReader), 60);
+  return { ended, abort, texts, reader: stream.getReader() };
+}
+
+const settle = async () => {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+};
+
+test("a reader that takes nothing for long enough is given up, and told so if it ever comes back", async () => {
+  jest.useFakeTimers();
+  try {
+    const { ended, abort, texts, reader } = impatient();
+    await reader.read();
+    jest.advanceTimersByTime(60);
+    expect(ended).toEqual([]);
+    jest.advanceTimersByTime(10);
+    expect([ended, abort.signal.aborted]).toEqual([[true], true]);
+    expect((await texts.next()).done).toBe(true);
+    await expect(reader.read()).rejects.toThrow("took nothing");
+    jest.advanceTimersByTime(600);
+    expect(ended).toEqual([true]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("a stream that nobody ever reads is given up too", () => {
+  jest.useFakeTimers();
+  try {
+    const { ended } = impatient();
+    jest.advanceTimersByTime(70);
+    expect(ended).toEqual([true]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("a reader that is slow, or waits for a source that is silent, is not given up", async () => {
+  jest.useFakeTimers();
+  try {
+    const { ended, reader } = impatient();
+    for (let n = 0; n < 3; n++) {
+      jest.advanceTimersByTime(60);
+      await reader.read();
+    }
+    const waiting = reader.read();
+    await settle();
+    jest.advanceTimersByTime(600);
+    expect(ended).toEqual([]);
+    await reader.cancel();
+    expect((await waiting).done).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -21,6 +21,23 @@ test("a project is found by id and by name, and its settings are kept", async ()
   expect(() => projects.byId("proj_none")).toThrow();
 });
 
+test("how long something is kept is said field by field, and per environment", async () => {
+  const projects = open();
+  const { id } = await projects.create("shop");
+  await projects.changeSettings(id, { reads_per_minute: 5 });
+  await projects.keep(id, "live", { runs_days: 30 });
+  await projects.keep(id, "live", { runs_days: undefined, traces_days: 7 });
+  await projects.keep(id, "test", { traces_days: 1 });
+  const kept = {
+    reads_per_minute: 5,
+    retention: { live: { runs_days: 30, traces_days: 7 }, test: { traces_days: 1 } },
+  };
+  expect(projects.byId(id).settings).toEqual(kept);
+  await projects.keep(id, "live", { runs_days: null });
+  expect(projects.byId(id).settings.retention?.live).toEqual({ traces_days: 7 });
+  expect(projects.keep("proj_none", "live", {})).rejects.toThrow();
+});
+
 test("a name is given once and has no odd characters", async () => {
   const projects = open();
   await projects.create("shop");

@@ -1,12 +1,15 @@
 import { eq, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import type { ProjectSettings, RetentionDays } from "../core/project-settings.ts";
+import type { Environment } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { projects } from "../db/schema.ts";
 import { notFound } from "../http/not-found.ts";
 
-/** `settings` holds limits that differ from the defaults, such as `reads_per_minute` or `runs_in_progress`. */
 export type Project = typeof projects.$inferSelect;
+
+type Change<T> = { [Field in keyof T]?: T[Field] | null };
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
@@ -41,9 +44,7 @@ export function createProjectStore({ db, now = Date.now }: { db: Db; now?: () =>
     create,
     list: (): Project[] => all.all(),
     byId(id: string): Project {
-      const project = byId.get({ id });
-      if (!project) throw notFound();
-      return project;
+      return byId.get({ id }) ?? missing();
     },
     byName: (name: string): Project | null => byName.get({ name }) ?? null,
     /** What the first start makes; null when there are projects already. */
@@ -51,8 +52,27 @@ export function createProjectStore({ db, now = Date.now }: { db: Db; now?: () =>
       return all.get() ? null : await create("default");
     },
     /** Replaces what differs from the default limits. */
-    async changeSettings(id: string, settings: Record<string, number>): Promise<void> {
+    async changeSettings(id: string, settings: ProjectSettings): Promise<void> {
       await db.write(() => orm.update(projects).set({ settings }).where(eq(projects.id, id)).run());
     },
+    /** Says how long an environment keeps what is over; fields that are not named stay as they are, null is for ever. */
+    keep(id: string, environment: Environment, change: Change<RetentionDays>): Promise<Project> {
+      return db.write(() => {
+        const { settings } = byId.get({ id }) ?? missing();
+        const days = merged(settings.retention?.[environment] ?? {}, change);
+        const changed = { ...settings, retention: { ...settings.retention, [environment]: days } };
+        return orm.update(projects).set({ settings: changed }).where(eq(projects.id, id)).returning().get();
+      });
+    },
   };
+}
+
+function missing(): never {
+  throw notFound();
+}
+
+function merged(days: RetentionDays, change: Change<RetentionDays>): RetentionDays {
+  const named = Object.entries(change).filter(([, value]) => value !== undefined);
+  const all = Object.entries({ ...days, ...Object.fromEntries(named) });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
 }

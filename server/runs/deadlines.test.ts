@@ -72,7 +72,7 @@ function deadlinesOf(ends: Record<string, number>, fail = () => false) {
     expired.push(id);
     sqlite.run("UPDATE runs SET expires_at_ms = NULL WHERE id = ?", [id]);
   };
-  return { deadlines: createDeadlines(sqlite, expire, Date.now), expired, asked: () => asked };
+  return { deadlines: createDeadlines(sqlite, expire, Date.now, Date.now), expired, asked: () => asked };
 }
 
 const turn = async () => {
@@ -85,7 +85,7 @@ test("a deadline further away than a timer can count is met on time, and not at 
     const begun = Date.now();
     const days30 = 30 * 24 * 3_600_000;
     const { deadlines, expired } = deadlinesOf({ near: begun + 1000, far: begun + days30 });
-    deadlines.arm();
+    deadlines.load();
     const pass = async (ms: number) => {
       jest.advanceTimersByTime(ms);
       await turn();
@@ -107,7 +107,7 @@ test("storage that refuses the end of a run is asked again at a slow pace, and n
   try {
     let full = true;
     const { deadlines, expired, asked } = deadlinesOf({ late: Date.now() - 1 }, () => full);
-    deadlines.arm();
+    deadlines.load();
     jest.advanceTimersByTime(1);
     await turn();
     expect(asked()).toBe(1);
@@ -119,7 +119,7 @@ test("storage that refuses the end of a run is asked again at a slow pace, and n
     await turn();
     expect(expired).toEqual(["late"]);
     deadlines.stop();
-    deadlines.arm(Date.now());
+    deadlines.load();
     expect(jest.getTimerCount()).toBe(0);
   } finally {
     jest.useRealTimers();

@@ -6,8 +6,9 @@ import { type Live, partialAnswer } from "./watch.ts";
 
 /** What the model call that is cut short has said: it was streamed, so it is recorded, and counted as an estimate. */
 export function partialOf(live: Live | null, state: RunState): Partial | null {
-  // A retry may have been recorded in this very tick: what is live still belongs to the attempt that it discards.
-  if (!live || !state.open.some(({ anchor }) => anchor === live.anchor)) return null;
+  // A retry or a recovery may have been recorded in this very tick: what is live still belongs to what it discards.
+  const stands = state.open.some((step) => step.anchor === live?.anchor && step.run_attempt === state.attempt);
+  if (!live || !stands) return null;
   const asked = JSON.stringify(state.messages).length;
   const usage = { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(live.length / 4) };
   return { ...partialAnswer(live), usage, cost_usd: costOf(state.run!.model, usage), estimated: true };

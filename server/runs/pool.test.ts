@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { fold } from "../core/run-state.ts";
 import { httpTool, runBench, textOfFrames, tool } from "../testing/run-bench.ts";
-import type { Notice } from "../worker/messages.ts";
+import type { Notice, Order } from "../worker/messages.ts";
 import { sameThread, type ThreadFactory, workerThread } from "./threads.ts";
 
 const look = { name: "look", arguments: {} };
@@ -238,7 +238,26 @@ test("a bug in a loop fails its run, keeps what was streamed, and the server liv
   expect((await bench.settled(next.id)).status).toBe("completed");
 });
 
-test("a run whose journal cannot be read fails alone: the server goes on", async () => {
+test("a run one row of whose journal is damaged fails at once, and the others go on", async () => {
+  const bench = runBench({ threads: () => ({ separate: false, send() {}, end() {} }) });
+  const { id } = await bench.start([{ text: "Hello." }]);
+  bench.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
+  bench.pool.stop();
+  bench.service.stop();
+  using next = runBench({ db: bench.db });
+  await next.service.recover();
+  expect(next.journal.head(id)).toMatchObject({ status: "failed", seq: 3 });
+  expect(next.journal.read(id, 2)).toMatchObject([
+    { event: { type: "run.failed", error: { code: "internal_error" } } },
+  ]);
+  await expect(next.service.cancel(next.scope, id, null)).rejects.toMatchObject({ code: "run_already_terminal" });
+  const other = await next.start([{ text: "Fine." }]);
+  expect((await next.settled(other.id)).output).toBe("Fine.");
+  await idle(next);
+  expect(next.runs.inProgress(next.scope)).toBe(0);
+});
+
+test("a run whose journal is gone fails alone: the server goes on", async () => {
   using bench = runBench();
   const { id } = await bench.start(waits, { tools: [tool("look")] });
   await bench.settled(id);
@@ -247,6 +266,7 @@ test("a run whose journal cannot be read fails alone: the server goes on", async
   await bench.service.recover();
   const next = await bench.start([{ text: "Fine." }]);
   expect((await bench.settled(next.id)).output).toBe("Fine.");
+  expect(bench.journal.head(id)!.status).toBe("failed");
 });
 
 test("a result that the storage refused is not lost, and its call is not made twice", async () => {
@@ -281,6 +301,42 @@ test("a thread that no longer answers is replaced, and its runs go on from what 
   await bench.until(id, ({ event }) => event.type === "run.completed");
   expect(made).toBe(2);
   expect(bench.runs.get(bench.scope, id)).toMatchObject({ status: "completed", output: "Hello.", attempt: 2 });
+});
+
+test("what a stuck thread still does when it comes back is refused, whatever it sends", async () => {
+  let made = 0;
+  let comeBack = () => {};
+  const ended = Promise.withResolvers<void>();
+  const mayGoOn = Promise.withResolvers<void>();
+  const threads: ThreadFactory = (hear, died) => {
+    if (made++ > 0) return sameThread((notices) => void mayGoOn.promise.then(() => hear(notices)), died);
+    // The first one works on its run; pings do not reach it, and what it says arrives when it is given up.
+    const said: Notice[] = [];
+    const thread = sameThread((notices) => {
+      said.push(...notices);
+      if (notices.some((notice) => notice.do === "append")) ended.resolve();
+    }, died);
+    comeBack = () => hear(said);
+    const send = (order: Order) => void (order.do === "ping" || thread.send(order));
+    return { separate: true, send, end() {} };
+  };
+  using bench = runBench({ threads, beat_ms: 20 });
+  const { id } = await bench.start([{ text: "a b c" }]);
+  await ended.promise;
+  await bench.until(id, ({ event }) => event.type === "run.recovered");
+  const before = bench.journal.read(id);
+  comeBack();
+  await bench.db.write(() => {}); // By then whatever was to be written has been.
+  expect(bench.journal.read(id)).toEqual(before);
+  mayGoOn.resolve();
+  expect(await bench.settled(id)).toMatchObject({ status: "completed", output: "a b c", attempt: 2 });
+  const entries = bench.journal.read(id);
+  comeBack(); // Once more, after the end.
+  await bench.db.write(() => {});
+  expect(bench.journal.read(id)).toEqual(entries);
+  expect(textOfFrames(await bench.stream(id))).toBe("a b c");
+  await idle(bench);
+  expect(bench.pool.busy(bench.scope)).toBe(0);
 });
 
 test("threads that answer are left alone, however many beats go by", async () => {

@@ -6,6 +6,8 @@ import { AppError } from "../core/errors.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
+import { unknownRunUsage } from "../core/usage.ts";
+import { isDamage } from "../db/damage.ts";
 import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
 import type { Notice, Order, RunStart } from "../worker/messages.ts";
@@ -250,8 +252,8 @@ export function createPool({
     if (!done) later(() => end(runId, attempt, cause));
   }
 
-  /** Takes up a run whose loop is gone, under a new attempt, from its last completed step. */
-  async function recover(runId: string, clean = false): Promise<void> {
+  /** Takes up a run whose loop is gone, under a new attempt, from its last completed step; held, it is not driven yet. */
+  async function recover(runId: string, clean = false, held = false): Promise<void> {
     if (stopped) return;
     recovering.add(runId);
     const done = await change(runId, undefined, (entries) => {
@@ -260,12 +262,12 @@ export function createPool({
       const step_index = state.open[0]?.step_index ?? null;
       return [{ type: "run.recovered", attempt: state.attempt + 1, step_index, ...(clean && { clean }) }];
     });
-    if (!done) return later(() => recover(runId, clean));
+    if (!done) return later(() => recover(runId, clean, held));
     recovering.delete(runId);
-    start(runId);
+    if (!held) start(runId);
   }
 
-  /** False when the storage refused; a run that is over, gone or past reading needs nothing more and is done. */
+  /** False when the storage refused, to be asked again; a run that is past reading is failed as it is. */
   async function change(
     runId: string,
     attempt: number | undefined,
@@ -281,7 +283,21 @@ export function createPool({
     } catch (error) {
       if (error instanceof AppendRefused) return true;
       log.error("the journal could not be written", { run_id: runId, error });
-      return !(error instanceof SQLiteError);
+      if (error instanceof SQLiteError && !isDamage(error)) return false;
+      return giveUp(runId); // Read again, it would be as damaged.
+    }
+  }
+
+  /** Ends a run whose journal cannot be read, and reads nothing of it: nobody waits for it until its timeout. */
+  async function giveUp(runId: string): Promise<boolean> {
+    const message = "The record of this run is damaged and cannot be read.";
+    const error = { type: "run_error", code: "internal_error", message, step_index: null, retryable: false } as const;
+    const failed: RunEvent = { type: "run.failed", error, output: null, usage: unknownRunUsage };
+    try {
+      await journal.append(runId, [failed]);
+      return true;
+    } catch (refusal) {
+      return !(refusal instanceof SQLiteError) || isDamage(refusal);
     }
   }
 
@@ -290,6 +306,8 @@ export function createPool({
     recover,
     abort,
     driving: () => drives.size,
+    /** For tests: how many slots of a scope are taken. */
+    busy: (scope: Scope): number => busy.get(keyOf(scope)) ?? 0,
     stop(): void {
       stopped = true;
       clearInterval(beats);

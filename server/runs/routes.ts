@@ -6,13 +6,14 @@ import { limits } from "../core/limits.ts";
 import { runStatuses } from "../core/run-state.ts";
 import { type Auth, type Principal, requireAgent, type StillValid } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { type Claim, claimOf } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
 import { pageParameters, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { CancelRun, CreateRun, SubmitToolOutputs } from "./schema.ts";
-import type { RunService } from "./service.ts";
+import type { Note, RunService } from "./service.ts";
 import type { RunStore } from "./store.ts";
 import { type Cursor, parseCursor, type RunStream, requirePlace } from "./stream.ts";
 import type { Watches } from "./watch.ts";
@@ -48,12 +49,17 @@ export const runRoutes = (deps: RunRoutes) => {
         requireAgent(principal, body.agent_id);
         checkInput(body.input);
         const wait = readWait(request.url);
-        const run = await service.create(principal, body, String(set.headers["x-request-id"]));
+        const claim = claimOf(request);
+        const run = claim?.earlier
+          ? runs.asOf(principal, claim.earlier)
+          : await service.create(principal, body, String(set.headers["x-request-id"]), noteOf(claim, body, wait));
+        if (body.stream && claim) requireEvents(deps, principal, run.id);
         set.headers.location = `/v1/runs/${run.id}`;
         if (body.stream) return streamOf(deps, principal, run.id, start, request, body.on_disconnect === "cancel");
-        if (wait === 0) return status(201, run);
-        await service.settled(run.id, wait * 1000);
-        return status(201, runs.get(principal, run.id));
+        if (wait === 0 || typeof claim?.earlier?.seq === "number") return status(201, run);
+        await service.settled(run.id, wait * 1000, deps.closing);
+        await claim?.keepNow(runs.standing(principal, run.id));
+        return status(201, answerOf(deps, principal, run.id, claim));
       },
       { permission: { needs: "run", query: ["wait"] }, body: CreateRun },
     )
@@ -71,26 +77,30 @@ export const runRoutes = (deps: RunRoutes) => {
     )
     .post(
       "/runs/:id/cancel",
-      async ({ principal, params: { id }, body }) => {
-        await service.cancel(principal, id, body.reason ?? null);
-        return runs.get(principal, id);
+      async ({ principal, params: { id }, body, request }) => {
+        const claim = claimOf(request);
+        if (!claim?.earlier) await service.cancel(principal, id, body.reason ?? null, noteOf(claim));
+        return answerOf(deps, principal, id, claim);
       },
       { permission: "run", params, body: CancelRun },
     )
     .post(
       "/runs/:id/submit_tool_outputs",
       async ({ principal, params: { id }, body, request }) => {
-        const seq = await service.submit(principal, id, body.tool_outputs);
-        if (body.stream) return streamOf(deps, principal, id, { seq, anchor: null, offset: 0 }, request);
-        return runs.get(principal, id);
+        const claim = claimOf(request);
+        const before = claim?.earlier
+          ? claim.earlier.seq!
+          : await service.submit(principal, id, body.tool_outputs, noteOf(claim, body));
+        if (body.stream && claim) requireEvents(deps, principal, id);
+        if (body.stream) return streamOf(deps, principal, id, { seq: before, anchor: null, offset: 0 }, request);
+        return answerOf(deps, principal, id, claim);
       },
       { permission: "run", params, body: SubmitToolOutputs },
     )
     .get(
       "/runs/:id/events",
       ({ principal, params: { id }, request }) => {
-        const { summary } = runs.standing(principal, id);
-        if (summary !== null) throw notFound(); // Its events went with its trace.
+        requireEvents(deps, principal, id);
         if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, request.url);
         const from = readCursor(deps, id, request);
         return streamOf(deps, principal, id, from, request);
@@ -109,6 +119,21 @@ export const runRoutes = (deps: RunRoutes) => {
 
 const start: Cursor = { seq: 0, anchor: null, offset: 0 };
 
+/** Keeps, with the run's own entries, what a request with a key is answered with. */
+function noteOf(claim: Claim | undefined, { stream = false } = {}, wait = 0): Note | undefined {
+  if (!claim) return undefined;
+  return (row, before) => claim.keep(stream ? { ...row, seq: before } : wait > 0 ? { ...row, seq: null } : row);
+}
+
+/** The run: as it is now, or for a request with a key as it will be answered again. */
+const answerOf = ({ runs }: RunRoutes, principal: Principal, id: string, claim: Claim | undefined) =>
+  claim ? runs.asOf(principal, claim.kept()) : runs.get(principal, id);
+
+/** Throws 404 for a stream of a run that is not there for this key, or whose events went with its trace. */
+function requireEvents({ runs }: RunRoutes, principal: Principal, id: string): void {
+  if (runs.standing(principal, id).summary !== null) throw notFound();
+}
+
 function streamOf(
   deps: RunRoutes,
   principal: Principal,
@@ -124,6 +149,7 @@ function streamOf(
     });
   const abort = new AbortController();
   request.signal.addEventListener("abort", () => abort.abort());
+  if (request.signal.aborted) abort.abort(); // Gone while its key was looked at: nobody will read or cancel the stream.
   const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), () => isValid(principal, request));
   const stream = pulledStream(texts, abort, (byReader) => {
     // Cancelling a run that is over is refused, which is just what is wanted here.

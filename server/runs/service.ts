@@ -4,7 +4,7 @@ import { runError } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { RunCreated } from "../core/run-event.ts";
+import type { JournalEntry, RunCreated } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
@@ -18,10 +18,14 @@ import { createDeadlines } from "./deadlines.ts";
 import { partialOf } from "./partial.ts";
 import type { Pool } from "./pool.ts";
 import type { CreateRun } from "./schema.ts";
-import type { RunStore } from "./store.ts";
+import type { RunRow, RunStore } from "./store.ts";
+import { createTrials } from "./trials.ts";
 import type { Watches } from "./watch.ts";
 
 export type RunService = ReturnType<typeof createRunService>;
+
+/** Told within the write where the run stands then, and the `seq` before it: what it notes shares the write's fate. */
+export type Note = (row: RunRow, before: number) => void;
 
 /** Starts runs, answers what they ask, and ends them. */
 export function createRunService({
@@ -32,6 +36,8 @@ export function createRunService({
   runs,
   snapshot,
   slots,
+  requireRoom = () => {},
+  trial_ms,
   now,
 }: {
   db: Db;
@@ -43,17 +49,20 @@ export function createRunService({
   snapshot(scope: Scope, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
   /** How many runs of a scope may be in progress at once. */
   slots(scope: Scope): number;
+  /** Throws `storage_full` when there is no room for new work. */
+  requireRoom?: () => void;
+  /** How long a run that may be what brings the process down goes on alone. */
+  trial_ms?: number;
   now: () => number;
 }) {
+  const trials = createTrials({ db, journal, watches, start: pool.start, trial_ms });
   const deadlines = createDeadlines(db.sqlite, expire, now);
   // A run that begins to wait may have to end sooner than it would have had to before.
-  const unlisten = watches.listen((runId) => {
-    const at = runs.expiry(runId);
-    if (at !== null) deadlines.arm(at);
-  });
+  const unlisten = watches.listen(deadlines.look);
 
   /** Starts a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
-  async function create(scope: Scope, body: CreateRun, requestId: string): Promise<RunObject> {
+  async function create(scope: Scope, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
+    requireRoom();
     const run_id = newId("run", now());
     const agent = snapshot(scope, body.agent_id, body.overrides);
     const created = {
@@ -64,6 +73,7 @@ export function createRunService({
       refuseIfFull(scope);
       const inserted = journal.insert(run_id, withFollowUp(initialState, [created], agent, now()));
       journal.pin(scope, run_id, agent);
+      note?.(runs.standing(scope, run_id), 0);
       return inserted;
     });
     pool.start(run_id);
@@ -78,7 +88,7 @@ export function createRunService({
   }
 
   /** Takes answers to what a run asked for. Answers the `seq` before them, from where a stream may go on. */
-  async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[]): Promise<number> {
+  async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[], note?: Note): Promise<number> {
     let before = 0;
     const entries = await journal.commit(runId, () => {
       const { status, summary } = runs.standing(scope, runId);
@@ -86,7 +96,9 @@ export function createRunService({
       const state = fold(journal.read(runId));
       before = state.seq;
       const events = submitEvents(state, answers, argumentFaults(scope, state), now());
-      return events.length > 0 ? journal.insert(runId, events) : [];
+      const inserted = events.length > 0 ? journal.insert(runId, events) : [];
+      note?.(runs.standing(scope, runId), before);
+      return inserted;
     });
     if (entries.length > 0) pool.start(runId);
     return before;
@@ -100,23 +112,27 @@ export function createRunService({
     };
 
   /** Cancels, at once and for good: the journal says so before anybody is told to stop. */
-  async function cancel(scope: Viewer, runId: string, reason: string | null): Promise<void> {
+  async function cancel(scope: Viewer, runId: string, reason: string | null, note?: Note): Promise<void> {
     await journal.commit(runId, () => {
       // Asked of the row: a run whose trace was deleted has no journal that could be folded.
-      const { status } = runs.standing(scope, runId);
-      if (status === "cancelled") return [];
-      if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already.`);
-      const state = fold(journal.read(runId));
-      return journal.insert(runId, cancelledEvents(state, reason, now(), partialOf(watches.live(runId), state)));
+      const before = runs.standing(scope, runId);
+      const inserted = before.status === "cancelled" ? [] : insertCancelled(before, reason);
+      note?.(runs.standing(scope, runId), before.seq);
+      return inserted;
     });
     pool.abort(runId);
   }
 
+  function insertCancelled({ id, status }: RunRow, reason: string | null): JournalEntry[] {
+    if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already.`);
+    const state = fold(journal.read(id));
+    return journal.insert(id, cancelledEvents(state, reason, now(), partialOf(watches.live(id), state)));
+  }
+
   /** Fails a run whose time is up. Looks again inside the write: it may have moved on in the meantime. */
-  async function expire(runId: string): Promise<void> {
+  async function expire(runId: string, at: number): Promise<void> {
     const entries = await journal.commit(runId, () => {
-      const expires_at = runs.expiry(runId);
-      if (expires_at === null || expires_at > now()) return [];
+      if (runs.expiry(runId) !== at) return [];
       const state = fold(journal.read(runId));
       const waiting = state.status === "requires_action";
       const error = waiting
@@ -127,14 +143,14 @@ export function createRunService({
     if (entries.length > 0) pool.abort(runId);
   }
 
-  /** Answers when the run is over or needs action, or after `ms`. */
-  async function settled(runId: string, ms: number): Promise<void> {
+  /** Answers when the run is over or needs action, after `ms`, or when the signal is aborted. */
+  async function settled(runId: string, ms: number, signal?: AbortSignal): Promise<void> {
     const watch = watches.join(runId);
     try {
       const end = performance.now() + ms;
       while (journal.head(runId)?.status === "in_progress") {
         const left = end - performance.now();
-        if (left <= 0 || !(await watch.next(left))) return;
+        if (left <= 0 || !(await watch.next(left, signal))) return;
       }
     } finally {
       watch.leave();
@@ -144,14 +160,19 @@ export function createRunService({
   /** At boot: every run that was in progress goes on from its last completed step. */
   async function recover(): Promise<number> {
     const unfinished = runs.unfinished();
-    const clean = await runs.takeCleanStop();
-    await Promise.all(unfinished.map((id) => pool.recover(id, clean)));
-    deadlines.arm();
+    const clean = await runs.takeCleanStop().catch(() => false); // A full disk may not keep the server from reading.
+    const suspects = trials.suspects(clean ? [] : unfinished);
+    const held = (id: string) => suspects.includes(id);
+    // Whoever is on trial is not blamed for the crash: only for one that happens in its turn.
+    await Promise.all(unfinished.map((id) => pool.recover(id, clean || held(id), held(id))));
+    void trials.hold(suspects).catch(() => suspects.forEach(pool.start)); // A full disk may not keep them back for ever.
+    deadlines.load();
     return unfinished.length;
   }
 
   function stop(): void {
     unlisten();
+    trials.stop();
     deadlines.stop();
   }
 

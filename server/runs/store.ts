@@ -7,6 +7,7 @@ import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
+import type { RunAnswer } from "../http/idempotency-store.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -61,10 +62,30 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
   const read = ({ id, expires_at_ms, summary }: Pick<RunRow, "id" | "expires_at_ms" | "summary">): RunObject =>
     summary === null ? runObject(fold(journal.read(id)), expires_at_ms) : JSON.parse(summary);
 
+  /** Within a write: deletes the journal of a run that is over, and leaves its summary. */
+  function eraseTrace(row: RunRow): void {
+    const summary = { ...read(row), messages: [], tool_calls: [], trace_id: null };
+    sqlite.query("UPDATE runs SET summary = ? WHERE id = ?").run(JSON.stringify(summary), row.id);
+    sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(row.id);
+    forgetBlobs(sqlite, row, row.id);
+  }
+
+  /** Within a write: deletes a run that is over. */
+  function erase(row: Scope & { id: string }): void {
+    forgetBlobs(sqlite, row, row.id);
+    sqlite.query("DELETE FROM runs WHERE id = ?").run(row.id);
+  }
+
   return {
     standing,
     read,
     get: (viewer: Viewer, id: string): RunObject => read(standing(viewer, id)),
+    /** The run as an answer showed it; as it is now where no answer did yet, or where its trace was deleted meanwhile. */
+    asOf(viewer: Viewer, { id, seq, expires_at_ms }: RunAnswer): RunObject {
+      const row = standing(viewer, id);
+      if (!seq || row.summary !== null) return read(row);
+      return runObject(fold(journal.read(id, 0, seq)), expires_at_ms);
+    },
     list: (scope: Viewer, page: Page) =>
       toList(listRows<RunRow>(db, { table: "runs", columns, scope, page, where: ofAgents(scope, "agent_id") }), read),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
@@ -84,21 +105,21 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
         const row = standing(scope, id);
         if (row.summary !== null) throw notFound();
         if (!isOver(row.status)) throw notTerminal();
-        const summary = { ...read(row), messages: [], tool_calls: [], trace_id: null };
-        sqlite.query("UPDATE runs SET summary = ? WHERE id = ?").run(JSON.stringify(summary), id);
-        sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(id);
-        forgetBlobs(sqlite, scope, id);
+        eraseTrace(row);
       });
     },
 
     /** Deletes a run that is over, with its journal and what nobody else shares of its blobs. */
     async remove(scope: Viewer, id: string): Promise<void> {
       await db.write(() => {
-        if (!isOver(standing(scope, id).status)) throw notTerminal();
-        forgetBlobs(sqlite, scope, id);
-        sqlite.query("DELETE FROM runs WHERE id = ?").run(id);
+        const row = standing(scope, id);
+        if (!isOver(row.status)) throw notTerminal();
+        erase(row);
       });
     },
+
+    erase,
+    eraseTrace,
 
     /** Calls of every run of this scope that wait for somebody. */
     pending: (scope: Viewer, page: Page) => {
@@ -128,14 +149,19 @@ function toApproval({ id, run_id, needs, call, created_at_ms, expires_at_ms, pro
 
 const notTerminal = () => new AppError("run_not_terminal", "The run is not over: cancel it first.");
 
+/**
+ * Deletes a blob of a scope unless a run there uses it. CROSS keeps the order: left to itself, SQLite looks for the blob
+ * under each run of the scope.
+ */
+export const deleteUnusedBlob = `
+  DELETE FROM blobs WHERE project_id = ?1 AND environment = ?2 AND hash = ?3 AND NOT EXISTS (
+    SELECT 1 FROM run_blobs CROSS JOIN runs ON runs.id = run_blobs.run_id
+    WHERE run_blobs.hash = ?3 AND runs.project_id = ?1 AND runs.environment = ?2)`;
+
 /** Takes a run off its blobs, and deletes those that no other run of this scope uses. */
 function forgetBlobs(sqlite: Database, { project_id, environment }: Scope, id: string): void {
   const hashes = sqlite.query<{ hash: string }, [string]>("SELECT hash FROM run_blobs WHERE run_id = ?").all(id);
   sqlite.query("DELETE FROM run_blobs WHERE run_id = ?").run(id);
-  const forget = sqlite.query(
-    `DELETE FROM blobs WHERE project_id = ?1 AND environment = ?2 AND hash = ?3 AND NOT EXISTS (
-       SELECT 1 FROM run_blobs JOIN runs ON runs.id = run_blobs.run_id
-       WHERE run_blobs.hash = ?3 AND runs.project_id = ?1 AND runs.environment = ?2)`,
-  );
+  const forget = sqlite.query(deleteUnusedBlob);
   for (const { hash } of hashes) forget.run(project_id, environment, hash);
 }

@@ -197,6 +197,36 @@ test("any sequence of deltas, read over any number of connections, joins to the 
   );
 });
 
+test("a reader counts as soon as it is let in, and no longer once it is told to go", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  const abort = new AbortController();
+  bench.tail(id, parseCursor(null, ""), abort.signal);
+  expect(bench.watches.readers(id)).toBe(1);
+  abort.abort();
+  expect(bench.watches.readers(id)).toBe(0);
+  bench.tail(id, parseCursor(null, ""), abort.signal);
+  expect(bench.watches.readers(id)).toBe(0);
+});
+
+test("a large journal is read piece by piece: a reader that takes nothing holds one piece", async () => {
+  using bench = runBench();
+  const text = "word ".repeat(8000);
+  const turn = { text, tool_calls: [{ name: "none", arguments: {} }] };
+  const { id } = await bench.start([...Array<typeof turn>(20).fill(turn), { text: "Done." }]);
+  await bench.settled(id);
+  const lengths: number[] = [];
+  const frames: StreamFrame[] = [];
+  for await (const piece of bench.tail(id, parseCursor(null, ""), new AbortController().signal)) {
+    lengths.push(piece.length);
+    frames.push(...parseFrames(piece));
+  }
+  expect(Math.max(...lengths)).toBeLessThan(64 * 1024 + 2 * text.length);
+  expect(textOfFrames(frames)).toBe(`${text.repeat(20)}Done.`);
+  const seqs = frames.filter(({ event }) => event !== "token").map(({ data }) => data.seq);
+  expect(seqs).toEqual(bench.journal.read(id).map(({ seq }) => seq));
+});
+
 test("neighbours of one kind go together in one event", async () => {
   using bench = runBench();
   const { id } = await bench.start([{ reasoning: "a b c", text: "d e f" }]);

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { frameOf, isLastFrame } from "../core/frames.ts";
-import type { JournalEntry, ModelAnswer } from "../core/run-event.ts";
+import type { ModelAnswer } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -19,6 +19,9 @@ const ping_ms = 5000;
 // How often a quiet stream looks whether its reader may still read.
 const look_ms = 1000;
 const always = () => true;
+// What a reader is handed at once, so that one that does not take it holds no more: a whole journal may be large.
+const text_length = 64 * 1024;
+const page_entries = 16;
 
 /** Reads `12` or `12.340`, as it stood in the `id:` of the last event; null or empty means from the beginning. */
 export function parseCursor(text: string | null, param: string): Cursor {
@@ -64,25 +67,39 @@ export type RunStream = ReturnType<typeof createRunStream>;
 /** A run's journal and live deltas as server-sent events, from any place, to the end. Reads by cursor: no queues. */
 export function createRunStream({ journal, watches }: StreamDeps) {
   /** Text to send; ends after the run's last event, when the signal is aborted, or within a second of `allowed` saying no. */
-  return async function* tail(
+  return function tail(
     runId: string,
     from: Cursor,
     signal: AbortSignal,
     allowed = always,
   ): AsyncGenerator<string, void> {
-    const watch = watches.join(runId);
+    // Joined at once and not with the first text: whoever counts readers counts those on their way too.
+    const watch = watches.join(runId, "reads");
+    signal.addEventListener("abort", watch.leave, { once: true });
+    if (signal.aborted) watch.leave();
+    return read(watch, runId, from, signal, allowed);
+  };
+
+  async function* read(
+    watch: ReturnType<Watches["join"]>,
+    runId: string,
+    from: Cursor,
+    signal: AbortSignal,
+    allowed: () => boolean,
+  ): AsyncGenerator<string, void> {
     try {
-      const reader = createReader(runId, from.anchor === null ? anchored(journal, runId, from) : from);
+      const reader = createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from);
       yield sseRetry(retry_ms);
       let quiet = 0;
-      for (let seen = -1; !signal.aborted; ) {
-        if (watch.commits() !== seen) {
+      for (let seen = -1, more = false; !signal.aborted; ) {
+        if (more || watch.commits() !== seen) {
           seen = watch.commits();
           // Asked before the reader takes its time with the text: what comes later is still to be read.
           const past = isPast(journal, runId);
-          const { text, last } = reader.entries(journal.read(runId, reader.seq()));
-          if (text) yield text;
-          if (last || past) return;
+          const page = reader.entries();
+          more = page.more;
+          if (page.text) yield page.text;
+          if (page.last || (past && !more) || !allowed()) return;
           continue;
         }
         const text = reader.live(watch.live());
@@ -97,7 +114,7 @@ export function createRunStream({ journal, watches }: StreamDeps) {
     } finally {
       watch.leave();
     }
-  };
+  }
 }
 
 // Whoever comes back after the last event, or after the run was deleted, has nothing to wait for.
@@ -113,14 +130,22 @@ function anchored(journal: Journal, runId: string, { seq }: Cursor): Cursor {
   return { seq, anchor: starts ? seq : null, offset: 0 };
 }
 
-/** Turns entries and deltas into text, and keeps the place. */
-function createReader(runId: string, from: Cursor) {
+/** Turns the journal and live deltas into text, and keeps the place. */
+function createReader(journal: Journal, runId: string, from: Cursor) {
   let { seq, anchor, offset } = from;
+  let size = page_entries;
 
-  function entries(list: readonly JournalEntry[]): { text: string; last: boolean } {
+  /** The next entries as text; with `more`, there may be others after them. */
+  function entries(): { text: string; last: boolean; more: boolean } {
+    const list = journal.read(runId, seq, size);
+    const more = list.length === size;
     let text = "";
     let last = false;
     for (const entry of list) {
+      if (text.length > text_length) {
+        size = 1; // What was read in vain is large, and would be read again.
+        return { text, last, more: true };
+      }
       const { event } = entry;
       if (event.type === "step.completed" && event.answer && anchor !== null) {
         text += tokens(anchor, event.step_index, entry.at, recorded(event.answer));
@@ -132,7 +157,8 @@ function createReader(runId: string, from: Cursor) {
       seq = entry.seq;
       last ||= isLastFrame(frame.event);
     }
-    return { text, last };
+    size = Math.min(size * 2, page_entries);
+    return { text, last, more };
   }
 
   function live(step: Live | null): string {
@@ -152,7 +178,7 @@ function createReader(runId: string, from: Cursor) {
     return text;
   }
 
-  return { entries, live, seq: () => seq };
+  return { entries, live };
 }
 
 /** A stretch of the answer that ends at offset `end`. */

@@ -36,6 +36,17 @@ test("whoever waits is woken by a commit and by a delta, and by nothing of anoth
   expect(watch.commits()).toBe(1);
 });
 
+test("what a lost loop still says is void from its recovery on: its ids would go back", () => {
+  const watches = createWatches();
+  const watch = watches.join("a");
+  watches.committed("a", [start(2)]);
+  watches.delta("a", piece(2, "one"));
+  const recovered = { type: "run.recovered", attempt: 2, step_index: 0 } as const;
+  watches.committed("a", [{ seq: 3, at: 0, event: recovered }]);
+  watches.delta("a", piece(2, " two"));
+  expect(watch.live()).toBeNull();
+});
+
 test("nobody waits longer than asked, or after the abort", async () => {
   const watch = createWatches().join("a");
   expect(await watch.next(1)).toBe(false);
@@ -57,10 +68,10 @@ test("deltas of a start that was given up belong to nothing", () => {
 
 test("nothing is kept of a run that nobody reads and whose model says nothing", () => {
   const watches = createWatches();
-  const readers = [watches.join("a"), watches.join("a")];
+  const readers = [watches.join("a", "reads"), watches.join("a", "reads"), watches.join("a")];
   watches.committed("a", [start(2)]);
   expect([watches.readers("a"), watches.size()]).toEqual([2, 1]);
-  for (const reader of readers) reader.leave();
+  for (const reader of [...readers, ...readers]) reader.leave();
   expect(watches.size()).toBe(1); // The model call is live.
   watches.committed("a", [{ seq: 3, at: 0, event: { type: "run.cancelled" } as JournalEntry["event"] }]);
   expect([watches.readers("a"), watches.size()]).toEqual([0, 0]);

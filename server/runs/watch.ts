@@ -16,7 +16,9 @@ interface Watch {
   commits: number;
   live: Live | null;
   waiters: Set<() => void>;
-  /** Readers of the run; the watch is kept as long as there is one, or something is live. */
+  /** Who joined and has not left: the watch is kept as long as there is somebody, or something is live. */
+  joined: number;
+  /** Those among them who read a stream. */
   readers: number;
 }
 
@@ -30,7 +32,7 @@ export function createWatches(now: () => number = Date.now) {
   function watchOf(runId: string): Watch {
     const known = watches.get(runId);
     if (known) return known;
-    const watch: Watch = { commits: 0, live: null, waiters: new Set(), readers: 0 };
+    const watch: Watch = { commits: 0, live: null, waiters: new Set(), joined: 0, readers: 0 };
     watches.set(runId, watch);
     return watch;
   }
@@ -42,7 +44,7 @@ export function createWatches(now: () => number = Date.now) {
   }
 
   function forget(runId: string, watch: Watch): void {
-    if (watch.readers === 0 && watch.live === null && watch.waiters.size === 0) watches.delete(runId);
+    if (watch.joined === 0 && watch.live === null && watch.waiters.size === 0) watches.delete(runId);
   }
 
   /** To be called after these entries became durable. */
@@ -53,6 +55,8 @@ export function createWatches(now: () => number = Date.now) {
       if ((event.type === "step.started" || event.type === "step.restarted") && event.step_type === "model_call")
         watch.live = begin(seq, event.step_index);
       else if (event.type === "step.completed" && event.step_type === "model_call") watch.live = null;
+      // What a lost loop said is void from here on: told later, it would carry an id older than this entry's.
+      else if (event.type === "run.recovered") watch.live = null;
       else if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled")
         watch.live = null;
     }
@@ -70,17 +74,23 @@ export function createWatches(now: () => number = Date.now) {
     wake(watch);
   }
 
-  /** Joins the readers of a run; the answer must be closed with `leave`. */
-  function join(runId: string) {
+  /** Joins those who watch a run, as a reader of its stream or to wait for it; `leave` must be called, and may twice. */
+  function join(runId: string, reads: "reads" | "waits" = "waits") {
     const watch = watchOf(runId);
-    watch.readers++;
+    const reader = reads === "reads" ? 1 : 0;
+    let here = true;
+    watch.joined++;
+    watch.readers += reader;
     return {
       commits: () => watch.commits,
       live: () => watch.live,
       /** Answers true when something happened, false after `ms` without. */
       next: (ms: number, signal?: AbortSignal) => next(watch, ms, signal),
       leave() {
-        watch.readers--;
+        if (!here) return;
+        here = false;
+        watch.joined--;
+        watch.readers -= reader;
         forget(runId, watch);
       },
     };

@@ -23,6 +23,7 @@ export function runBench(
     size?: number;
     slots?: number;
     beat_ms?: number;
+    trial_ms?: number;
     now?: () => number;
   } = {},
 ) {
@@ -56,7 +57,17 @@ export function runBench(
     now,
   });
   const runs = createRunStore({ db, journal });
-  const service = createRunService({ db, journal, watches, pool, runs, snapshot: () => agent, slots, now });
+  const service = createRunService({
+    db,
+    journal,
+    watches,
+    pool,
+    runs,
+    snapshot: () => agent,
+    slots,
+    trial_ms: options.trial_ms,
+    now,
+  });
   const tail = createRunStream({ journal, watches });
 
   return {

@@ -3,6 +3,7 @@ import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { modelRequest } from "../core/prompt.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
 import type { ModelAnswer, ModelSpend } from "../core/run-event.ts";
+import { failpoint } from "../lib/failpoint.ts";
 import { backoff, sleep } from "../lib/retry.ts";
 import { costOf } from "../models/known-models.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
@@ -32,7 +33,9 @@ export async function callModel(turn: Turn): Promise<void> {
   const begun = performance.now();
   let anchor = await begin(turn);
   for (let attempt = 1; ; attempt++) {
+    failpoint?.("before_effect.model_call");
     const heard = await listen(request, anchor, turn, begun);
+    failpoint?.("after_effect.model_call");
     if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
     const { error } = heard;
     if (!error) return finish(turn, heard, request, begun);

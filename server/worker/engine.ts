@@ -1,6 +1,7 @@
 import type { RunEvent } from "../core/run-event.ts";
 import { createEgress } from "../lib/egress.ts";
 import { createModelCache } from "../models/model-cache.ts";
+import type { Model } from "../models/port.ts";
 import type { Notice, Order, RunStart } from "./messages.ts";
 import { runLoop } from "./run-loop.ts";
 import type { RunTool } from "./run-tools.ts";
@@ -12,14 +13,23 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
+/** How an engine reaches the world for a run. */
+export interface Reach {
+  model(start: RunStart): Promise<Model> | Model;
+  tools(start: RunStart): RunTool;
+}
+
 /**
  * Drives runs by messages: the same in a worker thread and on the main thread. `send` may collect notices and pass
  * them on together, in their order.
  */
-export function createEngine(send: (notice: Notice) => void, now: () => number = Date.now) {
+export function createEngine(
+  send: (notice: Notice) => void,
+  now: () => number = Date.now,
+  reach: Reach = createReach(now),
+) {
   const aborts = new Map<number, AbortController>();
   const waiters = new Map<number, Waiter>();
-  const openModel = createModelCache();
   let tickets = 0;
 
   function receive(order: Order): void {
@@ -62,8 +72,8 @@ export function createEngine(send: (notice: Notice) => void, now: () => number =
     const ports: Ports = {
       append: (events) => append(start, events),
       delta: (delta) => send({ do: "delta", run_id, delta }),
-      model: await openModel(start.connection, start.model),
-      runTool: toolRunner(start),
+      model: await reach.model(start),
+      runTool: reach.tools(start),
       now,
     };
     await runLoop(start, ports, signal);
@@ -75,12 +85,19 @@ export function createEngine(send: (notice: Notice) => void, now: () => number =
     return new Promise((resolve, reject) => waiters.set(ticket, { resolve, reject }));
   }
 
-  function toolRunner({ run_id, secrets, egress: policy }: RunStart): RunTool {
-    const egress = createEgress(policy);
-    return (call, tool, signal) => runHttpTool(call, tool, { run_id, secrets: secrets[tool.id]!, egress, now }, signal);
-  }
-
   return { receive };
+}
+
+function createReach(now: () => number): Reach {
+  const openModel = createModelCache();
+  return {
+    model: ({ connection, model }) => openModel(connection, model),
+    tools({ run_id, secrets, egress: policy }) {
+      const egress = createEgress(policy);
+      return (call, tool, signal) =>
+        runHttpTool(call, tool, { run_id, secrets: secrets[tool.id]!, egress, now }, signal);
+    },
+  };
 }
 
 /** Null for an ordinary end; else what the bug said, for the log and the run's error. */

@@ -3,6 +3,7 @@ import { processRestarted, restartStep } from "../core/restart.ts";
 import type { ToolError } from "../core/run-event.ts";
 import type { OpenStep, ToolCall } from "../core/run-state.ts";
 import { settleCall } from "../core/settle.ts";
+import { failpoint } from "../lib/failpoint.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
 /** What running a tool came to; `attempts` counts the requests that were made. */
@@ -24,7 +25,9 @@ async function runCall(call: ToolCall, turn: Turn): Promise<void> {
   const tool = turn.start.agent.tools.find(({ id }) => id === call.tool_id)!;
   if (step.run_attempt < turn.state().attempt && !(await resume(call, step, tool, turn))) return;
   const begun = performance.now();
+  failpoint?.("before_effect.tool_call");
   const outcome = await turn.ports.runTool(call, tool, turn.signal);
+  failpoint?.("after_effect.tool_call");
   if (turn.signal.aborted) throw new Superseded();
   const status = outcome.error ? "failed" : "completed";
   // Each earlier start of the step was an attempt too, as far as anybody knows.

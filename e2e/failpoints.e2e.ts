@@ -1,0 +1,307 @@
+import { describe, expect, test } from "bun:test";
+import { type EventStream, type Frame, seqsOf, textsOf } from "./event-stream.ts";
+import { createAgent, createTool, stubConnection } from "./fixtures.ts";
+import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { startModelServer } from "./model-server.ts";
+import { startToolServer } from "./tool-server.ts";
+
+// The process dies at every boundary of a run, once each, by RUNNEL_FAILPOINT. `intent`, `effect` and `result` of a step
+// have a point before and one after. Where a commit is the boundary, `before` lies in the open transaction, and `after`
+// behind the commit, when nobody has been told yet.
+
+const tools = {
+  /** May be repeated. */
+  safe: { idempotent: true },
+  /** May not, and asks. */
+  once: { idempotent: false },
+  /** May not, and the model is told so. */
+  report: { idempotent: false, on_unknown: "report" },
+  /** May, since its owner says so. */
+  retry: { idempotent: false, on_unknown: "retry" },
+  /** The client's. */
+  client: {},
+};
+type Kind = keyof typeof tools;
+
+interface Outcome {
+  /** How often the model was asked for its first turn and for its second one. */
+  asked: [number, number];
+  /** How often the tool was called. */
+  calls?: number;
+  /** Whether the client was asked what came of the call. */
+  reconciled?: boolean;
+}
+
+const cases: [promise: string, point: string, kind: Kind, Outcome][] = [
+  [
+    "P1: what was committed and never acknowledged runs",
+    "after_intent.model_call",
+    "safe",
+    { asked: [1, 1], calls: 1 },
+  ],
+  ["P1: a run is there once it is created", "after_run.created", "safe", { asked: [1, 1], calls: 1 }],
+  ["P2: a call not sent yet is sent", "before_effect.model_call", "safe", { asked: [1, 1], calls: 1 }],
+  ["P5: an answer not recorded is asked for again", "after_effect.model_call", "safe", { asked: [2, 1], calls: 1 }],
+  ["P5: what did not commit did not happen", "before_result.model_call", "safe", { asked: [2, 1], calls: 1 }],
+  ["P3: a recorded answer is not asked for again", "after_result.model_call", "safe", { asked: [1, 1], calls: 1 }],
+  [
+    "P3: a turn that is begun again calls no tool again",
+    "before_effect.model_call:2",
+    "safe",
+    { asked: [1, 1], calls: 1 },
+  ],
+  ["P5: what was streamed of it is void", "after_effect.model_call:2", "safe", { asked: [1, 2], calls: 1 }],
+  ["P5: nor is a last answer halfway there", "before_result.model_call:2", "safe", { asked: [1, 2], calls: 1 }],
+  ["P7: an end not committed is reached again", "before_run.completed", "safe", { asked: [1, 2], calls: 1 }],
+  ["P7: a committed end is one, told or not", "after_run.completed", "safe", { asked: [1, 1], calls: 1 }],
+
+  ["P3: an answer and its calls are one", "before_intent.tool_call", "safe", { asked: [2, 1], calls: 1 }],
+  ["P4: a call not sent is sent", "after_intent.tool_call", "safe", { asked: [1, 1], calls: 1 }],
+  ["P4: a call about to leave is sent", "before_effect.tool_call", "safe", { asked: [1, 1], calls: 1 }],
+  ["P4: a lost result is fetched under the same key", "after_effect.tool_call", "safe", { asked: [1, 1], calls: 2 }],
+  ["P4: so is one that did not commit", "before_result.tool_call", "safe", { asked: [1, 1], calls: 2 }],
+  ["P3: a result and the next intent are one", "before_intent.model_call:2", "safe", { asked: [1, 1], calls: 2 }],
+  ["P3: a recorded result stands", "after_result.tool_call", "safe", { asked: [1, 1], calls: 1 }],
+  ["P3: so it does with the next intent", "after_intent.model_call:2", "safe", { asked: [1, 1], calls: 1 }],
+
+  ["P3: an answer and its calls are one", "before_intent.tool_call", "once", { asked: [2, 1], calls: 1 }],
+  [
+    "P4: nobody knows, so nobody guesses",
+    "after_intent.tool_call",
+    "once",
+    { asked: [1, 1], calls: 0, reconciled: true },
+  ],
+  [
+    "P4: nobody knows, so nobody guesses",
+    "before_effect.tool_call",
+    "once",
+    { asked: [1, 1], calls: 0, reconciled: true },
+  ],
+  ["P4: at most once", "after_effect.tool_call", "once", { asked: [1, 1], calls: 1, reconciled: true }],
+  ["P4: at most once", "before_result.tool_call", "once", { asked: [1, 1], calls: 1, reconciled: true }],
+  ["P3: a recorded result stands", "after_result.tool_call", "once", { asked: [1, 1], calls: 1 }],
+  ["P4: the model is told that nobody knows", "after_effect.tool_call", "report", { asked: [1, 1], calls: 1 }],
+  ["P4: repeated where its owner allows it", "after_effect.tool_call", "retry", { asked: [1, 1], calls: 2 }],
+
+  ["P3: an answer and its question are one", "before_intent.tool_call", "client", { asked: [2, 1] }],
+  ["P5: so are an answer and its pause", "before_run.requires_action", "client", { asked: [2, 1] }],
+  ["P2: a question that nobody heard is asked", "after_run.requires_action", "client", { asked: [1, 1] }],
+  ["P8: an output not committed is taken again", "before_result.tool_call", "client", { asked: [1, 1] }],
+  ["P8: an output committed is not asked for again", "after_result.tool_call", "client", { asked: [1, 1] }],
+];
+
+describe("a run ends as promised when the process dies", () => {
+  test.each(cases)("%s – %s, tool: %s", async (_, point, kind, { asked, calls = 0, reconciled = false }) => {
+    await using stage = await startStage(point, kind);
+    const run = await stage.dieAndFinish();
+    expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });
+    expect([stage.asked(0), stage.asked(1)]).toEqual(asked);
+    expect([stage.calls(), stage.keys().length]).toEqual([calls, calls > 0 ? 1 : 0]);
+    expect(stage.needs).toEqual(kind === "client" ? ["output"] : reconciled ? ["reconcile"] : []);
+    if (kind === "report") expect(run.tool_calls).toMatchObject([{ error: { code: "outcome_unknown" } }]);
+    expectExact(stage.frames());
+    expect(textsOf(stage.frames()).at(-1)).toBe(run.output);
+  });
+});
+
+test.each(["before_run.created", "before_intent.model_call"])(
+  "P1: a run that did not commit was not acknowledged, and does not exist by half – %s",
+  async (point) => {
+    await using stage = await startStage(point, "safe");
+    await stage.die();
+    expect((await stage.server.get("/v1/runs")).body.data).toEqual([]);
+    expect([stage.acknowledged(), stage.asked(0), stage.calls()]).toEqual([false, 0, 0]);
+  },
+);
+
+test("P2: a process that dies while it recovers recovers at the next start", async () => {
+  for (const point of ["before_run.recovered", "after_run.recovered"]) {
+    await using stage = await startStage("after_effect.model_call", "safe");
+    await stage.die({ RUNNEL_FAILPOINT: point });
+    const run = await stage.finish();
+    expect(run).toMatchObject({ status: "completed", attempt: point.startsWith("before") ? 2 : 3 });
+    expect(stage.asked(0)).toBe(2);
+    expectExact(stage.frames());
+  }
+});
+
+test("P8: an output that was taken and not acknowledged may be sent again, and no other in its place", async () => {
+  await using stage = await startStage("after_result.tool_call", "client");
+  const { id } = await stage.dieAndFinish();
+  const { call } = stage;
+  const again = (output: unknown): Promise<Answer> =>
+    stage.server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call(), output }] });
+  expect(await again("It happened.")).toMatchObject({ status: 200, body: { id, status: "completed" } });
+  expect(await again("It did not.")).toMatchObject({ status: 409 });
+  expect(stage.frames().filter(({ event }) => event === "tool.completed")).toHaveLength(1);
+});
+
+test("P7: a cancel counts from its commit on, told or not, and not before", async () => {
+  for (const point of ["before_run.cancelled", "after_run.cancelled"]) {
+    await using stage = await startStage(point, "client");
+    const { id } = await stage.dieAt((server, run) => server.post(`/v1/runs/${run}/cancel`));
+    const { body } = await stage.server.get(`/v1/runs/${id}`);
+    expect(body.status).toBe(point.startsWith("before") ? "requires_action" : "cancelled");
+    expect((await stage.server.post(`/v1/runs/${id}/cancel`)).body.status).toBe("cancelled");
+    await stage.finish();
+    expectExact(stage.frames());
+  }
+});
+
+test("P9: a run that kills the process three times is given up, and the others live", async () => {
+  await using stage = await startStage("after_effect.model_call", "safe");
+  await stage.die({ RUNNEL_FAILPOINT: "after_effect.model_call" }, { RUNNEL_FAILPOINT: "after_effect.model_call" });
+  const run = await stage.finish();
+  expect(run).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  expect(stage.asked(0)).toBe(3);
+  expectExact(stage.frames());
+  const other = await stage.server.post("/v1/runs?wait=30", { agent_id: run.agent_id, input: "Go" });
+  expect(other.body.status).toBe("completed");
+});
+
+test("P1: what was committed is there when the process dies at the checkpoint of an ordinary stop", async () => {
+  for (const point of ["before_checkpoint", "after_checkpoint"]) {
+    await using stage = await startStage(point, "client");
+    const { id } = await stage.dieAt((server) => server.stop());
+    expect((await stage.server.get(`/v1/runs/${id}`)).body.status).toBe("requires_action");
+    expect(await stage.finish()).toMatchObject({ status: "completed", output: "I read 1 results.", attempt: 1 });
+    expect(stage.asked(0)).toBe(1);
+    expectExact(stage.frames());
+  }
+});
+
+type Environment = Record<string, string>;
+
+/** A server with a failpoint, a model that calls one tool and then says so, and a client that follows the rules. */
+async function startStage(point: string, kind: Kind) {
+  const model = startModelServer();
+  const toolServer = startToolServer();
+  const connection = stubConnection(model.url);
+  const server = await startRunnel({
+    environment: { ...connection, RUNNEL_FAILPOINT: point },
+    flags: ["--workers", "1"],
+  });
+  const url = kind === "client" ? {} : { url: `${toolServer.url}/weather` };
+  const tool = await createTool(server, { ...url, ...tools[kind] });
+  const agent_id = await createAgent(server, "turns-0", { tools: [tool.id] });
+  const needs: string[] = [];
+  const streams: EventStream[] = [];
+  let call = "";
+  let restarted = 0;
+
+  const open = async (path: string, init: { body?: unknown; after?: string | null }): Promise<EventStream> => {
+    const stream = await server.stream(path, init);
+    streams.push(stream);
+    return stream;
+  };
+
+  /** Begins the run and answers what it asks, as long as the connection holds. */
+  async function begin(): Promise<void> {
+    const stream = await open("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
+    const run = (await stream.until("run.created")).data.id;
+    await stream.until("run.requires_action");
+    await answer(run);
+  }
+
+  async function answer(id: string): Promise<void> {
+    const { body: run } = await server.get(`/v1/runs/${id}`);
+    const calls: Json[] = run.required_action?.submit_tool_outputs.tool_calls ?? [];
+    if (calls.length === 0) return;
+    call = calls[0].id;
+    for (const asked of calls) if (!needs.includes(asked.needs)) needs.push(asked.needs);
+    const tool_outputs = calls.map(({ id: tool_call_id }) => ({ tool_call_id, output: "It happened." }));
+    await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
+  }
+
+  async function killed(): Promise<void> {
+    expect(await server.died()).toBe("SIGKILL");
+    await Promise.all(streams.map((stream) => stream.rest()));
+  }
+
+  async function restart(...deaths: Environment[]): Promise<void> {
+    for (const death of deaths) {
+      // It may die before it has said that it serves.
+      await server.restart({ ...connection, ...death }).then(killed, () => {});
+    }
+    restarted = performance.now();
+    await server.restart(connection);
+  }
+
+  const lastId = (): string | null => streams.at(-1)?.lastId() ?? null;
+
+  /** Comes back after the death and follows the run to its end. */
+  async function finish(): Promise<Json> {
+    const [{ id }] = (await server.get("/v1/runs")).body.data;
+    if (!isOver(await server.get(`/v1/runs/${id}`))) await follow(id);
+    else await (await open(`/v1/runs/${id}/events`, { after: lastId() })).rest();
+    return (await server.get(`/v1/runs/${id}`)).body;
+  }
+
+  async function follow(id: string): Promise<void> {
+    const stream = await open(`/v1/runs/${id}/events`, { after: lastId() });
+    if (kind !== "client") {
+      if (!seen("run.recovered")) await stream.until("run.recovered");
+      expect(performance.now() - restarted).toBeLessThan(5000);
+    }
+    await answer(id);
+    await stream.until(({ event }) => event === "run.requires_action" || (event.startsWith("run.") && isLast(event)));
+    await answer(id);
+    await stream.rest();
+  }
+
+  const seen = (event: string) => streams.some(({ frames }) => frames.some((frame) => frame.event === event));
+
+  return {
+    server,
+    needs,
+    call: () => call,
+    /** Begins the run, dies at the point, dies again with each further environment, and starts for good. */
+    async die(...again: Environment[]): Promise<void> {
+      const begun = begin().catch(() => {}); // The connection breaks.
+      await killed();
+      await begun;
+      await restart(...again);
+    },
+    async dieAndFinish(): Promise<Json> {
+      await this.die();
+      return finish();
+    },
+    /** Lets the run wait, and dies of what is done then. */
+    async dieAt(act: (server: Runnel, run: string) => Promise<unknown>): Promise<{ id: string }> {
+      const stream = await open("/v1/runs", { body: { agent_id, input: "Go", stream: true } });
+      const { data } = await stream.until("run.requires_action");
+      const acted = act(server, data.run_id).catch(() => {});
+      await killed();
+      await acted;
+      await restart();
+      return { id: data.run_id };
+    },
+    finish,
+    /** Whether the client was told that there is a run. */
+    acknowledged: () => streams.length > 0,
+    /** Everything that the client read over all its connections. */
+    frames: (): Frame[] => streams.flatMap(({ frames }) => frames),
+    asked: (turn: number): number =>
+      model.requests.filter(({ messages }) => messages.filter(({ role }) => role === "tool").length === turn).length,
+    calls: () => toolServer.calls.length,
+    keys: () => [...toolServer.countsByKey("/weather").keys()],
+    async [Symbol.asyncDispose]() {
+      await Promise.all(streams.map((stream) => stream.close()));
+      await server[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+      await toolServer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const isOver = ({ body }: Answer): boolean => ["completed", "failed", "cancelled"].includes(body.status);
+const isLast = (event: string): boolean => event === "run.completed" || event === "run.failed";
+
+/** P6: over all connections every event once, in order, and one end. */
+function expectExact(frames: readonly Frame[]): void {
+  const seqs = seqsOf(frames);
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+  expect(frames.filter(({ event }) => isLast(event))).toHaveLength(1);
+  const completed = frames.filter(({ event }) => event === "tool.completed").map(({ data }) => data.tool_call_id);
+  expect(new Set(completed).size).toBe(completed.length);
+}

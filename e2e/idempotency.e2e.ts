@@ -1,0 +1,183 @@
+import { expect, test } from "bun:test";
+import { type EventStream, type Frame, openStream, seqsOf, textsOf } from "./event-stream.ts";
+import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
+import { type Answer, type Json, type Runnel, read, startRunnel } from "./harness.ts";
+import { type ModelServer, startModelServer, wordsOf } from "./model-server.ts";
+
+// What a client may rely on that sends a request again because it saw no answer, on the executable.
+
+const keyed = (server: Runnel, path: string, body: unknown, key = "k", signal?: AbortSignal): Promise<Response> =>
+  server.fetch(path, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "idempotency-key": key },
+    ...(signal && { signal }),
+  });
+const post = async (server: Runnel, path: string, body: unknown, key?: string): Promise<Answer> =>
+  read(await keyed(server, path, body, key));
+const stream = (server: Runnel, path: string, body: unknown): Promise<EventStream> =>
+  openStream((signal) => keyed(server, path, body, "k", signal));
+
+const isReplay = ({ headers }: { headers: Headers }): boolean => headers.get("idempotent-replayed") === "true";
+const bare = ({ body: { request_id, ...body } }: Answer): Json => body;
+const runsOf = async (server: Runnel): Promise<Json[]> => (await server.get("/v1/runs")).body.data;
+
+/** The model got the one conversation, as often as it was asked. */
+function expectOneConversation(model: ModelServer, asked: number): void {
+  expect(model.requests).toHaveLength(asked);
+  expect(new Set(model.requests.map(({ messages }) => JSON.stringify(messages))).size).toBe(1);
+}
+
+/** Waits until the model was asked so often. */
+async function asked(model: ModelServer, times: number): Promise<void> {
+  while (model.requests.length < times) await Bun.sleep(1);
+}
+
+test("a run whose creation was never answered is there after kill -9, and the same request finds it", async () => {
+  await using model = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(model.url) });
+  const agent_id = await createAgent(server, "words-20-50");
+  const body = { agent_id, input: "Once.", metadata: { order: "7" } };
+  const unread = keyed(server, "/v1/runs", body).catch(() => null);
+  await asked(model, 1); // The run is durable by now; whether its answer arrived, nobody looks.
+  await server.kill9();
+  await unread;
+  await server.restart();
+
+  const again = await post(server, "/v1/runs", body);
+  expect([again.status, isReplay(again)]).toEqual([201, true]);
+  // As it was when it began, not as it has been since the restart.
+  expect(again.body).toMatchObject({ status: "in_progress", attempt: 1, output: null, metadata: { order: "7" } });
+  expect(again.headers.get("location")).toBe(`/v1/runs/${again.body.id}`);
+  await using rest = await server.stream(`/v1/runs/${again.body.id}/events`);
+  await rest.rest();
+  expect(bare(await post(server, "/v1/runs", body))).toEqual(bare(again));
+  expect(await runsOf(server)).toMatchObject([{ id: again.body.id, status: "completed", output: wordsOf(20) }]);
+  expectOneConversation(model, 2);
+});
+
+test.each([
+  ["before_run.created", false],
+  ["after_run.created", true],
+])("a run and its key are one transaction: a process that dies %s left both or neither", async (point, there) => {
+  await using model = startModelServer();
+  const environment = stubConnection(model.url);
+  await using server = await startRunnel({ environment: { ...environment, RUNNEL_FAILPOINT: point } });
+  const body = { agent_id: await createAgent(server, "words-3-1"), input: "Once." };
+  expect(await post(server, "/v1/runs", body).catch(() => null)).toBeNull();
+  expect(await server.died()).toBe("SIGKILL");
+  await server.restart(environment);
+  const found = await runsOf(server);
+  expect(found).toHaveLength(there ? 1 : 0);
+  const again = await post(server, "/v1/runs", body);
+  expect([again.status, isReplay(again)]).toEqual([201, there]);
+  const runs = await runsOf(server);
+  expect(runs.map(({ id }) => id)).toEqual([again.body.id]);
+  await using rest = await server.stream(`/v1/runs/${again.body.id}/events`);
+  await rest.rest();
+  expectOneConversation(model, 1);
+});
+
+test("a wait that kill -9 cut off goes on for whoever asks again, and its answer stays", async () => {
+  await using model = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(model.url) });
+  const body = { agent_id: await createAgent(server, "words-20-20"), input: "Once." };
+  const cut = post(server, "/v1/runs?wait=30", body).catch(() => null);
+  await asked(model, 1);
+  await server.kill9();
+  expect(await cut).toBeNull();
+  await server.restart();
+
+  const settled = await post(server, "/v1/runs?wait=30", body);
+  expect([settled.status, isReplay(settled)]).toEqual([201, true]);
+  expect(settled.body).toMatchObject({ status: "completed", output: wordsOf(20), attempt: 2 });
+  expect(bare(await post(server, "/v1/runs?wait=30", body))).toEqual(bare(settled));
+  expect(await runsOf(server)).toHaveLength(1);
+  expectOneConversation(model, 2);
+});
+
+test("a streamed creation that kill -9 cut off is streamed again from its first event to its end", async () => {
+  await using server = await startRunnel();
+  const text = "word ".repeat(60).trim();
+  const body = { agent_id: await createScripted(server, [{ text, delta_ms: 10 }]), input: "Go", stream: true };
+  await using cut = await stream(server, "/v1/runs", body);
+  const { data } = await cut.until((frame) => frame.event === "token" && frame.data.offset > 50);
+  await server.kill9();
+  await cut.rest();
+  await server.restart();
+
+  await using again = await stream(server, "/v1/runs", body);
+  expect([again.response.status, isReplay(again.response)]).toEqual([200, true]);
+  const frames = await again.rest();
+  expectWhole(frames, data.run_id);
+  expect(frames.map(({ event }) => event)).toContain("run.recovered");
+  expect(textsOf(frames)).toEqual([text]);
+  expect(await runsOf(server)).toMatchObject([{ id: data.run_id, status: "completed" }]);
+});
+
+function expectWhole(frames: readonly Frame[], run: string): void {
+  const seqs = seqsOf(frames);
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+  expect(new Set(frames.map((frame) => frame.data.run_id))).toEqual(new Set([run]));
+  expect(frames.at(-1)?.event).toBe("run.completed");
+}
+
+test("a streamed answer to a call, sent again after kill -9, is streamed from where it began", async () => {
+  await using server = await startRunnel();
+  const tool = await createTool(server);
+  const call = { name: tool.name, arguments: { city: "Oslo" } };
+  const script = [{ tool_calls: [call] }, { text: "word ".repeat(60).trim(), delta_ms: 10 }];
+  const agent_id = await createScripted(server, script, { tools: [tool.id] });
+  const { body: run } = await server.post("/v1/runs?wait=30", { agent_id, input: "Go" });
+  const path = `/v1/runs/${run.id}/submit_tool_outputs`;
+  const body = { tool_outputs: [{ tool_call_id: run.tool_calls[0].id, output: "sunny" }], stream: true };
+  await using cut = await stream(server, path, body);
+  await cut.until("token");
+  await server.kill9();
+  await cut.rest();
+  await server.restart();
+
+  await using again = await stream(server, path, body);
+  expect(isReplay(again.response)).toBe(true);
+  const frames = await again.rest();
+  expect(frames[0]).toEqual(cut.frames[0]!);
+  expect(frames[0]?.event).toBe("tool.completed");
+  expect(frames.filter(({ event }) => event === "tool.completed")).toHaveLength(1);
+  expect(frames.at(-1)).toMatchObject({ event: "run.completed", data: { output: script[1]!.text } });
+});
+
+test("of twenty equal creations at once one starts a run", async () => {
+  await using model = startModelServer();
+  await using server = await startRunnel({ environment: stubConnection(model.url) });
+  const body = { agent_id: await createAgent(server, "words-3-1"), input: "Once." };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post(server, "/v1/runs", body)));
+  const created = answers.filter(({ status }) => status === 201);
+  expect(created.filter((answer) => !isReplay(answer))).toHaveLength(1);
+  expect(new Set(created.map((answer) => answer.body.id)).size).toBe(1);
+  for (const { status, body } of answers.filter((answer) => !created.includes(answer)))
+    expect([status, body.error.code]).toEqual([409, "idempotency_in_progress"]);
+  const [run, ...more] = await runsOf(server);
+  expect([run.id, more]).toEqual([created[0]!.body.id, []]);
+  await using rest = await server.stream(`/v1/runs/${run.id}/events`);
+  await rest.rest();
+  expectOneConversation(model, 1);
+});
+
+test("what was answered is answered again after kill -9, secrets included, and an empty key is refused", async () => {
+  await using server = await startRunnel();
+  const body = { name: "robot", scopes: ["run"] };
+  const first = await post(server, "/v1/api_keys", body);
+  const other = await post(server, "/v1/api_keys", { name: "robot" }, "wrong");
+  await server.kill9();
+  await server.restart();
+  const again = await post(server, "/v1/api_keys", body);
+  expect([again.status, isReplay(again), bare(again)]).toEqual([201, true, bare(first)]);
+  expect((await server.get("/v1/me", again.body.secret)).body.id).toBe(first.body.id);
+  expect(bare(await post(server, "/v1/api_keys", { name: "robot" }, "wrong"))).toEqual(bare(other));
+  expect((await post(server, "/v1/api_keys", { ...body, name: "other" })).body.error.code).toBe(
+    "idempotency_key_reused",
+  );
+  expect((await post(server, "/v1/api_keys", body, "")).body.error.param).toBe("Idempotency-Key");
+  const { body: keys } = await server.get("/v1/api_keys");
+  expect(keys.data.filter(({ name }: Json) => name === "robot")).toHaveLength(1);
+});

@@ -1,0 +1,97 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrations } from "../migrations/index.ts";
+import { createScripted, createTool, runToEnd } from "./fixtures.ts";
+import { type Runnel, runCommand, startRunnel } from "./harness.ts";
+
+// What is promised of an upgrade that loses power: the database is the old one or the new one, never between.
+
+const killed = 137; // 128 + SIGKILL, as shells say it.
+const last = migrations.length;
+
+test("P1: a first start that dies while it makes its tables can be made again", async () => {
+  for (const point of [...migrations.map((_, index) => `mid_migration:${index + 1}`), "after_migration"]) {
+    const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
+    const dataDir = join(folder, "data");
+    await startAndDie(dataDir, point);
+    expect((await runCommand(["keys", "create", "--create-project", "--data-dir", dataDir])).code).toBe(0);
+    expect(versionOf(join(dataDir, "runnel.db"))).toBe(last);
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** Where an upgrade from the first version may die, and the version that it leaves behind. */
+const points: [point: string, version: number][] = migrations.slice(1).flatMap((_, index) => [
+  [`mid_migration:${index + 1}`, index + 1],
+  [`after_migration:${index + 1}`, index + 2],
+]);
+points.push(["mid_backup", 1]);
+
+test.each(points)("P1: a run that waits outlives an upgrade that is killed – %s", async (point, version) => {
+  await using server = await startRunnel();
+  const tool = await createTool(server);
+  const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
+  const run = await runToEnd(server, await createScripted(server, script, { tools: [tool.id] }));
+  await server.stop();
+  const path = join(server.dataDir, "runnel.db");
+  const backup = `${path}.before-0002`;
+  takeBack(path);
+
+  await startAndDie(server.dataDir, point);
+  expect([versionOf(path), existsSync(backup)]).toEqual([version, point !== "mid_backup"]);
+  await server.restart();
+  expect([versionOf(path), versionOf(backup)]).toEqual([last, 1]);
+  await expectToFinish(server, run.id);
+});
+
+async function expectToFinish(server: Runnel, id: string): Promise<void> {
+  const { body: run } = await server.get(`/v1/runs/${id}`);
+  const [call] = run.required_action.submit_tool_outputs.tool_calls;
+  await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, output: 1 }] });
+  await using stream = await server.stream(`/v1/runs/${id}/events`);
+  await stream.rest();
+  expect((await server.get(`/v1/runs/${id}`)).body).toMatchObject({ status: "completed", output: "Thank you." });
+}
+
+/** Starts a server that dies before it has said that it serves. */
+async function startAndDie(dataDir: string, point: string): Promise<void> {
+  const { code, stdout } = await runCommand(["serve", "--port", "0", "--json", "--data-dir", dataDir], {
+    env: { PATH: process.env.PATH!, RUNNEL_FAILPOINT: point },
+  });
+  expect([code, stdout]).toEqual([killed, ""]);
+}
+
+function versionOf(path: string): number {
+  const db = new Database(path, { readonly: true });
+  try {
+    expect(db.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+    return db.query<{ user_version: number }, []>("PRAGMA user_version").get()!.user_version;
+  } finally {
+    db.close();
+  }
+}
+
+/** Puts the same rows into the tables and columns of the first version. */
+function takeBack(path: string): void {
+  const now = `${path}.now`;
+  renameSync(path, now);
+  const db = new Database(path, { create: true });
+  db.run("PRAGMA journal_mode = WAL");
+  db.run(migrations[0]!.sql);
+  db.run("PRAGMA user_version = 1");
+  db.run("ATTACH ? AS now", [now]);
+  const names = db.query<{ name: string }, []>(
+    "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  );
+  for (const { name } of names.all()) {
+    const columns = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${name}', 'main')`).all();
+    const list = columns.map((column) => column.name).join(", ");
+    db.run(`INSERT INTO main.${name} (${list}) SELECT ${list} FROM now.${name}`);
+  }
+  db.run("DETACH now");
+  db.close();
+  rmSync(now);
+}

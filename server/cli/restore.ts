@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import type { Restored } from "../db/restore.ts";
+import { dataDirOption, jsonOption, option } from "./option.ts";
+import { print } from "./print.ts";
+
+interface Options {
+  dataDir: string;
+  force?: boolean;
+  json?: boolean;
+}
+
+export const restoreCommand = (): Command =>
+  new Command("restore")
+    .description("put a backup in the place of the database; the server must be stopped")
+    .argument("<file>")
+    .addOption(
+      option("--force", "replace the database that is there; it is kept beside", { env: "RUNNEL_RESTORE_FORCE" }),
+    )
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nThe next start takes up the runs that were in progress when the backup was made.")
+    .action(restoreBackup);
+
+async function restoreBackup(file: string, { dataDir, force, json }: Options): Promise<void> {
+  const { openDataDir } = await import("../db/data-dir.ts");
+  const { restore } = await import("../db/restore.ts");
+  const dir = openDataDir(dataDir, { lock: true });
+  try {
+    const keyFile = join(dir.path, "master.key");
+    const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;
+    const masterKey = hasKey ? dir.masterKey(process.env) : null;
+    const restored = restore(file, dir.database, { force, masterKey });
+    print(json, { path: dir.database, ...restored }, () => told(dir.database, keyFile, restored));
+  } finally {
+    dir.release();
+  }
+}
+
+function told(database: string, keyFile: string, restored: Restored): string {
+  const { version, runs_in_progress: runs, replaced, master_key, master_key_id } = restored;
+  const lines = [`${database} is the backup now (version ${version}). ${runs} runs go on at the next start.`];
+  if (replaced) lines.push(`The database that was there is kept as ${replaced}.`);
+  if (master_key === "restored") lines.push(`The master key came with the backup: ${keyFile}.`);
+  if (master_key === "restored" && process.env.RUNNEL_MASTER_KEY)
+    lines.push("RUNNEL_MASTER_KEY is another key, and goes before the file: do not set it.");
+  if (master_key === "missing")
+    lines.push(
+      `ATTENTION: the secrets in it need the master key ${master_key_id}, which is not here. Put it to ${keyFile} (mode 600)`,
+      "or into RUNNEL_MASTER_KEY before the next start; without it headers of tools, signing secrets and providers' keys are lost.",
+    );
+  return lines.join("\n");
+}

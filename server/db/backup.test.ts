@@ -1,0 +1,269 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { backUp } from "./backup.ts";
+import { faultsOf } from "./check.ts";
+import { truncateLog } from "./checkpoint.ts";
+import { masterKeyId, noteMasterKeyId } from "./key-fact.ts";
+import { openDatabase } from "./open.ts";
+import { restore } from "./restore.ts";
+
+function disk() {
+  const folder = temporaryFolder();
+  const path = folder.file("runnel.db");
+  const db = openDatabase(path);
+  return {
+    ...folder,
+    database: path,
+    db,
+    /** Commits one fact, and answers how many there are. */
+    add: (name: string) => db.write(() => void db.sqlite.query("INSERT INTO facts VALUES (?, '')").run(name)),
+    [Symbol.dispose]() {
+      db.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+function factsIn(path: string): string[] {
+  const sqlite = new Database(path, { readonly: true });
+  try {
+    expect(faultsOf(sqlite, "full")).toEqual([]);
+    return sqlite
+      .query<{ name: string }, []>("SELECT name FROM facts ORDER BY name")
+      .all()
+      .map(({ name }) => name);
+  } finally {
+    sqlite.close();
+  }
+}
+
+describe("a backup", () => {
+  test("holds all that was committed before it, from an open database, and is for its owner alone", async () => {
+    using at = disk();
+    await at.add("one");
+    const made = backUp(at.database, at.file("copy.db"));
+    await at.add("two");
+    expect(factsIn(made.path)).toEqual(["one"]);
+    expect(statSync(made.path).mode & 0o777).toBe(0o600);
+    expect(made.bytes).toBe(statSync(made.path).size);
+  });
+
+  test("makes no writer wait: one that has no patience at all is never refused while it is made", async () => {
+    using at = disk();
+    await at.db.write(() => {
+      const insert = at.db.sqlite.query("INSERT INTO facts VALUES (?, ?)");
+      for (let n = 0; n < 20_000; n++) insert.run(`old ${n}`, "x".repeat(1000));
+    });
+    at.db.sqlite.run("PRAGMA busy_timeout = 0");
+    const program = `const { backUp } = await import(${JSON.stringify(join(import.meta.dir, "backup.ts"))});
+      backUp(${JSON.stringify(at.database)}, ${JSON.stringify(at.file("copy.db"))});`;
+    const child = Bun.spawn([process.execPath, "-e", program], { stderr: "inherit" });
+    let written = 0;
+    while (child.exitCode === null) {
+      await at.add(`new ${written++}`);
+      await Bun.sleep(0); // Without it the end of the other process would never be heard of.
+    }
+    expect(child.exitCode).toBe(0);
+    const copied = factsIn(at.file("copy.db")).filter((name) => name.startsWith("new"));
+    expect(written).toBeGreaterThan(copied.length);
+    expect(copied.sort()).toEqual(Array.from(copied, (_, n) => `new ${n}`).sort());
+  });
+
+  test("that is killed before it is whole leaves no file of its name, and what it left behind is in nobody's way", () => {
+    using at = disk();
+    const program = `const { backUp } = await import(${JSON.stringify(join(import.meta.dir, "backup.ts"))});
+      backUp(${JSON.stringify(at.database)}, ${JSON.stringify(at.file("copy.db"))});`;
+    const ended = Bun.spawnSync([process.execPath, "-e", program], {
+      env: { ...process.env, RUNNEL_FAILPOINT: "mid_backup" },
+    });
+    expect(ended.signalCode).toBe("SIGKILL");
+    expect(existsSync(at.file("copy.db"))).toBe(false);
+    expect(factsIn(backUp(at.database, at.file("copy.db")).path)).toEqual([]);
+    expect(readdirSync(at.path).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  test("replaces an earlier one only when it is told to", async () => {
+    using at = disk();
+    backUp(at.database, at.file("copy.db"));
+    await at.add("one");
+    expect(() => backUp(at.database, at.file("copy.db"))).toThrow("--force");
+    expect(factsIn(at.file("copy.db"))).toEqual([]);
+    backUp(at.database, at.file("copy.db"), { force: true });
+    expect(factsIn(at.file("copy.db"))).toEqual(["one"]);
+  });
+
+  test("never replaces the database, its key, or anything else that is no backup", () => {
+    using at = disk();
+    writeFileSync(at.file("master.key"), "secret");
+    writeFileSync(at.file("lock.db"), "");
+    mkdirSync(at.file("folder"));
+    for (const name of ["runnel.db", "master.key", "lock.db", "folder"])
+      expect(() => backUp(at.database, at.file(name), { force: true })).toThrow("is not replaced");
+    expect(readFileSync(at.file("master.key"), "utf8")).toBe("secret");
+    expect(() => backUp(at.database, at.file("none/copy.db"))).toThrow("There is no folder");
+  });
+
+  test("of a damaged database is refused, and leaves nothing", () => {
+    using folder = temporaryFolder();
+    const path = damagedDatabase(folder.path);
+    expect(() => backUp(path, folder.file("copy.db"))).toThrow(path);
+    expect(readdirSync(folder.path).filter((name) => name.startsWith("copy"))).toEqual([]);
+  });
+});
+
+/** A database whose pages in the middle hold nonsense, as a dying disk leaves it. */
+function damagedDatabase(folder: string): string {
+  const path = join(folder, "runnel.db");
+  const db = openDatabase(path);
+  const insert = db.sqlite.query("INSERT INTO facts VALUES (?, ?)");
+  db.sqlite.transaction(() => {
+    for (let n = 0; n < 2000; n++) insert.run(`fact ${n}`, "x".repeat(500));
+  })();
+  db.close();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xa5, Math.floor(bytes.length / 2), Math.floor(bytes.length / 2) + 64 * 1024));
+  return path;
+}
+
+describe("a restore", () => {
+  const none = { masterKey: null };
+
+  test("puts the backup in the place of the database, and keeps the old one with all that was in its log", async () => {
+    using at = disk();
+    await at.add("old");
+    backUp(at.database, at.file("copy.db"));
+    await at.add("new");
+    using other = temporaryFolder();
+    await copyWithLog(at.database, other.file("runnel.db"));
+
+    expect(() => restore(at.file("copy.db"), other.file("runnel.db"), none)).toThrow("--force");
+    expect(factsIn(other.file("runnel.db"))).toEqual(["new", "old"]);
+    const { replaced, master_key } = restore(at.file("copy.db"), other.file("runnel.db"), { ...none, force: true });
+    expect(factsIn(other.file("runnel.db"))).toEqual(["old"]);
+    expect(factsIn(replaced!)).toEqual(["new", "old"]);
+    expect(master_key).toBe("unknown");
+    expect(statSync(other.file("runnel.db")).mode & 0o777).toBe(0o600);
+    openDatabase(other.file("runnel.db")).close();
+  });
+
+  test("goes where no database is as well, and leaves no other database's log beside it", async () => {
+    using at = disk();
+    backUp(at.database, at.file("copy.db"));
+    await at.add("in a log without its database");
+    using other = temporaryFolder();
+    await Bun.write(other.file("runnel.db-wal"), Bun.file(`${at.database}-wal`));
+    expect(() => openDatabase(other.file("runnel.db"))).toThrow("is missing");
+    restore(at.file("copy.db"), other.file("runnel.db"), none);
+    expect(existsSync(other.file("runnel.db-wal"))).toBe(false);
+    expect(factsIn(other.file("runnel.db"))).toEqual([]);
+  });
+
+  test("that is killed at any instant leaves the old database or the new one, whole", async () => {
+    using at = disk();
+    await at.db.write(() => {
+      const insert = at.db.sqlite.query("INSERT INTO facts VALUES (?, ?)");
+      for (let n = 0; n < 2000; n++) insert.run(`old ${n}`, "x".repeat(2000));
+    });
+    truncateLog(at.db.sqlite);
+    const old = readFileSync(at.database);
+    await at.db.write(() => at.db.sqlite.run("UPDATE facts SET name = 'new ' || name"));
+    backUp(at.database, at.file("new.db"));
+    for (let kill = 0; kill < 10; kill++) {
+      using life = temporaryFolder();
+      writeFileSync(life.file("runnel.db"), old);
+      const child = restoring(at.file("new.db"), life.file("runnel.db"));
+      await child.stdout.getReader().read();
+      await Bun.sleep(Math.random() * 100); // The random instant is the test.
+      child.kill("SIGKILL");
+      await child.exited;
+      const found = factsIn(life.file("runnel.db")).filter((name) => / \d+$/.test(name));
+      expect([found.length, new Set(found.map((name) => name.split(" ")[0])).size]).toEqual([2000, 1]);
+    }
+  });
+
+  test("takes a copy that was made by hand together with the log beside it", async () => {
+    using at = disk();
+    await at.add("in the log");
+    await copyWithLog(at.database, at.file("by-hand.db"));
+    using other = temporaryFolder();
+    restore(at.file("by-hand.db"), other.file("runnel.db"), none);
+    expect(factsIn(other.file("runnel.db"))).toEqual(["in the log"]);
+  });
+
+  const refusals: [name: string, make: (path: string) => void, says: string][] = [
+    ["nothing", () => {}, "There is no backup"],
+    ["an empty file", (path) => writeFileSync(path, ""), "is empty"],
+    ["a text", (path) => writeFileSync(path, "Dear diary, ".repeat(500)), "is not a database"],
+    ["a folder", (path) => mkdirSync(path), "is not a file"],
+    ["a database of another program", (path) => change(path, "CREATE TABLE notes (text TEXT)"), "another program"],
+    ["a database of a newer runnel", (path) => newer(path), "has version 999"],
+    ["a cut one", (path) => cut(path), "is damaged"],
+  ];
+
+  test.each(refusals)("refuses %s by its name and changes nothing", async (_, make, says) => {
+    using at = disk();
+    await at.add("mine");
+    const path = at.file("backup");
+    make(path);
+    const before = readdirSync(at.path).sort();
+    const attempt = () => restore(path, at.database, { ...none, force: true });
+    expect(attempt).toThrow(says);
+    if (!says.includes("version")) expect(attempt).toThrow(path);
+    expect(readdirSync(at.path).sort()).toEqual(before);
+    expect(factsIn(at.database)).toEqual(["mine"]);
+  });
+
+  test("says which master key is missing, and brings the one that came with the backup", () => {
+    using at = disk();
+    const key = crypto.getRandomValues(new Uint8Array(32));
+    noteMasterKeyId(at.db.sqlite, key);
+    backUp(at.database, at.file("without.db"));
+    backUp(at.database, at.file("with.db"), { masterKey: key });
+    using other = temporaryFolder();
+    const path = other.file("runnel.db");
+
+    const missing = restore(at.file("without.db"), path, none);
+    expect(missing).toMatchObject({ master_key: "missing", master_key_id: masterKeyId(key) });
+    expect(restore(at.file("without.db"), path, { force: true, masterKey: key }).master_key).toBe("here");
+    const restored = restore(at.file("with.db"), path, { ...none, force: true });
+    expect(restored.master_key).toBe("restored");
+    expect(readFileSync(other.file("master.key"), "utf8").trim()).toBe(key.toHex());
+    expect(readFileSync(path).includes(key.toHex())).toBe(false); // Not in the database, nor in what it has deleted.
+    expect(readFileSync(at.file("with.db")).includes(key.toHex())).toBe(true);
+  });
+});
+
+/** A real process that restores, and says when it begins. */
+function restoring(file: string, database: string) {
+  const program = `
+    const { restore } = await import(${JSON.stringify(join(import.meta.dir, "restore.ts"))});
+    console.log("ready");
+    restore(${JSON.stringify(file)}, ${JSON.stringify(database)}, { force: true, masterKey: null });`;
+  return Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "inherit" });
+}
+
+async function copyWithLog(from: string, to: string): Promise<void> {
+  for (const part of ["", "-wal"]) await Bun.write(to + part, Bun.file(from + part));
+  expect(statSync(`${to}-wal`).size).toBeGreaterThan(0);
+  for (const part of ["", "-wal"]) chmodSync(to + part, 0o600);
+}
+
+function change(path: string, sql: string): void {
+  const sqlite = new Database(path, { create: true });
+  sqlite.run(sql);
+  sqlite.close();
+}
+
+function newer(path: string): void {
+  openDatabase(path).close();
+  change(path, "PRAGMA user_version = 999");
+}
+
+function cut(path: string): void {
+  openDatabase(path).close();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length / 2)));
+}

@@ -1,0 +1,50 @@
+import { Database } from "bun:sqlite";
+import { chmodSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { failpoint } from "../lib/failpoint.ts";
+import { faultsOf } from "./check.ts";
+import { DatabaseUnusable, nameDamage } from "./damage.ts";
+import { isDiskFull } from "./disk-full.ts";
+import { syncFile, syncFolder } from "./durable-file.ts";
+
+/** A copy could not be made, or may not be put where it was asked for. */
+export class CopyRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "CopyRefused";
+  }
+}
+
+/**
+ * Copies a database as it stands, while others go on writing to it. Under another name until it is checked and durable:
+ * whatever ends the process, `target` is the old file, or none, or a whole copy.
+ */
+export function copyDatabase(source: Database, target: string, change: (copy: Database) => void = () => {}): void {
+  const partial = `${target}.partial`;
+  try {
+    rmSync(partial, { force: true });
+    source.run("VACUUM INTO ?", [partial]);
+    chmodSync(partial, 0o600);
+    inspect(partial, source.filename, change);
+    syncFile(partial);
+    failpoint?.("mid_backup");
+    renameSync(partial, target);
+    syncFolder(dirname(target));
+  } catch (error) {
+    if (isDiskFull(error)) throw new CopyRefused(`There is no room for a copy of the database in ${dirname(target)}.`);
+    throw nameDamage(error, source.filename);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+function inspect(partial: string, source: string, change: (copy: Database) => void): void {
+  const copy = new Database(partial, { readwrite: true, strict: true });
+  try {
+    change(copy);
+    const faults = faultsOf(copy, "full");
+    if (faults.length > 0) throw new DatabaseUnusable(source, `cannot be copied whole: ${faults.join("; ")}`);
+  } finally {
+    copy.close();
+  }
+}

@@ -1,0 +1,96 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { DatabaseUnusable } from "./damage.ts";
+import { openDatabase } from "./open.ts";
+
+const spoiled: [what: string, make: (path: string) => void, says: string][] = [
+  ["an empty file", (path) => writeFileSync(path, ""), "is empty"],
+  ["a text", (path) => writeFileSync(path, "Dear diary, ".repeat(500)), "is not a database"],
+  ["a folder", (path) => mkdirSync(path), "is not a file"],
+  ["another program's database", makeForeign, "is a database of another program"],
+  ["a database whose schema is damaged", (path) => scribble(path, 100, 4096), "is damaged"],
+];
+
+describe("a database file", () => {
+  test.each(spoiled)("that is %s is named with what to do, in one line, and stays as it is", (_, make, says) => {
+    using folder = temporaryFolder();
+    const path = folder.file("runnel.db");
+    make(path);
+    const before = fingerprint(folder.path);
+    const error = caught(() => openDatabase(path));
+    expect(error).toBeInstanceOf(DatabaseUnusable);
+    expect(error.message).toStartWith(`${path} ${says}`);
+    expect(error.message).toContain(`runnel restore FILE --force --data-dir ${folder.path}`);
+    expect(error.message).not.toContain("\n");
+    expect(fingerprint(folder.path)).toEqual(before);
+  });
+
+  test("that this user may not read is named", () => {
+    using folder = temporaryFolder();
+    const path = folder.file("runnel.db");
+    openDatabase(path).close();
+    chmodSync(path, 0);
+    chmodSync(folder.path, 0o755);
+    expect(openAsNobody(path)).toContain(`${path} cannot be read by this user`);
+  });
+
+  test("that is gone while its log is there is not made anew: that would hide the loss", () => {
+    using folder = temporaryFolder();
+    const path = folder.file("runnel.db");
+    const db = openDatabase(path);
+    db.sqlite.run("INSERT INTO facts VALUES ('one', '')");
+    rmSync(path);
+    expect(() => openDatabase(path)).toThrow("is missing, but its log");
+    expect(readdirSync(folder.path)).not.toContain("runnel.db");
+    db.sqlite.close();
+  });
+
+  test("is never half made: killed while it is filled for the first time, there is none, and the next start makes it", () => {
+    using folder = temporaryFolder();
+    const path = folder.file("runnel.db");
+    const program = `(await import(${JSON.stringify(join(import.meta.dir, "open.ts"))})).openDatabase(${JSON.stringify(path)})`;
+    const env = { ...process.env, RUNNEL_FAILPOINT: "mid_migration" };
+    expect(Bun.spawnSync([process.execPath, "-e", program], { env }).signalCode).toBe("SIGKILL");
+    expect(readdirSync(folder.path)).not.toContain("runnel.db");
+    openDatabase(path).close();
+    expect(readdirSync(folder.path)).toEqual(["runnel.db"]);
+  });
+});
+
+/** Reads in a process without the rights of root, which may read everything. */
+function openAsNobody(path: string): string {
+  const program = `
+    const { openDatabase } = await import(${JSON.stringify(join(import.meta.dir, "open.ts"))});
+    if (process.getuid() === 0) process.setuid(65534);
+    try { openDatabase(${JSON.stringify(path)}) } catch (error) { console.log(error.message) }`;
+  return Bun.spawnSync([process.execPath, "-e", program], { stderr: "inherit" }).stdout.toString();
+}
+
+function makeForeign(path: string): void {
+  const sqlite = new Database(path);
+  sqlite.run("CREATE TABLE notes (text TEXT)");
+  sqlite.run("PRAGMA user_version = 1");
+  sqlite.close();
+}
+
+function scribble(path: string, from: number, to: number): void {
+  openDatabase(path).close();
+  writeFileSync(path, readFileSync(path).fill(0xa5, from, to));
+}
+
+const fingerprint = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/-(wal|shm)$/.test(entry.name))
+    .map(({ parentPath, name }) => [name, Bun.hash(readFileSync(join(parentPath, name)))]);
+
+function caught(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("It went well.");
+}

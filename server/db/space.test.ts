@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { statfsSync, statSync } from "node:fs";
+import { silentLog } from "../lib/log.ts";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { createBallast } from "./ballast.ts";
+import { openDatabase } from "./open.ts";
+import { createSpace, defaultReserve } from "./space.ts";
+
+const [megabyte, gigabyte] = [1024 ** 2, 1024 ** 3];
+
+test("512 MB are kept free, or 5 % of a disk on which that would be much", () => {
+  expect(defaultReserve(4000 * gigabyte)).toBe(512 * megabyte);
+  expect(defaultReserve(2 * gigabyte)).toBeCloseTo(102.4 * megabyte, 0);
+  expect(defaultReserve(64 * megabyte)).toBeCloseTo(3.2 * megabyte, 0);
+});
+
+describe("new work", () => {
+  /** The real disk, of which more or less is kept free than there is. */
+  function watched() {
+    const folder = temporaryFolder();
+    const db = openDatabase(folder.file("runnel.db"));
+    let kept = 0;
+    const told: string[] = [];
+    const tell = (message: string) => void told.push(message);
+    const space = createSpace({
+      folder: folder.path,
+      sqlite: db.sqlite,
+      ballast: { size_bytes: 0, held: () => true, release: () => false, make: async () => {} },
+      reserve: () => kept,
+      log: { ...silentLog, info: tell, error: tell },
+    });
+    return {
+      db,
+      space,
+      told,
+      /** Positive: so much is missing. */
+      lack(bytes: number) {
+        const { bavail, bsize } = statfsSync(folder.path);
+        kept = bavail * bsize + bytes;
+        space.look();
+      },
+      [Symbol.dispose]() {
+        space.stop();
+        db.close();
+        folder[Symbol.dispose]();
+      },
+    };
+  }
+
+  test("is refused with storage_full while less is free than is kept, and taken again afterwards; both is told once", () => {
+    using disk = watched();
+    disk.space.requireRoom();
+    disk.lack(gigabyte);
+    disk.space.look();
+    expect(() => disk.space.requireRoom()).toThrow(expect.objectContaining({ code: "storage_full", retryAfter: 30 }));
+    disk.lack(-gigabyte);
+    disk.space.requireRoom();
+    expect(disk.told.map((line) => line.split(":")[0])).toEqual(["the disk is nearly full", "the disk has room again"]);
+  });
+
+  test("is taken when deleted runs left the missing room inside of the database", async () => {
+    using disk = watched();
+    const { sqlite, write } = disk.db;
+    const add = sqlite.query("INSERT INTO facts VALUES (?, ?)");
+    await write(() => Array.from({ length: 40 }, (_, n) => add.run(`fact ${n}`, "x".repeat(megabyte))));
+    disk.lack(8 * megabyte);
+    expect(() => disk.space.requireRoom()).toThrow();
+    await write(() => sqlite.run("DELETE FROM facts WHERE name LIKE 'fact %'"));
+    disk.lack(8 * megabyte);
+    disk.space.requireRoom();
+  });
+});
+
+describe("the ballast", () => {
+  test("takes real room on the disk, gives it back at once, and is made again", async () => {
+    using folder = temporaryFolder();
+    const ballast = createBallast(folder.path);
+    await ballast.make();
+    expect(ballast.held()).toBe(true);
+    expect(statSync(folder.file("ballast")).blocks * 512).toBeGreaterThanOrEqual(ballast.size_bytes);
+    expect(ballast.release()).toBe(true);
+    expect(ballast.held()).toBe(false);
+    expect(ballast.release()).toBe(false);
+    await ballast.make();
+    expect(ballast.held()).toBe(true);
+  });
+
+  test("that is released while it is made is not finished behind the back of a full disk", async () => {
+    using folder = temporaryFolder();
+    const ballast = createBallast(folder.path);
+    const made = ballast.make();
+    while (!statSync(folder.file("ballast"), { throwIfNoEntry: false })?.size) await Bun.sleep(0);
+    ballast.release();
+    await made;
+    expect(statSync(folder.file("ballast"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+});

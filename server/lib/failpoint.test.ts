@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import { createFailpoint } from "./failpoint.ts";
+
+const passing = `
+  const { failpoint } = await import(${JSON.stringify(`${import.meta.dir}/failpoint.ts`)});
+  for (const name of ["here", "there", "here", "there", "here"]) {
+    console.log(name);
+    failpoint?.(name);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  console.log("end");
+`;
+
+async function pass(setting: string) {
+  const env = { ...process.env, RUNNEL_FAILPOINT: setting };
+  const child = Bun.spawn([process.execPath, "-e", passing], { env, stdout: "pipe", stderr: "ignore" });
+  const said = (await new Response(child.stdout).text()).trim().split("\n");
+  await child.exited;
+  return { said, code: child.exitCode, signal: child.signalCode };
+}
+
+describe("a failpoint", () => {
+  test("does not exist unless somebody asks for one", () => {
+    expect(createFailpoint(undefined)).toBeNull();
+    expect(createFailpoint("")).toBeNull();
+  });
+
+  test("ends the process at once and without a word, at the passing that was asked for", async () => {
+    expect(await pass("here")).toMatchObject({ said: ["here"], signal: "SIGKILL" });
+    expect(await pass("here:2")).toMatchObject({ said: ["here", "there", "here"], signal: "SIGKILL" });
+    expect(await pass("here:4")).toMatchObject({ said: expect.arrayContaining(["end"]), code: 0, signal: null });
+  });
+
+  test.each(["throw", "reject", "exit"])("ends its thread by %s instead", async (action) => {
+    const { code, signal } = await pass(`there:2:${action}`);
+    expect([signal, code]).toEqual([null, action === "exit" ? 7 : 1]);
+  });
+
+  test.each(["here:0", "here:x", "here:1:burn", "two words", ":1"])("that cannot be read is refused: %s", (setting) => {
+    expect(() => createFailpoint(setting)).toThrow("RUNNEL_FAILPOINT is <name>[:N]");
+  });
+});

@@ -1,0 +1,189 @@
+import { expect, test } from "bun:test";
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { decide } from "../core/decide.ts";
+import type { ScriptEntry } from "../core/model-call.ts";
+import { fold, isOver } from "../core/run-state.ts";
+import { type Db, openDatabase } from "../db/open.ts";
+import { createWriter } from "../db/writer.ts";
+import { runBench, tool } from "../testing/run-bench.ts";
+import type { Order } from "../worker/messages.ts";
+import { sameThread, type Thread, type ThreadFactory } from "./threads.ts";
+
+type Bench = ReturnType<typeof runBench>;
+
+const tools = [tool("look")];
+const look = { name: "look", arguments: {} };
+
+/** What a process does with a run that it is told to drive: it works on it, never comes to an end, or dies of it. */
+type Fate = "works" | "hangs" | "kills";
+
+/** Threads of a process that dies as soon as it goes on with a run that kills. */
+function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactory {
+  return (hear, died): Thread => {
+    const thread = sameThread(hear, died);
+    const send = (order: Order) => {
+      // A run that is given up is not worked on: its end is all that is recorded.
+      const ends = order.do === "start" && decide(fold(order.start.history)).do === "fail";
+      const fate = order.do === "start" && !ends ? fateOf(order.start.run_id) : "works";
+      if (fate === "works") thread.send(order);
+      else if (fate === "kills") kill();
+    };
+    return { ...thread, send };
+  };
+}
+
+/** A machine on which processes die and are started again on the same database. */
+function machine(fateOf: (runId: string) => Fate) {
+  const db: Db = openDatabase(":memory:");
+  let end = () => {};
+  let died = Promise.withResolvers<"died">();
+  let crashes = 0;
+
+  /** Starts a process; the one before it is gone, if it still was there. */
+  function boot(): Bench {
+    end();
+    died = Promise.withResolvers();
+    const { resolve } = died;
+    // What a process had in mind when it died never reaches the database, and nobody hears of it.
+    let alive = true;
+    const write = createWriter(db.sqlite);
+    const never = new Promise<never>(() => {});
+    const mortal = <T>(job: () => T): Promise<T> =>
+      alive ? write(() => (alive ? job() : null)).then((value) => (alive ? (value as T) : never)) : never;
+    const disk = { ...db, write: Object.assign(mortal, { flush: write.flush, commits: write.commits }) };
+    const kill = () => {
+      if (alive) crashes++;
+      end();
+      resolve("died");
+    };
+    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), trial_ms: 50 });
+    end = () => {
+      alive = false;
+      bench.service.stop();
+      bench.pool.stop();
+    };
+    return bench;
+  }
+
+  return {
+    boot,
+    crashes: () => crashes,
+    died: () => died.promise,
+    /** Starts the process again after each crash, until `done` holds in one that lives. */
+    async survive(done: (bench: Bench) => boolean): Promise<Bench> {
+      while (crashes < 20) {
+        const bench = boot();
+        const holding = bench.service.recover().then(() => holds(bench, () => done(bench)));
+        if ((await Promise.race([died.promise, holding])) !== "died") return bench;
+      }
+      throw new Error("It dies for ever.");
+    },
+    [Symbol.dispose]: () => end(),
+  };
+}
+
+/** Answers when something has changed and the condition is true. */
+function holds({ watches }: Bench, condition: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const unlisten = watches.listen(() => look());
+    const look = () => {
+      if (!condition()) return;
+      unlisten();
+      resolve();
+    };
+    look();
+  });
+}
+
+const start = async (bench: Bench, script: ScriptEntry[], more: { tools?: ToolSnapshot[] } = {}) =>
+  (await bench.start(script, more)).id;
+const runOf = (bench: Bench, id: string) => bench.runs.get(bench.scope, id);
+const statusOf = (bench: Bench, id: string) => bench.journal.head(id)!.status;
+const areOver = (bench: Bench, ids: string[]) => ids.every((id) => isOver(statusOf(bench, id)));
+const stallsOf = (bench: Bench, id: string) => fold(bench.journal.read(id)).stalls;
+
+async function answer(bench: Bench, id: string): Promise<void> {
+  const [call] = runOf(bench, id).required_action!.submit_tool_outputs.tool_calls;
+  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+}
+
+test("a run that brings the process down again and again ends as crash_loop, and the service lives on", async () => {
+  let poison: string | null = null;
+  using server = machine((id) => (id === poison ? "kills" : "works"));
+  const first = server.boot();
+  first.watches.listen((id) => {
+    poison ??= id;
+  });
+  void first.start([{ text: "Boom." }]);
+  await server.died();
+  const last = await server.survive((bench) => areOver(bench, [poison!]));
+  expect(runOf(last, poison!)).toMatchObject({ status: "failed", attempt: 4, error: { code: "crash_loop" } });
+  expect(server.crashes()).toBe(3);
+  const other = await start(last, [{ text: "Fine." }]);
+  expect((await last.settled(other)).output).toBe("Fine.");
+});
+
+test("three poison runs at once end, each for itself, and what was under way beside them is unharmed", async () => {
+  const fates = new Map<string, Fate>();
+  using server = machine((id) => fates.get(id) ?? "hangs");
+  const first = server.boot();
+  // Two are in the middle of a long call at every crash: they look as guilty as the others.
+  const beside = [await start(first, [{ text: "Slow." }])];
+  const poison = [await start(first, [{ text: "Boom." }]), await start(first, [{ text: "Boom." }])];
+  poison.push(await start(first, [{ text: "Boom." }]));
+  beside.push(await start(first, [{ text: "Slow." }]));
+  for (const id of poison) fates.set(id, "kills");
+
+  const last = await server.survive((bench) => areOver(bench, poison));
+  for (const id of poison) expect(runOf(last, id).error!.code).toBe("crash_loop");
+  expect(beside.map((id) => statusOf(last, id))).toEqual(["in_progress", "in_progress"]);
+  for (const id of beside) fates.set(id, "works");
+  await last.runs.markCleanStop();
+  const calm = await server.survive((bench) => areOver(bench, beside));
+  for (const id of beside) expect(runOf(calm, id).output).toBe("Slow.");
+});
+
+test("a run that makes progress beside a poison run is recovered as often as it takes, and completes", async () => {
+  let poison = "";
+  using server = machine((id) => (id === poison ? "hangs" : "works"));
+  let bench = server.boot();
+  const turns = [...Array.from({ length: 6 }, () => ({ tool_calls: [look] })), { text: "All seen." }];
+  const healthy = await start(bench, turns, { tools });
+  bench.watches.listen((id) => {
+    if (id !== healthy) poison = id;
+  });
+  await start(bench, [{ text: "Boom." }]);
+  let lives = 0;
+  for (; !areOver(bench, [poison]); lives++) {
+    await bench.settled(healthy);
+    await answer(bench, healthy); // It is in the middle of its next step when the process dies.
+    bench = server.boot();
+    await bench.service.recover();
+    await bench.settled(healthy);
+    expect(stallsOf(bench, healthy)).toBe(0);
+  }
+  expect(runOf(bench, poison).error!.code).toBe("crash_loop");
+  expect(lives).toBeLessThanOrEqual(4);
+  while ((await bench.settled(healthy)).status === "requires_action") await answer(bench, healthy);
+  expect(runOf(bench, healthy)).toMatchObject({ status: "completed", output: "All seen." });
+});
+
+test("a completed step in between begins the count anew", async () => {
+  let fate: Fate = "hangs";
+  using server = machine(() => fate);
+  const id = await start(server.boot(), [{ tool_calls: [look] }, { text: "Seen." }], { tools });
+  const crash = async () => {
+    const bench = server.boot();
+    await bench.service.recover();
+    return stallsOf(bench, id);
+  };
+  expect([await crash(), await crash()]).toEqual([1, 2]);
+  fate = "works"; // Driven by this process it completes a step, and asks for an output.
+  const bench = server.boot();
+  bench.pool.start(id);
+  await bench.settled(id);
+  fate = "hangs";
+  await answer(bench, id);
+  expect([await crash(), await crash()]).toEqual([1, 2]);
+  expect(statusOf(bench, id)).toBe("in_progress");
+});

@@ -1,0 +1,175 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { AppError } from "../core/errors.ts";
+import { isOver } from "../core/run-state.ts";
+import type { ToolAnswer } from "../core/submit.ts";
+import { runBench, tool } from "../testing/run-bench.ts";
+import { sameThread, type ThreadFactory } from "./threads.ts";
+
+const look = { name: "look", arguments: {} };
+const waits = [{ tool_calls: [look] }, { text: "Seen." }];
+const tools = [tool("look")];
+const slow = { text: "word ".repeat(400), delta_ms: 2 };
+
+type Bench = ReturnType<typeof runBench>;
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** What an act came to: "yes", or the code of the refusal. */
+async function outcomeOf(act: Promise<unknown>): Promise<string> {
+  try {
+    await act;
+    return "yes";
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+async function waiting(bench: Bench): Promise<{ id: string; call: string }> {
+  const { id } = await bench.start(waits, { tools });
+  const { required_action } = await bench.settled(id);
+  return { id, call: required_action!.submit_tool_outputs.tool_calls[0]!.id };
+}
+
+const submit = (bench: Bench, id: string, answer: ToolAnswer) => bench.service.submit(bench.scope, id, [answer]);
+const cancel = (bench: Bench, id: string) => bench.service.cancel(bench.scope, id, null);
+const statusOf = (bench: Bench, id: string) => bench.journal.head(id)!.status;
+
+function expectOneEnd(bench: Bench, id: string): void {
+  const types = bench.journal.read(id).map(({ event }) => event.type);
+  const ends = types.filter((type) => ["run.completed", "run.failed", "run.cancelled"].includes(type));
+  expect(ends).toEqual(types.slice(-1));
+}
+
+/** Answers when no run is driven any more. */
+async function idle({ pool }: Bench): Promise<void> {
+  while (pool.driving() > 0) await turn();
+}
+
+test("of 50 cancels among 50 different answers to one run, each is told what the run then is", async () => {
+  using bench = runBench();
+  for (let round = 0; round < 20; round++) {
+    const { id, call } = await waiting(bench);
+    const seen: [act: string, outcome: string, status: string][] = [];
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        // Some in one tick, some in the next ones: commits and loops come in between.
+        for (let ticks = (index * round) % 7; ticks > 0; ticks--) await turn();
+        const act = (index + round) % 2 ? "cancel" : "submit";
+        const doing = act === "cancel" ? cancel(bench, id) : submit(bench, id, { tool_call_id: call, output: index });
+        seen.push([act, await outcomeOf(doing), statusOf(bench, id)]);
+      }),
+    );
+    await bench.settled(id);
+    const end = statusOf(bench, id);
+    expectOneEnd(bench, id);
+    expect(["cancelled", "completed"]).toContain(end);
+    for (const [act, outcome, status] of seen) {
+      if (act === "cancel" && outcome === "yes") expect(status).toBe("cancelled");
+      else if (act === "cancel") expect([outcome, status]).toEqual(["run_already_terminal", "completed"]);
+      else expect(["yes", "tool_call_already_resolved", "run_not_awaiting_action"]).toContain(outcome);
+    }
+    const taken = seen.filter(([act, outcome]) => act === "submit" && outcome === "yes");
+    const submitted = bench.runs.get(bench.scope, id).tool_calls.filter(({ status }) => status === "completed");
+    expect(taken).toHaveLength(submitted.length);
+  }
+  await idle(bench);
+});
+
+test("a cancel that meets the end of its run either cancels it or is told that it is over", async () => {
+  using bench = runBench();
+  const outcomes = new Set<string>();
+  for (let ticks = 0; ticks < 40; ticks++) {
+    const { id } = await bench.start([{ text: "a b c" }]);
+    for (let left = ticks; left > 0; left--) await turn();
+    const outcome = await outcomeOf(cancel(bench, id));
+    outcomes.add(outcome);
+    expect([outcome, statusOf(bench, id)]).toEqual(
+      outcome === "yes" ? ["yes", "cancelled"] : ["run_already_terminal", "completed"],
+    );
+    expectOneEnd(bench, id);
+    expect(await outcomeOf(cancel(bench, id))).toBe(outcome);
+  }
+  expect([...outcomes].sort()).toEqual(["run_already_terminal", "yes"]); // Both ends of the race were seen.
+  await idle(bench);
+});
+
+test("two identical answers at once are one answer, and both are told yes", async () => {
+  using bench = runBench();
+  for (let round = 0; round < 20; round++) {
+    const { id, call } = await waiting(bench);
+    const acts = Array.from({ length: 2 }, () =>
+      outcomeOf(submit(bench, id, { tool_call_id: call, output: { n: 1 } })),
+    );
+    expect(await Promise.all(acts)).toEqual(["yes", "yes"]);
+    expect((await bench.settled(id)).output).toBe("Seen.");
+    const results = bench.journal.read(id).filter(({ event }) => event.type === "tool.completed");
+    expect(results).toHaveLength(1);
+  }
+});
+
+test("of 100 runs started at once with a limit of 20, exactly 20 are, and 20 more when those are over", async () => {
+  using bench = runBench({ slots: 20 });
+  const storm = async () => {
+    const acts = await Promise.allSettled(Array.from({ length: 100 }, () => bench.start([slow])));
+    const refused = acts.flatMap((act) => (act.status === "rejected" ? [act.reason as AppError] : []));
+    for (const { code, status, retryAfter } of refused)
+      expect([code, status, retryAfter]).toEqual(["concurrency_limit_exceeded", 429, 1]);
+    return acts.flatMap((act) => (act.status === "fulfilled" ? [act.value.id] : []));
+  };
+  for (let round = 0; round < 2; round++) {
+    const ids = await storm();
+    expect(ids).toHaveLength(20);
+    expect([bench.pool.driving(), bench.runs.inProgress(bench.scope)]).toEqual([20, 20]);
+    await Promise.all(ids.map((id) => cancel(bench, id)));
+    await idle(bench);
+    expect([bench.pool.busy(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
+  }
+});
+
+/** Threads that die when they are told to; what their loops still say is heard all the same. */
+function mortal() {
+  const deaths: (() => void)[] = [];
+  const threads: ThreadFactory = (hear, died) => {
+    deaths.push(() => died("killed by the test"));
+    return sameThread(hear, died);
+  };
+  return { threads, die: () => deaths.pop()?.() };
+}
+
+const acts = ["start", "start waiting", "answer", "cancel", "die", "turn", "turns"] as const;
+
+test("whatever happens, as many slots are taken as runs are driven, as many as are in progress, and none in the end", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...acts), fc.nat(9)), { maxLength: 40 }), async (list) => {
+      const { threads, die } = mortal();
+      using bench = runBench({ slots: 3, size: 2, threads });
+      const ids: string[] = [];
+      const one = (n: number) => ids[n % ids.length];
+      const doing: Promise<unknown>[] = [];
+      const start = async (script: typeof waits) => ids.push((await bench.start(script, { tools })).id);
+      bench.watches.listen(() => expect(bench.pool.busy(bench.scope)).toBe(bench.pool.driving()));
+      for (const [act, n] of list) {
+        const id = one(n);
+        if (act === "start") doing.push(outcomeOf(start([{ text: "a b c" }] as never)));
+        else if (act === "start waiting") doing.push(outcomeOf(start(waits)));
+        else if (act === "die") die();
+        else if (act === "turn" || act === "turns") for (let i = act === "turn" ? 1 : n; i > 0; i--) await turn();
+        else if (id && act === "cancel") doing.push(outcomeOf(cancel(bench, id)));
+        else if (id) {
+          const [call] = bench.runs.get(bench.scope, id).required_action?.submit_tool_outputs.tool_calls ?? [];
+          if (call) doing.push(outcomeOf(submit(bench, id, { tool_call_id: call.id, output: n })));
+        }
+        expect(bench.pool.driving()).toBeLessThanOrEqual(3);
+      }
+      await Promise.all(doing);
+      while (bench.pool.driving() !== Math.min(3, bench.runs.inProgress(bench.scope))) await turn();
+      await Promise.all(ids.filter((id) => !isOver(statusOf(bench, id))).map((id) => outcomeOf(cancel(bench, id))));
+      await idle(bench);
+      expect([bench.pool.busy(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
+      for (const id of ids) expectOneEnd(bench, id);
+    }),
+    { numRuns: 150 },
+  );
+}, 30_000);

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+
+const beat_ms = 300;
+const beats = 5;
+
+// A process of its own, with worker threads: it is stopped as a laptop's lid or a debugger stops one.
+const working = `
+  const { runBench } = await import(${JSON.stringify(`${import.meta.dir}/../testing/run-bench.ts`)});
+  const { workerThread } = await import(${JSON.stringify(`${import.meta.dir}/threads.ts`)});
+  let made = 0;
+  let answers = 0;
+  const answered = Promise.withResolvers();
+  const threads = (hear, died) => {
+    made++;
+    return workerThread((notices) => {
+      if (notices.some((notice) => notice.do === "pong") && ++answers === 2) answered.resolve();
+      hear(notices);
+    }, died);
+  };
+  const bench = runBench({ threads, size: 2, beat_ms: ${beat_ms} });
+  const runs = await Promise.all(
+    Array.from({ length: 6 }, () => bench.start([{ text: "word ".repeat(60).trim(), delta_ms: 20 }])),
+  );
+  await Promise.all(runs.map(({ id }) => bench.stream(id, undefined, ({ event }) => event === "token")));
+  await answered.promise;
+  console.log("working");
+  const ended = await Promise.all(runs.map(({ id }) => bench.settled(id)));
+  console.log(JSON.stringify({ made, ended: ended.map(({ status, attempt, output }) => [status, attempt, output.length]) }));
+  process.exit();
+`;
+
+test("a process that was stopped for many beats replaces no thread, and repeats nothing", async () => {
+  const child = Bun.spawn([process.execPath, "-e", working], { stdout: "pipe", stderr: "inherit" });
+  const decoder = new TextDecoder();
+  let said = "";
+  let stopped = false;
+  for await (const chunk of child.stdout) {
+    said += decoder.decode(chunk);
+    if (stopped || !said.includes("\n")) continue;
+    stopped = true;
+    child.kill("SIGSTOP");
+    await Bun.sleep(beats * beat_ms); // The time is the test: it is what the process does not notice.
+    child.kill("SIGCONT");
+  }
+  const [, result = ""] = said.split("\n");
+  expect(JSON.parse(result)).toEqual({ made: 2, ended: Array(6).fill(["completed", 1, 299]) });
+}, 20_000);

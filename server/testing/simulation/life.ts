@@ -1,0 +1,186 @@
+import { drainMicrotasks } from "bun:jsc";
+import { forgetLastId } from "../../core/ids.ts";
+import { isOver } from "../../core/run-state.ts";
+import type { Db } from "../../db/open.ts";
+import { createWriter } from "../../db/writer.ts";
+import { runBench } from "../run-bench.ts";
+import { createClients } from "./clients.ts";
+import { reachOf } from "./reach.ts";
+import { createReaders } from "./readers.ts";
+import { takeOver } from "./take-over.ts";
+import { createThreads } from "./threads.ts";
+import { type Bench, createWitness, slots } from "./witness.ts";
+import { createWorld, Found, type Owner } from "./world.ts";
+
+const runsMax = 4;
+const faultsMax = 6;
+// Some hundred steps are a life; whoever takes so many will not come to an end.
+const stepsMax = 20_000;
+
+/**
+ * Lives one life of a server and its clients on an empty database, to the end of every run: the real service, pool,
+ * engine, loop, journal and streams, while chance decides who is heard next and what fails. Throws what it found with
+ * the history that led to it; the same seed gives the same history.
+ */
+export function live(db: Db, seed: number): string[] {
+  const world = createWorld(seed);
+  const giveBack = takeOver(world);
+  forgetLastId();
+  try {
+    createLife(db, world).live();
+    return world.history();
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Found(`seed ${seed}: ${message}\n${world.history().join("\n")}`, { cause: error });
+  } finally {
+    giveBack();
+    forgetLastId();
+    for (const table of tables) db.sqlite.run(`DELETE FROM ${table}`);
+  }
+}
+
+const tables = ["pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
+
+function createLife(db: Db, world: ReturnType<typeof createWorld>) {
+  let bench: Bench;
+  const refusal = refusalOf(db);
+  let full = false;
+  /** Nobody is let in, and nothing else goes wrong, before the runs of the last process are recovered. */
+  let isOpen = false;
+  let faults = world.int(faultsMax + 1);
+  const witness = createWitness(world, () => bench);
+  const clients = createClients(world, witness, () => bench);
+  const readers = createReaders(world, witness, () => bench);
+  const threads = createThreads(world, reachOf(world, witness));
+  const { ledgers } = witness;
+
+  /** Starts the process on what the last one left in the database. */
+  function start(): void {
+    threads.living.length = 0;
+    const write = createWriter(db.sqlite);
+    const refusing = <T>(job: () => T): Promise<T> =>
+      write(() => {
+        if (full) throw refusal;
+        return job();
+      });
+    const disk: Db = { ...db, write: Object.assign(refusing, { flush: write.flush, commits: write.commits }) };
+    bench = runBench({ db: disk, threads: threads.factory, size: 2, slots, beat_ms: 20_000, now: world.now });
+    bench.watches.listen(witness.committed);
+    isOpen = false;
+    const opened = () => {
+      isOpen = true;
+    };
+    bench.service.recover().then(opened, (error) => witness.found(`recovery failed: ${error}`));
+  }
+
+  function crash(): void {
+    world.note("the process dies");
+    world.restart();
+    readers.cutOff();
+    full = false;
+    start();
+  }
+
+  async function stop(): Promise<void> {
+    world.note("the process stops");
+    isOpen = false;
+    bench.service.stop();
+    bench.pool.stop();
+    await bench.runs.markCleanStop().catch(() => {}); // Not taken by a full disk: it counts as a crash then.
+    crash();
+  }
+
+  function fill(): void {
+    world.note("the disk is full");
+    full = true;
+  }
+
+  function freeze(thread: Owner & { name: string }): void {
+    world.note(`${thread.name} is stuck`);
+    thread.frozen = true;
+  }
+
+  /** One thing goes wrong; or one that was wrong is right again. */
+  function fault(): void {
+    const stuck = threads.living.find(({ frozen }) => frozen);
+    if (full || stuck) {
+      world.note("what was stuck goes on");
+      full = false;
+      if (stuck) stuck.frozen = false;
+      return;
+    }
+    if (faults-- <= 0) return;
+    const fate = world.random();
+    const thread = world.pick(threads.living);
+    if (fate < 0.35) crash();
+    else if (fate < 0.45) void stop();
+    else if (!thread || fate < 0.55) fill();
+    else if (fate < 0.7) freeze(thread);
+    else thread.die(world.chance(0.6));
+  }
+
+  const allStarted = () => clients.acknowledged.size >= runsMax || clients.attempts() >= 3 * runsMax;
+  const isCalm = () => allStarted() && faults <= 0;
+
+  function act(): void {
+    const open = [...ledgers.values()].filter(({ state }) => !isOver(state.status));
+    const fate = world.random();
+    const waiting = clients.waiting();
+    if (fate < 0.3) allStarted() || clients.create();
+    else if (fate < 0.7) waiting.length > 0 && clients.answer(world.pick(waiting), isCalm());
+    else if (fate < 0.73) ledgers.size > 0 && clients.cancel(world.pick([...ledgers.values()]));
+    else if (fate < 0.82) clients.repeat();
+    else if (fate < 0.92) open.length > 0 && readers.open(world.pick(open).id);
+    else readers.toggle();
+  }
+
+  function step(): void {
+    const fate = world.random();
+    if (fate < 0.02 && isOpen) fault();
+    else if (fate < 0.15 && isOpen) act();
+    else if (fate < 0.17) world.pass();
+    else if (!world.work() && world.chance(0.3)) world.pass();
+    drainMicrotasks();
+    witness.complain();
+  }
+
+  /** Everybody is told what is still to be told. False as long as there is something. */
+  function rest(): boolean {
+    full = false;
+    for (const thread of threads.living) thread.frozen = false;
+    const done = readers.finish();
+    drainMicrotasks();
+    if (world.work() || !done || bench.pool.driving() > 0 || bench.watches.size() > 0) {
+      if (bench.watches.size() > 0) world.pass();
+      drainMicrotasks();
+      witness.complain();
+      return false;
+    }
+    return true;
+  }
+
+  return {
+    live(): void {
+      start();
+      const isBusy = () => !isCalm() || [...ledgers.values()].some(({ state }) => !isOver(state.status));
+      for (let steps = 0; isBusy() || !rest(); steps++) {
+        if (isBusy()) step();
+        if (steps > stepsMax) throw witness.found("It does not come to an end.");
+      }
+      witness.rested();
+      clients.rested();
+      readers.rested();
+      bench.service.stop();
+      bench.pool.stop();
+    },
+  };
+}
+
+/** What the storage says when it takes no write: an error of its own make, since nobody else can make one. */
+function refusalOf({ sqlite }: Db): unknown {
+  try {
+    return sqlite.run("SELECT RAISE(ABORT, 'full')");
+  } catch (error) {
+    return error;
+  }
+}

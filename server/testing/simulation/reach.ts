@@ -1,0 +1,84 @@
+import type { ModelRequest } from "../../core/model-call.ts";
+import type { Model, ModelError, ModelEvent, ModelUsage } from "../../models/port.ts";
+import { unknownUsage } from "../../models/port.ts";
+import type { Reach } from "../../worker/engine.ts";
+import type { RunTool, ToolOutcome } from "../../worker/run-tools.ts";
+import type { SimulatedThread } from "./threads.ts";
+import type { Witness } from "./witness.ts";
+import type { World } from "./world.ts";
+
+/** Models and tools of the world: what they do is chance, and what they are asked is told to the witness. */
+export const reachOf =
+  (world: World, witness: Witness) =>
+  (thread: SimulatedThread): Reach => ({
+    model: ({ run_id, attempt, agent }): Model => ({
+      async *stream(request, signal) {
+        if (thread.dead) await never();
+        witness.modelAsked(run_id, attempt, agent, request);
+        for (const event of plan(world, request)) {
+          if (event === "silence") await aborted(signal);
+          else await world.wait(`${thread.name}: model, ${event.type}`, thread);
+          if (signal.aborted || event === "silence") return yield failed("aborted", true, true);
+          yield event;
+        }
+      },
+    }),
+    tools:
+      ({ run_id, attempt }): RunTool =>
+      async (call, tool) => {
+        if (thread.dead) await never();
+        witness.toolAsked(run_id, attempt, call, tool);
+        await world.wait(`${thread.name}: tool ${tool.name}`, thread);
+        return outcome(world);
+      },
+  });
+
+const never = () => new Promise<never>(() => {});
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
+
+const used: ModelUsage = { input_tokens: 10, output_tokens: 5, cached_input_tokens: 0, reasoning_tokens: 0 };
+
+function plan(world: World, { tools }: ModelRequest): (ModelEvent | "silence")[] {
+  const fate = world.random();
+  const said = words(world);
+  if (fate < 0.06) return [failed("busy", true)];
+  if (fate < 0.09) return [...said, failed("broke off", true)];
+  if (fate < 0.11) return [...said, failed("refused", false)];
+  if (fate < 0.115) return [...said, "silence"];
+  const done: ModelEvent = { type: "done", finish: "stop", usage: world.chance(0.7) ? used : unknownUsage };
+  if (fate < 0.13) return [done];
+  if (fate < 0.6 && tools.length > 0) return [...said, ...asking(world, tools), done];
+  return [...said, done];
+}
+
+function words(world: World): ModelEvent[] {
+  const kind = world.chance(0.2) ? "reasoning" : "output";
+  return Array.from({ length: world.int(3) }, (_, index) => ({
+    type: "delta",
+    part: kind === "output" ? 1 : 0,
+    kind,
+    text: `word${index} `,
+  }));
+}
+
+function asking(world: World, tools: ModelRequest["tools"]): ModelEvent[] {
+  return Array.from({ length: 1 + world.int(3) }, (_, index) => {
+    const fault = world.random();
+    const name = fault < 0.04 ? "nobody" : world.pick(tools).name;
+    return { type: "tool_call", part: 2 + index, name, arguments: fault > 0.97 ? "{" : '{"n":1}' };
+  });
+}
+
+function failed(message: string, retryable: boolean, isAborted = false): ModelEvent {
+  const error: ModelError = { code: "model_error", message, retryable, retry_after_ms: null, aborted: isAborted };
+  return { type: "error", error, usage: unknownUsage };
+}
+
+const outcome = (world: World): ToolOutcome =>
+  world.chance(0.8)
+    ? { output: { done: true }, error: null, attempts: 1 }
+    : { output: null, error: { code: "http_error", message: "It failed." }, attempts: 1 + world.int(3) };

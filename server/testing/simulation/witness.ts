@@ -1,0 +1,197 @@
+import type { AgentSnapshot, ToolSnapshot } from "../../core/agent-snapshot.ts";
+import { equalJson } from "../../core/equal.ts";
+import type { ModelRequest } from "../../core/model-call.ts";
+import { modelRequest } from "../../core/prompt.ts";
+import type { JournalEntry, RunEvent } from "../../core/run-event.ts";
+import { apply, fold, initialState, isOver, isResolved, type RunState, type ToolCall } from "../../core/run-state.ts";
+import type { runBench } from "../run-bench.ts";
+import { Found, type World } from "./world.ts";
+
+export type Bench = ReturnType<typeof runBench>;
+
+/** What is known of one run from its commits, and from what models and tools were asked. */
+export interface Ledger {
+  id: string;
+  entries: JournalEntry[];
+  state: RunState;
+  /** How often each step was begun, and who of them has ended. */
+  starts: Map<number, number>;
+  closed: Set<number>;
+  /** Requests that tools got, by call; and model calls, by attempt of the run and start of the step. */
+  requests: Map<string, number>;
+  asked: Set<string>;
+  /** How often a person said to run a call again. */
+  again: Map<number, number>;
+}
+
+export type Witness = ReturnType<typeof createWitness>;
+
+/** Watches every commit and every effect, and throws `Found` at the first broken promise. */
+export function createWitness(world: World, bench: () => Bench) {
+  const ledgers = new Map<string, Ledger>();
+  let fault: Error | null = null;
+  /** Faults are found in the middle of the product's own work, which might catch them: they are kept. */
+  const found = (message: string): Found => {
+    const error = new Found(message);
+    fault ??= error;
+    return error;
+  };
+
+  function ledgerOf(id: string): Ledger {
+    const known = ledgers.get(id);
+    if (known) return known;
+    const fresh: Ledger = {
+      id,
+      entries: [],
+      state: initialState,
+      starts: new Map(),
+      closed: new Set(),
+      requests: new Map(),
+      asked: new Set(),
+      again: new Map(),
+    };
+    ledgers.set(id, fresh);
+    return fresh;
+  }
+
+  /** Takes in what was committed: `apply` itself refuses a gap, and whatever follows the end (P6, P7). */
+  function committed(id: string): void {
+    const ledger = ledgerOf(id);
+    const { stalls: before } = ledger.state; // The end of a run closes its steps first, which looks like progress.
+    for (const entry of bench().journal.read(id, ledger.state.seq)) {
+      world.note(`${short(id)} #${entry.seq} ${entry.event.type}${detail(entry.event)}`);
+      judge(ledger, entry, before);
+      try {
+        ledger.state = apply(ledger.state, entry);
+      } catch (error) {
+        throw found(`${short(id)}: ${(error as Error).message}`);
+      }
+      ledger.entries.push(entry);
+    }
+    const { status, seq, attempt } = ledger.state;
+    const head = bench().journal.head(id)!;
+    if (head.status !== status || head.seq !== seq || head.attempt !== attempt)
+      throw found(`${short(id)}: the row says ${head.status} #${head.seq}, the journal ${status} #${seq}`);
+    const { pool, scope } = bench();
+    const taken = pool.busy(scope);
+    if (taken > slots) throw found(`${taken} runs are driven, ${slots} may be`);
+    if (taken !== pool.driving()) throw found(`${taken} slots are taken, ${pool.driving()} runs are driven`);
+  }
+
+  function judge({ id, state, starts, closed, again }: Ledger, { at, event }: JournalEntry, stalls: number): void {
+    const wrong = (what: string) => found(`${short(id)}: ${event.type}: ${what}`);
+    switch (event.type) {
+      case "step.started":
+      case "step.restarted":
+        if (closed.has(event.step_index)) throw wrong(`step ${event.step_index} was complete (P3)`);
+        starts.set(event.step_index, (starts.get(event.step_index) ?? 0) + 1);
+        if (event.type === "step.restarted" && event.reason?.code === "approved_again")
+          again.set(event.step_index, (again.get(event.step_index) ?? 0) + 1);
+        break;
+      case "step.completed":
+        if (closed.has(event.step_index)) throw wrong(`step ${event.step_index} ended twice (P3)`);
+        if (!state.open.some((step) => step.step_index === event.step_index))
+          throw wrong(`step ${event.step_index} was not open`);
+        closed.add(event.step_index);
+        break;
+      case "tool.completed": {
+        const call = state.calls.find((known) => known.id === event.tool_call_id);
+        if (!call || isResolved(call)) throw wrong(`${event.tool_call_id} has a result already (P3)`);
+        break;
+      }
+      case "run.completed":
+        if (asksInVain(state)) throw wrong("the model's calls were forgotten");
+        break;
+      case "run.failed":
+        if (event.error.code === "internal_error") throw wrong("a bug stopped the loop");
+        if (event.error.code === "crash_loop" && stalls < 3) throw wrong(`after ${stalls} stalls (P9)`);
+        if (event.error.code === "action_expired" && at < state.waiting_since! + state.run!.action_timeout_ms)
+          throw wrong(`${event.error.code} too early`);
+        if (event.error.code === "run_timeout" && at < state.created_at + state.run!.timeout_ms)
+          throw wrong(`${event.error.code} too early`);
+    }
+  }
+
+  /** The loop's state, as the model sees it, is the fold of the journal; and one start is one request. */
+  function modelAsked(id: string, attempt: number, agent: AgentSnapshot, request: ModelRequest): void {
+    world.note(`${short(id)} attempt ${attempt} asks the model`);
+    const { state, asked } = ledgerOf(id);
+    if (isOver(state.status) || attempt !== state.attempt) return; // A loop that nobody has told yet.
+    if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
+    const step = state.open.find((open) => open.step_type === "model_call");
+    if (step?.run_attempt !== attempt) throw found(`${short(id)}: the model was asked without a start`);
+    if (asked.has(`${attempt}.${step.anchor}`)) throw found(`${short(id)}: one start, two questions (P3)`);
+    asked.add(`${attempt}.${step.anchor}`);
+    if (!equalJson(request, modelRequest(state, agent))) throw found(`${short(id)}: the loop's state is another one`);
+  }
+
+  /** Intent before effect; each start one request at most; what may not be repeated is not (P3, P4). */
+  function toolAsked(id: string, attempt: number, call: ToolCall, tool: ToolSnapshot): void {
+    const { state, starts, requests, again } = ledgerOf(id);
+    const count = (requests.get(call.id) ?? 0) + 1;
+    world.note(`${short(id)} attempt ${attempt} calls ${tool.name} ${call.id.slice(-4)}, time ${count}`);
+    requests.set(call.id, count);
+    if (count > (starts.get(call.step_index) ?? 0)) throw found(`${short(id)}: ${tool.name} called without a start`);
+    const times = 1 + (again.get(call.step_index) ?? 0);
+    if (!tool.idempotent && tool.on_unknown !== "retry" && count > times)
+      throw found(`${short(id)}: ${tool.name} was called ${count} times (P4)`);
+    if (isOver(state.status) || attempt !== state.attempt) return;
+    if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
+    const step = state.open.find((open) => open.tool_call_id === call.id);
+    if (step?.run_attempt !== attempt) throw found(`${short(id)}: ${tool.name} was called without an intent`);
+    const known = state.calls.find((one) => one.id === call.id)!;
+    if (isResolved(known)) throw found(`${short(id)}: ${tool.name} was complete and is called again (P3)`);
+    if (!equalJson(known.arguments, call.arguments)) throw found(`${short(id)}: ${tool.name} got other arguments`);
+  }
+
+  /** What must hold when everybody has come to rest. */
+  function rested(): void {
+    for (const { id, state, entries } of ledgers.values()) {
+      if (!isOver(state.status)) throw found(`${short(id)}: is ${state.status} for ever`);
+      if (!equalJson(fold(bench().journal.read(id)), state)) throw found(`${short(id)}: another fold, another state`);
+      if (state.calls.some((call) => !isResolved(call))) throw found(`${short(id)}: a call has no end`);
+      if (entries.length !== state.seq) throw found(`${short(id)}: ${entries.length} entries, seq ${state.seq}`);
+    }
+    const count = (sql: string) => bench().db.sqlite.query<{ n: number }, []>(sql).get()!.n;
+    const left = {
+      driven: bench().pool.driving(),
+      "of the slots": bench().pool.busy(bench().scope),
+      "in progress": bench().runs.inProgress(bench().scope),
+      "waiting for somebody": count("SELECT count(*) AS n FROM pending_calls"),
+      watched: bench().watches.size(),
+    };
+    for (const [what, n] of Object.entries(left)) if (n > 0) throw found(`${n} left ${what}`);
+  }
+
+  return {
+    ledgers,
+    committed,
+    modelAsked,
+    toolAsked,
+    rested,
+    found,
+    /** Throws what was found and perhaps caught by the product. */
+    complain(): void {
+      if (fault) throw fault;
+    },
+  };
+}
+
+/** Whether an answer asks for a call that the run does not know. */
+const asksInVain = ({ messages, calls }: RunState): boolean =>
+  messages
+    .flatMap((message) => (message.role === "assistant" ? message.parts : []))
+    .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
+
+/** How many runs may be driven at once, so that some have to wait for others. */
+export const slots = 3;
+
+export const short = (id: string): string => `run …${id.slice(-4)}`;
+
+function detail(event: RunEvent): string {
+  if (event.type === "run.recovered") return ` attempt ${event.attempt}`;
+  if (event.type === "run.failed") return ` ${event.error.code}`;
+  if (event.type === "tool.completed") return ` ${event.tool} ${event.status}`;
+  if ("step_index" in event) return ` ${event.step_index}`;
+  return "";
+}

@@ -1,0 +1,112 @@
+/** Something whose work can be held up or never be done: a process, a thread. */
+export interface Owner {
+  frozen: boolean;
+  dead: boolean;
+}
+
+interface Task {
+  label: string;
+  owner: Owner;
+  run(): void;
+}
+
+interface Alarm {
+  at: number;
+  every: number | null;
+  fire(): void;
+}
+
+export type World = ReturnType<typeof createWorld>;
+
+const day_ms = 86_400_000;
+const epoch = Date.UTC(2026, 0, 1);
+
+/** A mistake that the simulation found. */
+export class Found extends Error {}
+
+/**
+ * Time, chance and order of one simulated life: all of it follows from the seed. What waits here goes on only when the
+ * scheduler picks it, and time moves only when the scheduler lets it.
+ */
+export function createWorld(seed: number) {
+  const random = generator(seed);
+  const history: [at: number, line: string][] = [];
+  // Each seed has days of its own, so that no two lives make the same ids.
+  const begin = epoch + seed * day_ms;
+  let clock = begin;
+  let tasks: Task[] = [];
+  let alarms: Alarm[] = [];
+  /** What runs without an owner of its own belongs to the process of the moment. */
+  let process: Owner = { frozen: false, dead: false };
+
+  const int = (below: number): number => Math.floor(random() * below);
+  const chance = (probability: number): boolean => random() < probability;
+  const ready = (): Task[] => tasks.filter(({ owner }) => !owner.frozen && !owner.dead);
+
+  return {
+    now: () => clock,
+    random,
+    int,
+    chance,
+    pick: <T>(list: readonly T[]): T => list[int(list.length)]!,
+    /** A part of the list in its order, at least one. */
+    some<T>(list: readonly T[]): T[] {
+      const kept = list.filter(() => chance(0.5));
+      return kept.length > 0 ? kept : list.slice(0, 1);
+    },
+    note: (line: string) => void history.push([clock, line]),
+    /** What happened so far, a line each: milliseconds since the beginning, and indented what the scheduler picked. */
+    history: () => history.map(([at, line]) => `${String(at - begin).padStart(8)} ${line}`),
+    /** Queues work; it is done when the scheduler picks it. */
+    queue: (label: string, run: () => void, owner: Owner = process) => void tasks.push({ label, owner, run }),
+    /** Answers when the scheduler picks it. */
+    wait: (label: string, owner: Owner = process): Promise<void> =>
+      new Promise((resolve) => tasks.push({ label, owner, run: resolve })),
+    setAlarm(fire: () => void, ms: number, every: number | null = null): Alarm {
+      const alarm = { at: clock + Math.max(0, ms), every, fire };
+      alarms.push(alarm);
+      return alarm;
+    },
+    dropAlarm(alarm: unknown): void {
+      alarms = alarms.filter((known) => known !== alarm);
+    },
+    /** Does one piece of the work that is ready, in any order. False when there is none. */
+    work(): boolean {
+      const open = ready();
+      if (open.length === 0) return false;
+      const task = open[int(open.length)]!;
+      tasks.splice(tasks.indexOf(task), 1);
+      history.push([clock, `  ${task.label}`]);
+      task.run();
+      return true;
+    },
+    /** Lets time go by until the next alarm. False when none is set. */
+    pass(): boolean {
+      const next = alarms.reduce<Alarm | null>((first, alarm) => (first && first.at <= alarm.at ? first : alarm), null);
+      if (!next) return false;
+      clock = Math.max(clock, next.at);
+      if (next.every === null) alarms.splice(alarms.indexOf(next), 1);
+      else next.at = clock + next.every;
+      next.fire();
+      return true;
+    },
+    /** The process is gone, and with it all that it had in mind; the answer owns what the next one does. */
+    restart(): void {
+      process.dead = true;
+      process = { frozen: false, dead: false };
+      tasks = [];
+      alarms = [];
+    },
+  };
+}
+
+/** A small generator of numbers in [0, 1) with a good spread (mulberry32). */
+function generator(seed: number): () => number {
+  let state = (seed * 2_654_435_769) >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
