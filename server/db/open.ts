@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
+import { createSnapshot } from "./snapshot.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 /**
@@ -12,6 +13,11 @@ export interface Db {
   readonly sqlite: Database;
   readonly orm: BunSQLiteDatabase<typeof schema>;
   readonly write: Writer;
+  /**
+   * Lets all reads of this tick share one snapshot: a statement alone pays for the locks of a transaction of its own,
+   * which cost more than the reading. It ends with the tick, so nobody reads what was true before they asked.
+   */
+  read(): void;
   /** Changes whenever another process commits: the command line may edit keys while the server runs. */
   dataVersion(): number;
   close(): void;
@@ -35,14 +41,17 @@ export function openDatabase(path: string, options: { vecLibrary?: string | null
   if (options.vecLibrary) sqlite.loadExtension(options.vecLibrary);
   migrate(sqlite, path);
   const version = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
-  const write = createWriter(sqlite);
+  const snapshot = createSnapshot(sqlite);
+  const write = createWriter(sqlite, snapshot.end);
   return {
     sqlite,
     orm: drizzle(sqlite, { schema }),
     write,
+    read: snapshot.begin,
     dataVersion: () => version.get()!.data_version,
     close() {
       write.flush();
+      snapshot.end();
       sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
       sqlite.close(false);
     },

@@ -20,8 +20,11 @@ interface Queued {
 
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
-/** Group commit: one durable commit (an fsync) for everything that arrives in one tick. */
-export function createWriter(sqlite: Database): Writer {
+/**
+ * Group commit: one durable commit (an fsync) for everything that arrives in one tick. `endRead` ends the transaction
+ * in which this connection reads, if there is one.
+ */
+export function createWriter(sqlite: Database, endRead: () => void = () => {}): Writer {
   // Prepared once: these run at every commit.
   const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
   let queue: Queued[] = [];
@@ -42,6 +45,7 @@ export function createWriter(sqlite: Database): Writer {
     const batch = queue;
     if (batch.length === 0) return;
     queue = [];
+    endRead();
     const outcomes = commit(batch, plainly) ?? commit(batch, inSavepoint);
     batch.forEach(({ resolve, reject }, index) => {
       const outcome = outcomes![index]!;

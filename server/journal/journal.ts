@@ -83,6 +83,7 @@ export function createJournal({
 
   /** Entries after `after`, oldest first. */
   function read(runId: string, after = 0, limit = -1): JournalEntry[] {
+    db.read();
     return selectEvents.all(runId, after, limit).map((row) => ({
       seq: row.seq,
       at: row.at_ms,
@@ -95,7 +96,10 @@ export function createJournal({
     commit,
     append,
     read,
-    head: (runId: string) => selectHead.get(runId),
+    head(runId: string): RunHead | null {
+      db.read();
+      return selectHead.get(runId);
+    },
     /** Stores an agent as a run pins it; within a write. Answers the hash by which `snapshot` finds it. */
     pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, JSON.stringify(agent)),
     /** Names what `pin` will call the same agent. */
