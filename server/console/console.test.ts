@@ -7,6 +7,7 @@ import { createRateLimiter } from "../http/rate-limit.ts";
 import { pathOf } from "../http/schemas.ts";
 import { createKeyStore } from "../keys/store.ts";
 import { createProjectStore } from "../projects/store.ts";
+import type { Watches } from "../runs/watch.ts";
 import { createAccounts } from "./accounts.ts";
 import { createConsole } from "./console.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
@@ -27,7 +28,7 @@ async function startConsole({ secureCookie = true } = {}) {
   const limiter = createRateLimiter();
   const accounts = createAccounts({ db, passwords: createPasswords(), throttle: createLoginThrottle(), now });
   const setup = createSetup({ db, accounts, now });
-  const listeners = new Set<(runId: string) => void>();
+  const listeners = new Set<Parameters<Watches["listen"]>[0]>();
   const closing = new AbortController();
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
@@ -339,7 +340,7 @@ describe("live runs", () => {
     return { reader, read: async () => new TextDecoder().decode((await reader.read()).value) };
   }
   const change = (...ids: string[]) => {
-    for (const id of ids) for (const listener of server.listeners) listener(id);
+    for (const id of ids) for (const listener of server.listeners) listener(id, []);
   };
 
   test("names each run of the scope that changed, once for a burst, and none of another scope", async () => {

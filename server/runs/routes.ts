@@ -10,6 +10,7 @@ import { notFound } from "../http/not-found.ts";
 import { pageParameters, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
+import { atMostEvery } from "../lib/at-most-every.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { CancelRun, CreateRun, SubmitToolOutputs } from "./schema.ts";
 import type { RunService } from "./service.ts";
@@ -107,6 +108,9 @@ export const runRoutes = (deps: RunRoutes) => {
     );
 };
 
+// The stream of a key that was revoked ends within a second: a quiet one looks every second, so this must be less.
+const recheck_ms = 500;
+
 const start: Cursor = { seq: 0, anchor: null, offset: 0 };
 
 function streamOf(
@@ -124,7 +128,9 @@ function streamOf(
     });
   const abort = new AbortController();
   request.signal.addEventListener("abort", () => abort.abort());
-  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), () => isValid(principal, request));
+  // Not at every token: the key is looked up in the database.
+  const allowed = atMostEvery(recheck_ms, () => isValid(principal, request));
+  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), allowed);
   const stream = pulledStream(texts, abort, (byReader) => {
     // Cancelling a run that is over is refused, which is just what is wanted here.
     if (byReader && cancelOnLeave)

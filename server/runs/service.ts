@@ -4,7 +4,7 @@ import { runError } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { RunCreated } from "../core/run-event.ts";
+import type { RunCreated, RunEvent } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
@@ -47,7 +47,8 @@ export function createRunService({
 }) {
   const deadlines = createDeadlines(db.sqlite, expire, now);
   // A run that begins to wait may have to end sooner than it would have had to before.
-  const unlisten = watches.listen((runId) => {
+  const unlisten = watches.listen((runId, entries) => {
+    if (!entries.some(({ event }) => newDeadline.has(event.type))) return;
     const at = runs.expiry(runId);
     if (at !== null) deadlines.arm(at);
   });
@@ -66,7 +67,7 @@ export function createRunService({
       journal.pin(scope, run_id, agent);
       return inserted;
     });
-    pool.start(run_id);
+    pool.start(run_id, { history: entries, agent });
     return runObject(fold(entries), runs.expiry(run_id));
   }
 
@@ -132,7 +133,9 @@ export function createRunService({
     const watch = watches.join(runId);
     try {
       const end = performance.now() + ms;
-      while (journal.head(runId)?.status === "in_progress") {
+      for (let seen = -1; ; ) {
+        if (watch.commits() !== seen && journal.head(runId)?.status !== "in_progress") return;
+        seen = watch.commits(); // Deltas wake us too, and change nothing here.
         const left = end - performance.now();
         if (left <= 0 || !(await watch.next(left))) return;
       }
@@ -157,6 +160,9 @@ export function createRunService({
 
   return { create, submit, cancel, settled, recover, stop };
 }
+
+/** What gives a run another time to end by; its end takes that away, which no timer needs to know. */
+const newDeadline = new Set<RunEvent["type"]>(["run.created", "run.requires_action", "run.resumed"]);
 
 function pinned(
   scope: Scope,

@@ -20,12 +20,14 @@ interface Watch {
   readers: number;
 }
 
+type Listener = (runId: string, entries: readonly JournalEntry[]) => void;
+
 export type Watches = ReturnType<typeof createWatches>;
 
 /** Wakes those who wait for a run. Holds no queue: a reader that is woken reads the journal and the live deltas itself. */
 export function createWatches(now: () => number = Date.now) {
   const watches = new Map<string, Watch>();
-  const listeners = new Set<(runId: string) => void>();
+  const listeners = new Set<Listener>();
 
   function watchOf(runId: string): Watch {
     const known = watches.get(runId);
@@ -58,7 +60,7 @@ export function createWatches(now: () => number = Date.now) {
     }
     wake(watch);
     forget(runId, watch);
-    for (const listener of listeners) listener(runId);
+    for (const listener of listeners) listener(runId, entries);
   }
 
   function delta(runId: string, piece: Delta): void {
@@ -92,8 +94,8 @@ export function createWatches(now: () => number = Date.now) {
     join,
     readers: (runId: string) => watches.get(runId)?.readers ?? 0,
     live: (runId: string) => watches.get(runId)?.live ?? null,
-    /** Hears of every run that changed, until the answer is called. */
-    listen(listener: (runId: string) => void) {
+    /** Hears what was committed, of every run, until the answer is called. */
+    listen(listener: Listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
