@@ -139,11 +139,13 @@ export function createPool({
     const head = drivable(runId);
     if (stopped || !head) return;
     const key = keyOf(head);
-    const queue = queues.get(key);
+    const queue = queues.get(key) ?? new Map<string, Scope>();
     // Whoever finds nobody waiting and a free slot needs no queue.
-    if (!queue && hasSlot(key, head)) return drive(head, begun);
-    queues.set(key, (queue ?? new Map<string, Scope>()).set(runId, head));
-    advance(key);
+    if (queue.size === 0 && hasSlot(key, head)) drive(head, begun);
+    else {
+      queues.set(key, queue.set(runId, head));
+      advance(key);
+    }
   }
 
   const hasSlot = (key: string, scope: Scope): boolean => (busy.get(key) ?? 0) < slots(scope);
