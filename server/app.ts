@@ -172,6 +172,7 @@ export function createApp({
       }),
     )
     .onRequest(({ request }) => {
+      db.snapshot.begin();
       if (closing.signal.aborted && request.method !== "GET")
         throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
     })

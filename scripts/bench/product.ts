@@ -59,6 +59,7 @@ export async function startProduct({ parent, model, tls }: ProductOptions) {
 
   return {
     pid: server.pid,
+    database: join(dataDir, "runnel.db"),
     first200_ms,
     idle_mib: memory(server.pid),
     /** Reads one agent. */
@@ -67,6 +68,16 @@ export async function startProduct({ parent, model, tls }: ProductOptions) {
       headers,
       ca,
     }),
+    /** Writes one agent. */
+    write: async (): Promise<Omit<Load, "connections">> => ({
+      url: `${address}/v1/agents/${await agent("t1-d0")}`,
+      method: "PATCH",
+      headers,
+      ca,
+      body: JSON.stringify({ metadata: { bench: "yes" } }),
+    }),
+    /** Reads a page of runs. */
+    list: (): Omit<Load, "connections"> => ({ url: `${address}/v1/runs?limit=20`, headers, ca }),
     /** Makes runs of a model and waits for the end of each. */
     run: async (name: string): Promise<Omit<Load, "connections">> => ({
       url: `${address}/v1/runs?wait=60`,

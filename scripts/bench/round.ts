@@ -103,6 +103,28 @@ async function bursts({ product, volatile }: Systems, duration_ms: number): Prom
   };
 }
 
+/** The same work on a server with few stored runs and on one with many: what the ratios say is the growth. */
+export async function measureGrowth({ few, many }: { few: Product; many: Product }, ms: number): Promise<Figures> {
+  const figures: Figures = {};
+  const loads: [string, (product: Product) => Promise<Omit<Load, "connections">> | Omit<Load, "connections">][] = [
+    ["read", (product) => product.read()],
+    ["list", (product) => product.list()],
+    ["write", (product) => product.write()],
+    ["run", (product) => product.run("t1-d0")],
+    ["stream", (product) => product.stream("t200-d0")],
+  ];
+  for (const [name, load] of loads)
+    for (const [size, product] of [
+      ["few", few],
+      ["many", many],
+    ] as const) {
+      const request = await load(product);
+      await measure({ ...request, connections: 8, duration_ms: ms / 4 });
+      figures[`${name}.${size}_ms`] = 1000 / (await measure({ ...request, connections: 8, duration_ms: ms })).perSecond;
+    }
+  return figures;
+}
+
 async function readsUnderLoad({ product }: Systems, duration_ms: number): Promise<Figures> {
   const busy = measure({ ...(await product.stream(burst)), connections: 20, duration_ms });
   const read = await measure({ ...(await product.read()), connections: 1, duration_ms: duration_ms * 0.7 });

@@ -27,6 +27,7 @@ const timeLength = 10;
 const randomLength = 16;
 
 let lastTime = -1;
+let lastTimeText = "";
 let lastRandom = new Uint8Array(randomLength);
 
 /**
@@ -38,13 +39,18 @@ export function newId(kind: Kind, now: number = Date.now()): string {
   if (now <= lastTime) increment(lastRandom);
   else {
     lastTime = now;
+    lastTimeText = timeText(now);
     lastRandom = crypto.getRandomValues(new Uint8Array(randomLength)).map((byte) => byte & 31);
   }
-  let time = "";
-  for (let rest = lastTime, i = 0; i < timeLength; i++, rest = Math.floor(rest / 32)) time = alphabet[rest % 32] + time;
   let random = "";
-  for (const digit of lastRandom) random += alphabet[digit];
-  return `${prefixes[kind]}_${time}${random}`;
+  for (let i = 0; i < randomLength; i++) random += alphabet[lastRandom[i]!];
+  return `${prefixes[kind]}_${lastTimeText}${random}`;
+}
+
+function timeText(now: number): string {
+  let text = "";
+  for (let rest = now, i = 0; i < timeLength; i++, rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text;
+  return text;
 }
 
 /** For a simulation, whose clock begins anew: the next id depends on no id before it. */

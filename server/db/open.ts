@@ -6,6 +6,7 @@ import { createDatabase } from "./create.ts";
 import { looksLikeDatabase, nameDamage } from "./damage.ts";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
+import { createSnapshot, type Snapshot } from "./snapshot.ts";
 import { requireOwn } from "./version.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -17,6 +18,8 @@ export interface Db {
   readonly sqlite: Database;
   readonly orm: BunSQLiteDatabase<typeof schema>;
   readonly write: Writer;
+  /** Lets all reads of this tick share one. */
+  readonly snapshot: Snapshot;
   /** Changes whenever another process commits: the command line may edit keys while the server runs. */
   dataVersion(): number;
   close(): void;
@@ -60,14 +63,17 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve }: OpenDa
   if (vecLibrary) sqlite.loadExtension(vecLibrary);
   migrate(sqlite, path);
   const version = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
-  const write = createWriter(sqlite, relieve);
+  const snapshot = createSnapshot(sqlite);
+  const write = createWriter(sqlite, { relieve, endRead: snapshot.end });
   return {
     sqlite,
     orm: drizzle(sqlite, { schema }),
     write,
+    snapshot,
     dataVersion: () => version.get()!.data_version,
     close() {
       write.flush();
+      snapshot.end();
       failpoint?.("before_checkpoint");
       truncateLog(sqlite);
       failpoint?.("after_checkpoint");

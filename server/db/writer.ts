@@ -23,9 +23,13 @@ type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
 /**
  * Group commit: one durable commit (an fsync) for everything that arrives in one tick. `relieve` makes room on a full
- * disk: what was refused for want of it is then tried once more, before anybody hears of it.
+ * disk: what was refused for want of it is then tried once more, before anybody hears of it. `endRead` ends the
+ * transaction in which this connection reads, if there is one.
  */
-export function createWriter(sqlite: Database, relieve: () => boolean = () => false): Writer {
+export function createWriter(
+  sqlite: Database,
+  { relieve = () => false, endRead = () => {} }: { relieve?: () => boolean; endRead?: () => void } = {},
+): Writer {
   // Prepared once: these run at every commit.
   const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
   let queue: Queued[] = [];
@@ -46,6 +50,7 @@ export function createWriter(sqlite: Database, relieve: () => boolean = () => fa
     const batch = queue;
     if (batch.length === 0) return;
     queue = [];
+    endRead();
     const outcomes = commit(batch, plainly) ?? oneByOne(batch);
     batch.forEach(({ resolve, reject }, index) => {
       const outcome = outcomes[index]!;

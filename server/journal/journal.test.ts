@@ -70,12 +70,13 @@ test("nothing to append changes nothing and wakes nobody, also after the end", a
 
 test("readers are woken after the entries are durable, never before", async () => {
   using bench = await begun();
-  const heard: [inTransaction: boolean, entries: number][] = [];
-  bench.watches.listen((id) => heard.push([bench.db.sqlite.inTransaction, bench.journal.read(id).length]));
+  const before = bench.db.write.commits();
+  const heard: [commits: number, entries: number][] = [];
+  bench.watches.listen((id) => heard.push([bench.db.write.commits() - before, bench.journal.read(id).length]));
   const appended = bench.journal.append(bench.run_id, [resumed]);
   expect(heard).toEqual([]);
   await appended;
-  expect(heard).toEqual([[false, 2]]);
+  expect(heard).toEqual([[1, 2]]);
 });
 
 test("an agent is found by the hash of what a run pinned", async () => {

@@ -80,6 +80,7 @@ export function createJournal({
   /** Makes what `produce` inserts durable, all or nothing, and then wakes the readers. It runs inside the write. */
   async function commit(runId: string, produce: () => JournalEntry[]): Promise<JournalEntry[]> {
     const entries = await db.write(produce);
+    db.snapshot.begin(); // Whoever is woken reads now.
     if (failpoint) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);
     if (entries.length > 0) wake(runId, entries);
     return entries;
@@ -90,6 +91,7 @@ export function createJournal({
 
   /** Entries after `after`, oldest first. */
   function read(runId: string, after = 0, limit = -1): JournalEntry[] {
+    db.snapshot.begin();
     return selectEvents.all(runId, after, limit).map((row) => ({
       seq: row.seq,
       at: row.at_ms,
@@ -102,7 +104,10 @@ export function createJournal({
     commit,
     append,
     read,
-    head: (runId: string) => selectHead.get(runId),
+    head(runId: string): RunHead | null {
+      db.snapshot.begin();
+      return selectHead.get(runId);
+    },
     /** Stores an agent as a run pins it; within a write. Answers the hash by which `snapshot` finds it. */
     pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, JSON.stringify(agent)),
     /** Names what `pin` will call the same agent. */

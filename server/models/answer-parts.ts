@@ -56,11 +56,10 @@ export function answerParts() {
     if (part.type === "text-end" || part.type === "reasoning-end") yield* close(part.id);
   }
 
-  function toolCall(call: Extract<LanguageModelV4StreamPart, { type: "tool-call" }>): ModelEvent {
-    const metadata = call.providerMetadata && { metadata: call.providerMetadata };
+  function toolCall(name: string, input: string, metadata?: Record<string, unknown>): ModelEvent {
     // No text at all is how some servers write "no arguments".
-    const text = call.input.trim() === "" ? "{}" : call.input;
-    return { type: "tool_call", part: parts++, name: call.toolName, arguments: text, ...metadata };
+    const text = input.trim() === "" ? "{}" : input;
+    return { type: "tool_call", part: parts++, name, arguments: text, ...(metadata && { metadata }) };
   }
 
   function* closeAll(): Generator<ModelEvent> {

@@ -72,7 +72,7 @@ function toPart(part: AssistantPart): AssistantContent[number] {
 }
 
 /** Providers take only objects back, so arguments that were none go back as text inside one. */
-function toInput(text: string): Record<string, unknown> {
+export function toInput(text: string): Record<string, unknown> {
   try {
     const input: unknown = JSON.parse(text);
     if (typeof input === "object" && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;

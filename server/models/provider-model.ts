@@ -7,7 +7,8 @@ import type {
 } from "@ai-sdk/provider";
 import { answerParts } from "./answer-parts.ts";
 import { callOptions } from "./call-options.ts";
-import { abortedError, incompleteError, toModelError } from "./model-error.ts";
+import { incompleteError, toModelError } from "./model-error.ts";
+import { modelOf } from "./model-stream.ts";
 import {
   type FinishReason,
   type Model,
@@ -29,47 +30,7 @@ export interface Dialect {
 
 /** Gives a model of the AI SDK the shape of our port. */
 export function providerModel(model: LanguageModelV4, dialect: Dialect): Model {
-  return { stream: (request, signal) => stream(model, dialect, request, signal) };
-}
-
-async function* stream(
-  model: LanguageModelV4,
-  dialect: Dialect,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ModelEvent> {
-  const call = callAbort(signal);
-  try {
-    for await (const event of answer(model, dialect, request, call.signal)) {
-      // Chunks that were already here when the caller aborted are not news any more.
-      if (signal.aborted) break;
-      yield event;
-      if (event.type === "done" || event.type === "error") return;
-    }
-    yield { type: "error", error: signal.aborted ? abortedError : incompleteError, usage: unknownUsage };
-  } catch (failure) {
-    // The signal decides: what an SDK throws after an abort depends on the abort's reason and on the moment.
-    const error = signal.aborted ? abortedError : toModelError(failure, dialect.secrets);
-    yield { type: "error", error, usage: unknownUsage };
-  } finally {
-    call.end();
-  }
-}
-
-/** A signal that also ends when the reader stops early, so that no request outlives its stream. */
-function callAbort(signal: AbortSignal) {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  return {
-    signal: controller.signal,
-    end() {
-      // A run's signal lives through many calls and would keep every one of them in memory.
-      signal.removeEventListener("abort", abort);
-      abort();
-    },
-  };
+  return modelOf((request, signal) => answer(model, dialect, request, signal), dialect.secrets);
 }
 
 async function* answer(
@@ -78,7 +39,6 @@ async function* answer(
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  signal.throwIfAborted();
   const options = { ...callOptions(request), providerOptions: dialect.options(request), abortSignal: signal };
   const reader = (await model.doStream(options)).stream.getReader();
   const parts = answerParts();
@@ -106,7 +66,7 @@ function* events(
       yield* parts.read(part);
       break;
     case "tool-call":
-      yield parts.toolCall(part);
+      yield parts.toolCall(part.toolName, part.input, part.providerMetadata);
       break;
     case "error":
       yield { type: "error", error: toModelError(part.error, dialect.secrets), usage: unknownUsage };

@@ -153,6 +153,27 @@ function errorOf(all: ModelEvent[]) {
   return last.error;
 }
 
+const chunkwise = (bytes: Uint8Array) =>
+  new TextDecoder()
+    .decode(bytes)
+    .split(/(?<=\n\n)/)
+    .map((text) => new TextEncoder().encode(text));
+const bytewise = (bytes: Uint8Array) => [...bytes].map((byte) => Uint8Array.of(byte));
+
+/** A fetch whose answers come in these pieces, each by a read of its own. */
+function inPieces(cut: (bytes: Uint8Array) => Uint8Array[]) {
+  const cutting = async (...args: Parameters<typeof globalThis.fetch>) => {
+    const pieces = cut(await (await fetch(...args)).bytes());
+    const pull = (controller: ReadableStreamDefaultController) => {
+      const piece = pieces.shift();
+      if (piece) controller.enqueue(piece);
+      else controller.close();
+    };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), events);
+  };
+  return cutting as typeof globalThis.fetch;
+}
+
 /** The first half of a text answer; then the stream ends, or stays open for ever. */
 function half(each: Case, then: "end" | "wait"): Answer {
   return async () => {
@@ -167,7 +188,7 @@ function half(each: Case, then: "end" | "wait"): Answer {
 
 describe.each(cases)("$provider", (each) => {
   test("streams a text delta by delta and says that it is done", async () => {
-    const all = await ask(each, replay(each, "text"));
+    const all = await ask(each, replay(each, "text"), inPieces(chunkwise));
     const deltas = all.flatMap((event) => (event.type === "delta" ? [event.text] : []));
     expect(deltas).toEqual(["Hello", ", ", "world", "."]);
     expect(all.at(-1)).toEqual({ type: "done", finish: "stop", usage: each.usage });
@@ -201,18 +222,7 @@ describe.each(cases)("$provider", (each) => {
   });
 
   test("puts characters together whose bytes arrive one by one", async () => {
-    const byteWise = async (...args: Parameters<typeof globalThis.fetch>) => {
-      const answer = await fetch(...args);
-      const bytes = await answer.bytes();
-      const single = new ReadableStream({
-        start(controller) {
-          for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
-          controller.close();
-        },
-      });
-      return new Response(single, events);
-    };
-    const all = await ask(each, replay(each, "unicode"), byteWise as typeof globalThis.fetch);
+    const all = await ask(each, replay(each, "unicode"), inPieces(bytewise));
     expect(textOf(all)).toBe("Grüße, 世界 🌍👩‍🚀!");
   });
 
@@ -428,8 +438,93 @@ function assemble(all: ModelEvent[]) {
 const [openai, anthropic, google, compatible] = cases as [Case, Case, Case, Case];
 
 test("a character whose halves come in two deltas leaves in one", async () => {
-  const all = await ask(compatible, replay(compatible, "split-pair"));
+  const all = await ask(compatible, replay(compatible, "split-pair"), inPieces(chunkwise));
   expect(all.filter((event) => event.type === "delta").map((event) => event.text)).toEqual(["a", "🌍b"]);
+});
+
+/** What comes of these chunks of a chat completion, which all arrive at once. */
+async function chat(...chunks: object[]): Promise<ModelEvent[]> {
+  const end = { choices: [{ delta: {}, finish_reason: "stop" }] };
+  const text = [...chunks, end].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+  return ask(compatible, () => new Response(`${text}data: [DONE]\n\n`, events));
+}
+const says = (delta: object) => ({ choices: [{ delta }] });
+const done = { type: "done", finish: "stop", usage: unknown } as const;
+
+test("what reaches us in one instant is one delta for every stretch of one kind", async () => {
+  const all = await chat(
+    says({ reasoning: "Let " }),
+    says({ reasoning: "me." }),
+    says({ content: "So" }),
+    says({ content: "!" }),
+  );
+  expect(all).toEqual([
+    { type: "delta", part: 0, kind: "reasoning", text: "Let me." },
+    { type: "delta", part: 1, kind: "output", text: "So!" },
+    done,
+  ]);
+});
+
+test("reasoning that stands among the content is kept apart from it", async () => {
+  const thinking = { type: "thinking", thinking: [{ type: "text", text: "Hm." }, null] };
+  const all = await chat(says({ content: [thinking, { type: "text", text: "So." }, null] }));
+  expect([textOf(all, "reasoning"), textOf(all)]).toEqual(["Hm.", "So."]);
+});
+
+test("a server that does not stream is understood as well", async () => {
+  const call = { id: "a", type: "function", function: { name: "weather", arguments: "{}" } };
+  const message = { role: "assistant", content: "Let me look.", tool_calls: [call] };
+  const usage = { prompt_tokens: 3, completion_tokens: 4 };
+  const all = await ask(compatible, json({ choices: [{ message, finish_reason: "tool_calls" }], usage }, {}));
+  expect(textOf(all)).toBe("Let me look.");
+  expect(callsOf(all)).toEqual([[1, "weather", "{}"]]);
+  expect(all.at(-1)).toMatchObject({ finish: "tool_calls", usage: { input_tokens: 3, output_tokens: 4 } });
+});
+
+test("calls without an index are told apart by their ids, and arguments may come as an object", async () => {
+  const call = (id: string | null, name: string | null, args: unknown) =>
+    says({ tool_calls: [{ id, function: { name, arguments: args } }] });
+  const all = await chat(
+    call("a", "weather", '{"city":'),
+    call(null, null, '"Oslo"}'),
+    call("b", "weather", { city: "Rome" }),
+  );
+  expect(callsOf(all)).toEqual([
+    [0, "weather", '{"city":"Oslo"}'],
+    [1, "weather", '{"city":"Rome"}'],
+  ]);
+});
+
+test("what a server sends along with a call goes back with it", async () => {
+  const extra_content = { google: { thought_signature: "signed" } };
+  const all = await chat(
+    says({ tool_calls: [{ index: 0, id: "a", function: { name: "weather", arguments: "" }, extra_content }] }),
+  );
+  const call = all.find((event) => event.type === "tool_call")!;
+  const messages = [{ role: "assistant" as const, parts: [{ ...call, id: "call_ours" }] }];
+  expect(await bodyFor(compatible, { messages })).toMatchObject({ messages: [{ tool_calls: [{ extra_content }] }] });
+});
+
+test("a refusal is read by whoever asked, and counts as filtered", async () => {
+  const all = await chat(says({ refusal: "I may not." }));
+  expect([textOf(all), all.at(-1)]).toEqual(["I may not.", { ...done, finish: "content_filter" }]);
+});
+
+test.each([[null], [7], ["text"], [[]], [{ choices: 3 }], [{ choices: [null] }], [says({ content: 5 })]])(
+  "a chunk that is none (%j) harms nobody",
+  async (chunk) => {
+    const all = await chat(chunk as object, says({ content: "Well." }));
+    expect([textOf(all), all.at(-1)?.type]).toEqual(["Well.", "done"]);
+  },
+);
+
+test("a call without a name is no call: the answer is taken for broken", async () => {
+  const all = await chat(
+    says({ content: "Well." }),
+    says({ tool_calls: [{ index: 0, function: { arguments: "{}" } }] }),
+  );
+  expect(callsOf(all)).toEqual([]);
+  expect(errorOf(all).retryable).toBe(true);
 });
 
 test("an answer that a filter stopped says so", async () => {

@@ -46,7 +46,7 @@ function machine(fateOf: (runId: string) => Fate) {
     const { resolve } = died;
     // What a process had in mind when it died never reaches the database, and nobody hears of it.
     let alive = true;
-    const write = createWriter(db.sqlite);
+    const write = createWriter(db.sqlite, { endRead: db.snapshot.end });
     const never = new Promise<never>(() => {});
     const mortal = <T>(job: () => T): Promise<T> =>
       alive ? write(() => (alive ? job() : null)).then((value) => (alive ? (value as T) : never)) : never;

@@ -3,7 +3,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { failedEvents } from "../core/conclude.ts";
 import { runError } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
-import type { RunEvent } from "../core/run-event.ts";
+import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { unknownRunUsage } from "../core/usage.ts";
@@ -20,6 +20,12 @@ export type Prepare = (
   scope: Scope,
   agent: AgentSnapshot,
 ) => Pick<RunStart, "connection" | "model" | "secrets" | "egress">;
+
+/** What a run is driven with: read from the journal, or at hand when it was just created. */
+interface Begun {
+  history: JournalEntry[];
+  agent: AgentSnapshot;
+}
 
 interface Drive {
   id: number;
@@ -131,13 +137,20 @@ export function createPool({
   }
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
-  function start(runId: string): void {
+  function start(runId: string, begun?: Begun): void {
     const head = drivable(runId);
     if (stopped || !head) return;
     const key = keyOf(head);
-    queues.set(key, (queues.get(key) ?? new Map<string, Scope>()).set(runId, head));
-    advance(key);
+    const queue = queues.get(key) ?? new Map<string, Scope>();
+    // Whoever finds nobody waiting and a free slot needs no queue.
+    if (queue.size === 0 && hasSlot(key, head)) drive(head, begun);
+    else {
+      queues.set(key, queue.set(runId, head));
+      advance(key);
+    }
   }
+
+  const hasSlot = (key: string, scope: Scope): boolean => (busy.get(key) ?? 0) < slots(scope);
 
   function drivable(runId: string): RunHead | null {
     const head = journal.head(runId);
@@ -149,20 +162,17 @@ export function createPool({
     const queue = queues.get(key);
     for (const [runId, scope] of queue ?? []) {
       const head = drivable(runId);
-      if (head && (busy.get(key) ?? 0) >= slots(scope)) return;
+      if (head && !hasSlot(key, scope)) return;
       queue!.delete(runId);
       if (head) drive(head);
     }
     queues.delete(key);
   }
 
-  function drive(head: RunHead): void {
+  function drive(head: RunHead, begun?: Begun): void {
     const { run_id, attempt } = head;
     try {
-      const history = journal.read(run_id);
-      const created = history[0]?.event;
-      if (created?.type !== "run.created") throw new Error(`Journal of ${run_id} has no beginning.`);
-      const agent = journal.snapshot(head, created.agent_hash);
+      const { history, agent } = begun ?? recorded(head);
       const thread = leastBusy();
       const one: Drive = { id: ++count, run_id, owner: keyOf(head), thread };
       const order: Order = {
@@ -175,6 +185,13 @@ export function createPool({
     } catch (error) {
       void end(run_id, attempt, error);
     }
+  }
+
+  function recorded(head: RunHead): Begun {
+    const history = journal.read(head.run_id);
+    const created = history[0]?.event;
+    if (created?.type !== "run.created") throw new Error(`Journal of ${head.run_id} has no beginning.`);
+    return { history, agent: journal.snapshot(head, created.agent_hash) };
   }
 
   const leastBusy = (): Thread => {

@@ -11,6 +11,7 @@ import { notFound } from "../http/not-found.ts";
 import { pageParameters, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
+import { atMostEvery } from "../lib/at-most-every.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { CancelRun, CreateRun, SubmitToolOutputs } from "./schema.ts";
 import type { Note, RunService } from "./service.ts";
@@ -117,6 +118,9 @@ export const runRoutes = (deps: RunRoutes) => {
     );
 };
 
+// The stream of a key that was revoked ends within a second: a quiet one looks every second, so this must be less.
+const recheck_ms = 500;
+
 const start: Cursor = { seq: 0, anchor: null, offset: 0 };
 
 /** Keeps, with the run's own entries, what a request with a key is answered with. */
@@ -150,7 +154,9 @@ function streamOf(
   const abort = new AbortController();
   request.signal.addEventListener("abort", () => abort.abort());
   if (request.signal.aborted) abort.abort(); // Gone while its key was looked at: nobody will read or cancel the stream.
-  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), () => isValid(principal, request));
+  // Not at every token: the key is looked up in the database.
+  const allowed = atMostEvery(recheck_ms, () => isValid(principal, request));
+  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), allowed);
   const stream = pulledStream(texts, abort, (byReader) => {
     // Cancelling a run that is over is refused, which is just what is wanted here.
     if (byReader && cancelOnLeave)

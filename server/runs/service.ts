@@ -76,7 +76,7 @@ export function createRunService({
       note?.(runs.standing(scope, run_id), 0);
       return inserted;
     });
-    pool.start(run_id);
+    pool.start(run_id, { history: entries, agent });
     return runObject(fold(entries), runs.expiry(run_id));
   }
 
@@ -148,7 +148,9 @@ export function createRunService({
     const watch = watches.join(runId);
     try {
       const end = performance.now() + ms;
-      while (journal.head(runId)?.status === "in_progress") {
+      for (let seen = -1; ; ) {
+        if (watch.commits() !== seen && journal.head(runId)?.status !== "in_progress") return;
+        seen = watch.commits(); // Deltas wake us too, and change nothing here.
         const left = end - performance.now();
         if (left <= 0 || !(await watch.next(left, signal))) return;
       }
@@ -165,7 +167,9 @@ export function createRunService({
     const held = (id: string) => suspects.includes(id);
     // Whoever is on trial is not blamed for the crash: only for one that happens in its turn.
     await Promise.all(unfinished.map((id) => pool.recover(id, clean || held(id), held(id))));
-    void trials.hold(suspects).catch(() => suspects.forEach(pool.start)); // A full disk may not keep them back for ever.
+    trials.hold(suspects).catch(() => {
+      for (const id of suspects) pool.start(id); // A full disk may not keep them back for ever.
+    });
     deadlines.load();
     return unfinished.length;
   }

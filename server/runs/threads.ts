@@ -1,4 +1,5 @@
 import { workerEntry } from "../lib/assets.ts";
+import { batched, deltaPace } from "../worker/batched.ts";
 import { createEngine } from "../worker/engine.ts";
 import type { Notice, Order } from "../worker/messages.ts";
 
@@ -37,7 +38,7 @@ export const workerThread: ThreadFactory = (hear, died) => {
 
 /** The same loops on the calling thread: `--workers 0`, and tests. */
 export const sameThread: ThreadFactory = (hear) => {
-  const engine = createEngine(batched<Notice>(hear));
+  const engine = createEngine(batched<Notice>(hear, deltaPace));
   return {
     separate: false,
     send: batched<Order>((orders) => {
@@ -46,15 +47,3 @@ export const sameThread: ThreadFactory = (hear) => {
     end() {},
   };
 };
-
-function batched<T>(pass: (items: T[]) => void): (item: T) => void {
-  let items: T[] = [];
-  return (item) => {
-    if (items.push(item) > 1) return;
-    setImmediate(() => {
-      const batch = items;
-      items = [];
-      pass(batch);
-    });
-  };
-}

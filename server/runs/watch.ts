@@ -22,12 +22,14 @@ interface Watch {
   readers: number;
 }
 
+type Listener = (runId: string) => void;
+
 export type Watches = ReturnType<typeof createWatches>;
 
 /** Wakes those who wait for a run. Holds no queue: a reader that is woken reads the journal and the live deltas itself. */
 export function createWatches(now: () => number = Date.now) {
   const watches = new Map<string, Watch>();
-  const listeners = new Set<(runId: string) => void>();
+  const listeners = new Set<Listener>();
 
   function watchOf(runId: string): Watch {
     const known = watches.get(runId);
@@ -103,7 +105,7 @@ export function createWatches(now: () => number = Date.now) {
     readers: (runId: string) => watches.get(runId)?.readers ?? 0,
     live: (runId: string) => watches.get(runId)?.live ?? null,
     /** Hears of every run that changed, until the answer is called. */
-    listen(listener: (runId: string) => void) {
+    listen(listener: Listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

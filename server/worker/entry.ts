@@ -1,4 +1,5 @@
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
+import { batched, deltaPace } from "./batched.ts";
 import { createEngine } from "./engine.ts";
 import type { Notice, Order } from "./messages.ts";
 
@@ -9,18 +10,7 @@ declare const self: Worker;
 // A thread begins with the environment that the process began with, not with what main has made of it.
 removeProxyEnvironment();
 
-let notices: Notice[] = [];
-
-function send(notice: Notice): void {
-  if (notices.push(notice) === 1) setImmediate(flush);
-}
-
-function flush(): void {
-  const batch = notices;
-  notices = [];
-  self.postMessage(JSON.stringify(batch));
-}
-
+const send = batched<Notice>((notices) => self.postMessage(JSON.stringify(notices)), deltaPace);
 const engine = createEngine(send);
 
 self.onmessage = ({ data }: MessageEvent<string>) => {

@@ -57,7 +57,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
   /** Starts the process on what the last one left in the database. */
   function start(): void {
     threads.living.length = 0;
-    const write = createWriter(db.sqlite);
+    const write = createWriter(db.sqlite, { endRead: db.snapshot.end });
     const refusing = <T>(job: () => T): Promise<T> =>
       write(() => {
         if (full) throw refusal;

@@ -1,0 +1,65 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { openDatabase } from "./open.ts";
+
+const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A database, and another process that writes into it. */
+function opened() {
+  const folder = temporaryFolder();
+  const path = folder.file("runnel.db");
+  const db = openDatabase(path);
+  const other = new Database(path);
+  const count = () => db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM facts").get()!.n;
+  const fact = (name: string) => `INSERT INTO facts VALUES ('${name}', '')`;
+  const before = count();
+  return {
+    db,
+    count: () => count() - before,
+    write: (name: string) => other.run(fact(name)),
+    fact,
+    [Symbol.dispose]() {
+      other.close();
+      db.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+test("what is read in one tick belongs together, and the next tick sees what others wrote meanwhile", async () => {
+  using bench = opened();
+  const { db, count, write } = bench;
+  db.snapshot.begin();
+  expect(count()).toBe(0);
+  write("theirs");
+  db.snapshot.begin();
+  expect(count()).toBe(0);
+  await nextTick();
+  expect(count()).toBe(1);
+  db.snapshot.begin();
+  expect(count()).toBe(1);
+});
+
+test("a write that follows in the same tick is made on what is true then", async () => {
+  using bench = opened();
+  const { db, count, write, fact } = bench;
+  db.snapshot.begin();
+  expect(count()).toBe(0);
+  write("theirs");
+  await db.write(() => db.sqlite.run(fact("ours")));
+  expect(count()).toBe(2);
+});
+
+test("nothing is left open: a transaction that the storage ended is not ended again", async () => {
+  using bench = opened();
+  const { db, count } = bench;
+  db.snapshot.begin();
+  count();
+  db.sqlite.run("ROLLBACK");
+  await nextTick();
+  db.snapshot.begin();
+  db.snapshot.end();
+  db.snapshot.end();
+  expect(db.sqlite.inTransaction).toBe(false);
+});

@@ -1,0 +1,139 @@
+import { answerParts } from "./answer-parts.ts";
+import { incompleteError, toModelError } from "./model-error.ts";
+import { type FinishReason, type ModelEvent, type ModelUsage, unknownUsage } from "./port.ts";
+
+type Kind = "output" | "reasoning";
+type Fields = Record<string, unknown>;
+
+interface Call {
+  id: unknown;
+  name: string;
+  arguments: string;
+  extra_content: unknown;
+}
+
+/**
+ * Reads the chunks of one streamed chat completion. Servers differ in what they send: reasoning has two names or stands
+ * among the content, calls come in pieces with and without an index, errors come as chunks. Throws for what is no JSON.
+ */
+export function chatAnswer(secrets: readonly string[]) {
+  const parts = answerParts();
+  const calls: Call[] = [];
+  const byIndex = new Map<unknown, Call>();
+  let finish: string | null = null;
+  let usage: ModelUsage = unknownUsage;
+  let refused = false;
+  let open: Kind | null = null;
+  let over = false;
+
+  /** Events for payloads that arrived together: what they say is joined, since it reached us in the same instant. */
+  function* read(payloads: readonly string[]): Generator<ModelEvent> {
+    let [kind, text]: [Kind, string] = ["output", ""];
+    for (const payload of payloads) {
+      if (over) return;
+      if (payload === "[DONE]") break;
+      const chunk = fieldsOf(JSON.parse(payload));
+      if (chunk.error) {
+        over = true;
+        if (text !== "") yield* say(kind, text);
+        yield { type: "error", error: toModelError(chunk.error, secrets), usage: unknownUsage };
+        return;
+      }
+      for (const [next, piece] of take(chunk)) {
+        if (next !== kind && text !== "") {
+          yield* say(kind, text);
+          text = "";
+        }
+        [kind, text] = [next, text + piece];
+      }
+    }
+    if (text !== "") yield* say(kind, text);
+  }
+
+  /** Notes everything but the text, and answers the pieces of that. */
+  function take(chunk: Fields): [Kind, string][] {
+    if (chunk.usage) usage = usageOf(fieldsOf(chunk.usage));
+    const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
+    if (typeof choice.finish_reason === "string") finish = choice.finish_reason;
+    const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
+    const pieces: [Kind, string][] = [["reasoning", textOf(delta.reasoning_content ?? delta.reasoning)]];
+    if (typeof delta.content === "string") pieces.push(["output", delta.content]);
+    else if (Array.isArray(delta.content)) pieces.push(...delta.content.map(contentPart));
+    const refusal = textOf(delta.refusal);
+    refused ||= refusal !== "";
+    pieces.push(["output", refusal]);
+    if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) takeCall(fieldsOf(call));
+    return pieces.filter(([, text]) => text !== "");
+  }
+
+  function takeCall({ index, id, function: given, extra_content }: Fields): void {
+    const call = callOf(index, id);
+    const { name, arguments: args } = fieldsOf(given);
+    call.id ??= id;
+    call.name ||= textOf(name);
+    call.arguments += typeof args === "object" && args !== null ? JSON.stringify(args) : textOf(args);
+    call.extra_content ??= extra_content;
+  }
+
+  /** By its index; without one, a new id or nothing to go on with begins the next call. */
+  function callOf(index: unknown, id: unknown): Call {
+    const last = calls.at(-1);
+    const known = typeof index === "number" ? byIndex.get(index) : id && id !== last?.id ? undefined : last;
+    if (known) return known;
+    const call: Call = { id, name: "", arguments: "", extra_content: undefined };
+    calls.push(call);
+    if (typeof index === "number") byIndex.set(index, call);
+    return call;
+  }
+
+  function* say(kind: Kind, text: string): Generator<ModelEvent> {
+    if (open !== kind) {
+      yield* close();
+      open = kind;
+      yield* parts.read({ type: kind === "output" ? "text-start" : "reasoning-start", id: kind });
+    }
+    yield* parts.read({ type: kind === "output" ? "text-delta" : "reasoning-delta", id: kind, delta: text });
+  }
+
+  function* close(): Generator<ModelEvent> {
+    if (open) yield* parts.read({ type: open === "output" ? "text-end" : "reasoning-end", id: open });
+    open = null;
+  }
+
+  /** What the answer came to, once the stream has ended. */
+  function* end(): Generator<ModelEvent> {
+    if (over) return;
+    yield* close();
+    if (finish === null || calls.some(({ name }) => name === ""))
+      return yield { type: "error", error: incompleteError, usage };
+    for (const { name, arguments: input, extra_content } of calls)
+      yield parts.toolCall(name, input, extra_content ? { extra_content } : undefined);
+    yield { type: "done", finish: finishOf(finish, refused), usage };
+  }
+
+  return { read, end };
+}
+
+function contentPart(value: unknown): [Kind, string] {
+  const { type, text, thinking } = fieldsOf(value);
+  if (type !== "thinking") return ["output", textOf(text)];
+  return ["reasoning", Array.isArray(thinking) ? thinking.map((one) => textOf(fieldsOf(one).text)).join("") : ""];
+}
+
+function finishOf(reason: string, refused: boolean): FinishReason {
+  if (reason === "function_call" || reason === "tool_calls") return "tool_calls";
+  if (reason === "stop") return refused ? "content_filter" : "stop";
+  return reason === "length" || reason === "content_filter" ? reason : "other";
+}
+
+const usageOf = (usage: Fields): ModelUsage => ({
+  input_tokens: countOf(usage.prompt_tokens),
+  output_tokens: countOf(usage.completion_tokens),
+  cached_input_tokens: countOf(fieldsOf(usage.prompt_tokens_details).cached_tokens),
+  reasoning_tokens: countOf(fieldsOf(usage.completion_tokens_details).reasoning_tokens),
+});
+
+const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const countOf = (value: unknown): number | null =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;

@@ -1,0 +1,59 @@
+import { toInput } from "./call-options.ts";
+import type { AssistantPart, ModelRequest, ModelTool, PromptMessage } from "./port.ts";
+
+type ToolCall = Extract<AssistantPart, { type: "tool_call" }>;
+
+/** Our request as the body of `POST /chat/completions`, streamed. Fields that the agent does not set are left out. */
+export function chatRequest(model: string, { messages, tools, settings, output_schema }: ModelRequest) {
+  return {
+    model,
+    stream: true,
+    // Without it most servers count nothing in a stream.
+    stream_options: { include_usage: true },
+    messages: messages.flatMap(toMessage),
+    temperature: settings.temperature,
+    max_tokens: settings.max_output_tokens,
+    reasoning_effort: settings.reasoning_effort,
+    ...(tools.length > 0 && {
+      tools: tools.map(toTool),
+      tool_choice: "auto",
+      parallel_tool_calls: settings.parallel_tool_calls,
+    }),
+    ...(output_schema && {
+      response_format: { type: "json_schema", json_schema: { name: "output", schema: output_schema, strict: false } },
+    }),
+  };
+}
+
+const toTool = ({ name, description, parameters }: ModelTool) => ({
+  type: "function",
+  function: { name, description, parameters },
+});
+
+function toMessage(message: PromptMessage): Record<string, unknown>[] {
+  if (message.role === "tool") return [{ role: "tool", tool_call_id: message.call_id, content: message.output }];
+  if (message.role !== "assistant") return [{ role: message.role, content: message.content }];
+  const calls = message.parts.filter((part): part is ToolCall => part.type === "tool_call");
+  const [text, reasoning] = [said(message.parts, "text"), said(message.parts, "reasoning")];
+  // An empty answer is left out: some servers refuse a message without content.
+  if (calls.length === 0 && text === "" && reasoning === "") return [];
+  return [
+    {
+      role: "assistant",
+      content: calls.length > 0 ? text || null : text,
+      ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(calls.length > 0 && { tool_calls: calls.map(toCall) }),
+    },
+  ];
+}
+
+const said = (parts: AssistantPart[], type: "text" | "reasoning"): string =>
+  parts.map((part) => (part.type === type ? part.text : "")).join("");
+
+const toCall = ({ id, name, arguments: args, metadata }: ToolCall) => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(toInput(args)) },
+  // What the server sent along with the call and wants back, such as Gemini's signatures.
+  ...(metadata?.extra_content !== undefined && { extra_content: metadata.extra_content }),
+});
