@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { runMutant } from "../scripts/storm/mutant.ts";
+import { mutants } from "../scripts/storm/mutants.ts";
+import { runStorm } from "./storm/storm.ts";
+
+// It chooses what clients do and how long each life lasts; a failure names it: `npm run storm -- --seed <seed>`.
+const seed = Date.now() % 1_000_000;
+
+test("200 kills during 300 runs lose nothing, repeat nothing that was completed, and show everybody the same", async () => {
+  const { figures, faults } = await runStorm({ kills: 200, runs: 300, seed });
+  expect({ seed, faults: faults.slice(0, 20) }).toEqual({ seed, faults: [] });
+  expect(figures).toMatchObject({ kills: 200, acknowledged: 300 });
+  // A storm that hit nothing would pass as well.
+  const { model_calls_again, keys_again, unknown_asked, unknown_reported } = figures;
+  for (const hits of [model_calls_again, keys_again, unknown_asked, unknown_reported]) expect(hits).toBeGreaterThan(10);
+}, 240_000);
+
+test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
+  "the storm sees through “%s”",
+  async (_, mutant) => {
+    const { counters } = await runMutant(mutant, seed);
+    expect(counters[mutant.caughtBy], `${mutant.caughtBy} with seed ${seed}`).toBeGreaterThan(0);
+  },
+  120_000,
+);

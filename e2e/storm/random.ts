@@ -1,0 +1,20 @@
+/** Numbers of one seed. They choose what is done; when it happens is up to the machine. */
+export interface Random {
+  between(min: number, max: number): number;
+  chance(probability: number): boolean;
+}
+
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  /** Mulberry32: from 0 up to 1. */
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    between: (min, max) => min + next() * (max - min),
+    chance: (probability) => next() < probability,
+  };
+}

@@ -1,0 +1,83 @@
+import { Database } from "bun:sqlite";
+import type { Json } from "../harness.ts";
+
+/** A row of the journal. */
+export interface Row {
+  seq: number;
+  type: string;
+  text: string;
+  event: Json;
+}
+
+/** A run as the database has it. */
+export interface RecordedRun {
+  id: string;
+  status: string;
+  seq: number;
+  rows: Row[];
+}
+
+export type Journal = ReturnType<typeof createRecord>;
+
+/** What the database holds, read by a process of its own: nothing that the server says about itself is believed. */
+export function createRecord(path: string) {
+  const runs = new Map<string, RecordedRun>();
+  const agents = new Set<string>();
+
+  function withDatabase<T>(read: (db: Database) => T): T {
+    // Read-only: a writer that closes would tidy up, and the server shall find what the kill has left.
+    const db = new Database(path, { readonly: true });
+    try {
+      db.run("PRAGMA busy_timeout = 5000");
+      return db.transaction(() => read(db))();
+    } finally {
+      db.close();
+    }
+  }
+
+  /** Reads what was added since the last time. */
+  function update(): void {
+    withDatabase((db) => {
+      const select = rowsOf(db);
+      for (const { id } of db.query<{ id: string }, []>("SELECT id FROM agents").all()) agents.add(id);
+      for (const { id, status, seq } of headsOf(db)) {
+        const run = runs.get(id) ?? { id, status, seq, rows: [] };
+        runs.set(id, Object.assign(run, { status, seq }));
+        run.rows.push(...select(id, run.rows.length));
+      }
+    });
+  }
+
+  /** Rows that were there at a kill and are not there any more, or say something else. */
+  function rewritten(): string[] {
+    return withDatabase((db) => {
+      const select = rowsOf(db);
+      return [...runs.values()].flatMap(({ id, rows }) => {
+        const now = select(id, 0);
+        return rows.filter(({ text }, index) => now[index]?.text !== text).map(({ seq }) => `${id} ${seq}`);
+      });
+    });
+  }
+
+  /** What SQLite itself finds wrong with the file. */
+  function damage(): string[] {
+    return withDatabase((db) => {
+      const integrity = db.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
+      const broken = integrity.map((row) => row.integrity_check).filter((text) => text !== "ok");
+      const dangling = db.query("PRAGMA foreign_key_check").all();
+      return [...broken, ...dangling.map((row) => JSON.stringify(row))];
+    });
+  }
+
+  return { runs, agents, update, rewritten, damage };
+}
+
+const headsOf = (db: Database) =>
+  db.query<{ id: string; status: string; seq: number }, []>("SELECT id, status, seq FROM runs").all();
+
+function rowsOf(db: Database): (id: string, from: number) => Row[] {
+  const query = db.query<{ seq: number; type: string; text: string }, [string, number]>(
+    "SELECT seq, type, data AS text FROM run_events WHERE run_id = ? ORDER BY seq LIMIT -1 OFFSET ?",
+  );
+  return (id, from) => query.all(id, from).map(({ seq, type, text }) => ({ seq, type, text, event: JSON.parse(text) }));
+}

@@ -1,0 +1,47 @@
+/**
+ * Kills the executable 200 times while 300 runs execute, and then sees that the same storm finds each fault that is put
+ * into the sources on purpose:
+ *
+ *   npm run storm
+ *   npm run storm -- --kills 20 --runs 30 --seed 7
+ */
+import { parseArgs } from "node:util";
+import { counters } from "../e2e/storm/judge.ts";
+import { runStorm, type StormReport } from "../e2e/storm/storm.ts";
+import { isFresh } from "./stamp.ts";
+import { runMutant } from "./storm/mutant.ts";
+import { mutants } from "./storm/mutants.ts";
+
+const { values } = parseArgs({
+  options: { kills: { type: "string" }, runs: { type: "string" }, seed: { type: "string" } },
+});
+const kills = Number(values.kills ?? 200);
+const runs = Number(values.runs ?? 300);
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+
+if (!process.env.RUNNEL_EXECUTABLE && !isFresh()) {
+  const { build } = await import("./build.ts");
+  await build();
+}
+
+console.log(`${kills} kills, ${runs} runs, seed ${seed}`);
+const report = await runStorm({ kills, runs, seed });
+print(report);
+const missed: string[] = [];
+for (const mutant of mutants) {
+  const { counters: found, figures } = await runMutant(mutant, seed);
+  const count = found[mutant.caughtBy];
+  if (count === 0) missed.push(mutant.name);
+  const word = count > 0 ? `caught: ${mutant.caughtBy} ${count}` : "NOT caught";
+  console.log(`${mutant.name.padEnd(46)} ${word} after ${figures.kills} kills, ${figures.seconds} s`);
+}
+process.exitCode = report.faults.length === 0 && missed.length === 0 ? 0 : 1;
+
+function print({ counters: found, figures, faults }: StormReport): void {
+  for (const [name, meaning] of Object.entries(counters))
+    console.log(`${name.padEnd(12)} ${String(found[name as keyof typeof found]).padStart(5)}  ${meaning}`);
+  console.log();
+  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(18)} ${String(value).padStart(7)}`);
+  console.log();
+  for (const text of faults.slice(0, 50)) console.error(text);
+}

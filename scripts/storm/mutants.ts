@@ -1,0 +1,73 @@
+import type { CounterName } from "../../e2e/storm/judge.ts";
+
+/** A fault put into the sources on purpose: a storm that does not see it proves nothing. */
+export interface Mutant {
+  name: string;
+  /** The counter that must see it. */
+  caughtBy: CounterName;
+  file: string;
+  /** Stands in the file exactly once. */
+  find: string;
+  replace: string;
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "recovery ignores stored results",
+    caughtBy: "repeated",
+    file: "server/worker/run-loop.ts",
+    find: `  for (;;) {
+    const command = decide(state);`,
+    replace: `  for (const call of state.calls.filter((call) => state.attempt > 1 && call.status === "completed" && !call.submitted))
+    await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal);
+  for (;;) {
+    const command = decide(state);`,
+  },
+  {
+    name: "no at-most-once check",
+    caughtBy: "unsafe",
+    file: "server/worker/run-tools.ts",
+    find: `if (tool.idempotent || tool.on_unknown === "retry") {`,
+    replace: "if (tool) {",
+  },
+  {
+    name: "a result and its event in two transactions",
+    caughtBy: "torn",
+    file: "server/worker/run-tools.ts",
+    find: `  await turn.record(
+    ...settleCall(call, {
+      ...outcome,`,
+    replace: `  const apart = async (...events: Parameters<Turn["record"]>) => {
+    for (const event of events) await turn.record(event);
+  };
+  await apart(
+    ...settleCall(call, {
+      ...outcome,`,
+  },
+  {
+    name: "publish before commit",
+    caughtBy: "unrecorded",
+    file: "server/db/writer.ts",
+    find: `      begin!.run();
+      const outcomes = batch.map(({ job }) => run(sqlite, job));
+      end!.run();`,
+    replace: `      if (!sqlite.inTransaction) begin!.run();
+      const outcomes = batch.map(({ job }) => run(sqlite, job));
+      setTimeout(() => sqlite.inTransaction && end!.run(), 5);`,
+  },
+  {
+    name: "a resumed stream that forgets its offset",
+    caughtBy: "misread",
+    file: "server/runs/stream.ts",
+    find: `    if (end <= offset) continue;
+    const fresh = text.slice(Math.max(0, text.length - (end - offset)));`,
+    replace: "    const fresh = text;",
+  },
+];
+
+/** The source with the fault in it. Throws when it does not stand there exactly once any more. */
+export function mutate(source: string, { name, file, find, replace }: Mutant): string {
+  const parts = source.split(find);
+  if (parts.length !== 2) throw new Error(`"${name}" fits ${parts.length - 1} places of ${file}, and not one.`);
+  return parts.join(replace);
+}
