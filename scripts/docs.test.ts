@@ -43,6 +43,24 @@ describe("README.md names", () => {
   });
 });
 
+describe("a promise is proven by", () => {
+  const promises = readFileSync(inProject("server/runs/README.md"), "utf8");
+  const rows = (text: string) => text.split("\n").filter((line) => /^\| P\d+ \|/.test(line));
+  const proofs = [...rows(readme), ...rows(promises)].flatMap((row) =>
+    [...row.matchAll(/`([\w/.-]+\.ts)`(?:: "([^"]+)")?/g)].map(([, path, title]) => ({ path: path!, title })),
+  );
+
+  test("something, in both tables, for each of the eleven", () => {
+    const numbers = Array.from({ length: 11 }, (_, index) => `P${index + 1}`);
+    for (const text of [readme, promises]) expect(rows(text).map((row) => row.split(" ")[1]!)).toEqual(numbers);
+    expect(proofs.length).toBeGreaterThan(22);
+  });
+
+  test.each(proofs)("$path $title, which is there", ({ path, title }) => {
+    expect(readFileSync(inProject(path), "utf8")).toContain(title ?? "test");
+  });
+});
+
 function all(command: Command, typed = command.name()): { command: Command; typed: string }[] {
   return [{ command, typed }, ...command.commands.flatMap((child) => all(child, `${typed} ${child.name()}`))];
 }
