@@ -19,9 +19,10 @@ export function truncateLog(sqlite: Database): void {
   }
 }
 
-// SQLite itself moves the log into the database at every thousandth page, and writes it from its beginning again unless
-// somebody reads. What is left to do is to shorten the file after a storm or a long reader.
-const [smallLog_bytes, largeLog_bytes] = [1024 * 1024, 64 * 1024 * 1024];
+// SQLite itself moves the log into the database at every thousandth page (4 MB), and writes it from its beginning again
+// unless somebody reads. What is left to do is to shorten the file after a storm or a long reader. What it needs anyway
+// stays: a commit that must make the file longer takes twice the time.
+const [smallLog_bytes, largeLog_bytes] = [8 * 1024 * 1024, 64 * 1024 * 1024];
 
 /** Keeps the file of the log short: looked after when nothing is written, and in a storm only once it is large. */
 export function keepLogShort(
