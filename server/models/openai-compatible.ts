@@ -20,26 +20,26 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
     const body = JSON.stringify(chatRequest(modelName, request));
     const response = await fetch(url, { method: "POST", headers, body, signal });
     if (!response.ok) throw await refusal(response);
-    const reader = chatAnswer(secrets);
-    for await (const payloads of payloadsOf(response)) yield* reader.read(payloads);
-    yield* reader.end();
+    const chat = chatAnswer(secrets);
+    const payloadsOf = payloadReader();
+    if (response.headers.get("content-type")?.includes("json")) yield* chat.read([await response.text()]);
+    else for await (const bytes of response.body ?? []) yield* chat.read(payloadsOf(bytes));
+    yield* chat.end();
   }
 
   return modelOf(answer, secrets);
 }
 
-/** The data of the events that each read from the network brought. */
-async function* payloadsOf(response: Response): AsyncGenerator<string[]> {
-  if (response.headers.get("content-type")?.includes("json")) return yield [await response.text()];
+/** Turns each read from the network into the data of the events that it brought to an end. */
+function payloadReader(): (bytes: Uint8Array) => string[] {
   let payloads: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => payloads.push(data) });
   const decoder = new TextDecoder();
-  for await (const bytes of response.body ?? []) {
-    parser.feed(decoder.decode(bytes, { stream: true }));
-    if (payloads.length === 0) continue;
-    yield payloads;
+  return (bytes) => {
     payloads = [];
-  }
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    return payloads;
+  };
 }
 
 /** In the shape that `toModelError` judges. */

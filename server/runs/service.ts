@@ -146,13 +146,15 @@ export function createRunService({
   /** Answers when the run is over or needs action, after `ms`, or when the signal is aborted. */
   async function settled(runId: string, ms: number, signal?: AbortSignal): Promise<void> {
     const watch = watches.join(runId);
+    signal?.addEventListener("abort", watch.leave, { once: true });
+    if (signal?.aborted) watch.leave();
     try {
       const end = performance.now() + ms;
       for (let seen = -1; ; ) {
         if (watch.commits() !== seen && journal.head(runId)?.status !== "in_progress") return;
         seen = watch.commits(); // Deltas wake us too, and change nothing here.
         const left = end - performance.now();
-        if (left <= 0 || !(await watch.next(left, signal))) return;
+        if (left <= 0 || !(await watch.next(left))) return;
       }
     } finally {
       watch.leave();

@@ -104,7 +104,7 @@ export function createRunStream({ journal, watches }: StreamDeps) {
         }
         const text = reader.live(watch.live());
         if (text) yield text;
-        else quiet = (await watch.next(look_ms, signal)) ? 0 : quiet + look_ms;
+        else quiet = (await watch.next(look_ms)) ? 0 : quiet + look_ms;
         if (!allowed()) return;
         if (quiet < ping_ms || signal.aborted) continue;
         quiet = 0;

@@ -47,14 +47,15 @@ test("what a lost loop still says is void from its recovery on: its ids would go
   expect(watch.live()).toBeNull();
 });
 
-test("nobody waits longer than asked, or after the abort", async () => {
-  const watch = createWatches().join("a");
+test("nobody waits longer than asked, or after leaving", async () => {
+  const watches = createWatches();
+  const watch = watches.join("a");
   expect(await watch.next(1)).toBe(false);
-  const abort = new AbortController();
-  const waiting = watch.next(60_000, abort.signal);
-  abort.abort();
+  const waiting = watch.next(60_000);
+  watch.leave();
   expect(await waiting).toBe(false);
-  expect(await watch.next(60_000, abort.signal)).toBe(false);
+  expect(await watch.next(60_000)).toBe(false);
+  expect(watches.size()).toBe(0);
 });
 
 test("deltas of a start that was given up belong to nothing", () => {

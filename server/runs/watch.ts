@@ -81,16 +81,32 @@ export function createWatches(now: () => number = Date.now) {
     const watch = watchOf(runId);
     const reader = reads === "reads" ? 1 : 0;
     let here = true;
+    let giveUp = () => {};
     watch.joined++;
     watch.readers += reader;
     return {
       commits: () => watch.commits,
       live: () => watch.live,
-      /** Answers true when something happened, false after `ms` without. */
-      next: (ms: number, signal?: AbortSignal) => next(watch, ms, signal),
+      /** Answers true when something happened, false after `ms` without, or once it has left. One wait at a time. */
+      next(ms: number): Promise<boolean> {
+        if (!here) return Promise.resolve(false);
+        return new Promise((resolve) => {
+          const done = (happened: boolean) => {
+            clearTimeout(timer);
+            watch.waiters.delete(woken);
+            giveUp = () => {};
+            resolve(happened);
+          };
+          const woken = () => done(true);
+          giveUp = () => done(false);
+          const timer = setTimeout(giveUp, ms);
+          watch.waiters.add(woken);
+        });
+      },
       leave() {
         if (!here) return;
         here = false;
+        giveUp();
         watch.joined--;
         watch.readers -= reader;
         forget(runId, watch);
@@ -115,23 +131,6 @@ export function createWatches(now: () => number = Date.now) {
 }
 
 const begin = (anchor: number, step_index: number): Live => ({ anchor, step_index, pieces: [], length: 0 });
-
-function next(watch: Watch, ms: number, signal?: AbortSignal): Promise<boolean> {
-  if (signal?.aborted) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const done = (happened: boolean) => {
-      clearTimeout(timer);
-      watch.waiters.delete(woken);
-      signal?.removeEventListener("abort", aborted);
-      resolve(happened);
-    };
-    const woken = () => done(true);
-    const aborted = () => done(false);
-    const timer = setTimeout(() => done(false), ms);
-    watch.waiters.add(woken);
-    signal?.addEventListener("abort", aborted);
-  });
-}
 
 /** What a model call has streamed, in the shape of the entry that ends its step. */
 export function partialAnswer(live: Live): Pick<ModelAnswer, "parts" | "deltas"> {
