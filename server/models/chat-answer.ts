@@ -6,7 +6,7 @@ type Kind = "output" | "reasoning";
 type Fields = Record<string, unknown>;
 
 interface Call {
-  id: unknown;
+  id: string;
   name: string;
   arguments: string;
   extra_content: unknown;
@@ -24,18 +24,22 @@ export function chatAnswer(secrets: readonly string[]) {
   let usage: ModelUsage = unknownUsage;
   let refused = false;
   let open: Kind | null = null;
+  // The server has said that this was all, or that it failed.
   let over = false;
+  let failed = false;
 
   /** Events for payloads that arrived together: what they say is joined, since it reached us in the same instant. */
   function* read(payloads: readonly string[]): Generator<ModelEvent> {
     let [kind, text]: [Kind, string] = ["output", ""];
     for (const payload of payloads) {
-      if (over) return;
-      if (payload === "[DONE]") break;
-      const chunk = fieldsOf(JSON.parse(payload));
-      if (chunk.error) {
-        over = true;
-        if (text !== "") yield* say(kind, text);
+      if (over || payload === "") continue;
+      over = payload === "[DONE]";
+      if (over) continue;
+      const chunk = parsed(payload);
+      if (chunk === null || chunk.error) {
+        if (text !== "") yield* say(kind, text); // What came before it was said.
+        if (chunk === null) throw new SyntaxError("A chunk is no JSON.");
+        over = failed = true;
         yield { type: "error", error: toModelError(chunk.error, secrets), usage: unknownUsage };
         return;
       }
@@ -56,7 +60,7 @@ export function chatAnswer(secrets: readonly string[]) {
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
     if (typeof choice.finish_reason === "string") finish = choice.finish_reason;
     const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
-    const pieces: [Kind, string][] = [["reasoning", textOf(delta.reasoning_content ?? delta.reasoning)]];
+    const pieces: [Kind, string][] = [["reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning)]];
     if (typeof delta.content === "string") pieces.push(["output", delta.content]);
     else if (Array.isArray(delta.content)) pieces.push(...delta.content.map(contentPart));
     const refusal = textOf(delta.refusal);
@@ -67,19 +71,19 @@ export function chatAnswer(secrets: readonly string[]) {
   }
 
   function takeCall({ index, id, function: given, extra_content }: Fields): void {
-    const call = callOf(index, id);
     const { name, arguments: args } = fieldsOf(given);
-    call.id ??= id;
+    const call = callOf(index, textOf(id), textOf(name));
+    call.id ||= textOf(id);
     call.name ||= textOf(name);
     call.arguments += typeof args === "object" && args !== null ? JSON.stringify(args) : textOf(args);
     call.extra_content ??= extra_content;
   }
 
-  /** By its index; without one, a new id or nothing to go on with begins the next call. */
-  function callOf(index: unknown, id: unknown): Call {
-    const last = calls.at(-1);
-    const known = typeof index === "number" ? byIndex.get(index) : id && id !== last?.id ? undefined : last;
-    if (known) return known;
+  /** By its index, or the last one. A name under another id, or one with neither id nor index, begins the next call. */
+  function callOf(index: unknown, id: string, name: string): Call {
+    const known = typeof index === "number" ? byIndex.get(index) : calls.at(-1);
+    const isNext = name !== "" && (id !== "" ? known?.id !== "" && known?.id !== id : typeof index !== "number");
+    if (known && !isNext) return known;
     const call: Call = { id, name: "", arguments: "", extra_content: undefined };
     calls.push(call);
     if (typeof index === "number") byIndex.set(index, call);
@@ -102,16 +106,26 @@ export function chatAnswer(secrets: readonly string[]) {
 
   /** What the answer came to, once the stream has ended. */
   function* end(): Generator<ModelEvent> {
-    if (over) return;
+    if (failed) return;
     yield* close();
-    if (finish === null || calls.some(({ name }) => name === ""))
+    const asked = calls.filter(({ name, arguments: args }) => name !== "" || args !== "");
+    // Some servers end without a reason, but say that this is the end.
+    if ((finish === null && !over) || asked.some(({ name }) => name === ""))
       return yield { type: "error", error: incompleteError, usage };
-    for (const { name, arguments: input, extra_content } of calls)
+    for (const { name, arguments: input, extra_content } of asked)
       yield parts.toolCall(name, input, extra_content ? { extra_content } : undefined);
     yield { type: "done", finish: finishOf(finish, refused), usage };
   }
 
-  return { read, end };
+  return { read, end, isOver: () => over };
+}
+
+function parsed(payload: string): Fields | null {
+  try {
+    return fieldsOf(JSON.parse(payload));
+  } catch {
+    return null;
+  }
 }
 
 function contentPart(value: unknown): [Kind, string] {
@@ -120,7 +134,7 @@ function contentPart(value: unknown): [Kind, string] {
   return ["reasoning", Array.isArray(thinking) ? thinking.map((one) => textOf(fieldsOf(one).text)).join("") : ""];
 }
 
-function finishOf(reason: string, refused: boolean): FinishReason {
+function finishOf(reason: string | null, refused: boolean): FinishReason {
   if (reason === "function_call" || reason === "tool_calls") return "tool_calls";
   if (reason === "stop") return refused ? "content_filter" : "stop";
   return reason === "length" || reason === "content_filter" ? reason : "other";

@@ -6,6 +6,9 @@ import { modelOf } from "./model-stream.ts";
 import { ollamaUrl } from "./ollama.ts";
 import type { Connection, Model, ModelEvent, ModelRequest } from "./port.ts";
 
+const answerMax_bytes = 8 * 1024 * 1024;
+const refusalMax_bytes = 64 * 1024;
+
 /**
  * Any server that speaks OpenAI's chat completions: llama.cpp, vLLM, Ollama, gateways. Without an SDK: validating every
  * chunk and piping it through transform streams took two thirds of a token's way through this process.
@@ -21,25 +24,60 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
     const response = await fetch(url, { method: "POST", headers, body, signal });
     if (!response.ok) throw await refusal(response);
     const chat = chatAnswer(secrets);
-    const payloadsOf = payloadReader();
-    if (response.headers.get("content-type")?.includes("json")) yield* chat.read([await response.text()]);
-    else for await (const bytes of response.body ?? []) yield* chat.read(payloadsOf(bytes));
+    if (response.headers.get("content-type")?.startsWith("application/json"))
+      yield* chat.read([await textOf(response, answerMax_bytes)]);
+    else
+      for await (const payloads of payloadsOf(response)) {
+        yield* chat.read(payloads);
+        if (chat.isOver()) break; // Some servers keep the connection open behind the end.
+      }
     yield* chat.end();
   }
 
   return modelOf(answer, secrets);
 }
 
-/** Turns each read from the network into the data of the events that it brought to an end. */
-function payloadReader(): (bytes: Uint8Array) => string[] {
+/** The data of the events that each read from the network brought to an end; at the end, what only lacks its blank line. */
+async function* payloadsOf({ body }: Response): AsyncGenerator<string[]> {
   let payloads: string[] = [];
-  const parser = createParser({ onEvent: ({ data }) => payloads.push(data) });
+  const parser = createParser({
+    onEvent: ({ data }) => payloads.push(data),
+    maxBufferSize: answerMax_bytes, // Else a server that sends no line's end fills the memory.
+    onError(error) {
+      if (error.type === "max-buffer-size-exceeded") throw error;
+    },
+  });
   const decoder = new TextDecoder();
-  return (bytes) => {
+  for await (const bytes of body ?? []) {
     payloads = [];
     parser.feed(decoder.decode(bytes, { stream: true }));
-    return payloads;
-  };
+    if (payloads.length > 0) yield payloads;
+  }
+  payloads = [];
+  parser.feed(`${decoder.decode()}\n\n`);
+  yield payloads.filter(isWhole);
+}
+
+/** What the end of the connection cut is left out: the answer is incomplete then, and not unreadable. */
+function isWhole(payload: string): boolean {
+  try {
+    return payload === "[DONE]" || JSON.parse(payload) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** A body up to so many bytes; the rest is left. */
+async function textOf({ body }: Response, max_bytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = max_bytes;
+  for await (const bytes of body ?? []) {
+    text += decoder.decode(bytes.subarray(0, left), { stream: true });
+    left -= bytes.length;
+    if (left <= 0) break;
+  }
+  return text + decoder.decode();
 }
 
 /** In the shape that `toModelError` judges. */
@@ -47,7 +85,7 @@ async function refusal(response: Response): Promise<Error> {
   const facts = {
     statusCode: response.status,
     responseHeaders: Object.fromEntries(response.headers),
-    responseBody: await response.text(),
+    responseBody: await textOf(response, refusalMax_bytes),
   };
   return Object.assign(new Error(response.statusText), facts);
 }

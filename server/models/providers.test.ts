@@ -495,6 +495,39 @@ test("calls without an index are told apart by their ids, and arguments may come
   ]);
 });
 
+test("an answer that was ended counts, though its server keeps the connection open", async () => {
+  const text = await file(compatible, "text").text();
+  const open = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(text) }), events);
+  const all = await ask(compatible, open);
+  expect([textOf(all), all.at(-1)?.type]).toEqual(["Hello, world.", "done"]);
+});
+
+test.each([
+  ["without its last blank line", (text: string) => text.trimEnd()],
+  ["with carriage returns alone", (text: string) => text.replaceAll("\n", "\r")],
+  ["with both", (text: string) => text.replaceAll("\n", "\r\n")],
+])("a stream %s is read to its end", async (_, change) => {
+  const finish = `data: {"choices":[{"delta":{"content":"So."},"finish_reason":"stop"}]}\n\n`;
+  const all = await ask(compatible, () => new Response(change(finish), events));
+  expect([textOf(all), all.at(-1)?.type]).toEqual(["So.", "done"]);
+});
+
+test("a line without end is given up before it fills the memory", async () => {
+  let sent = 0;
+  const endless = () =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          sent += 1_000_000;
+          controller.enqueue(`${sent === 1_000_000 ? "data: " : ""}${"x".repeat(1_000_000)}`);
+        },
+      }),
+      events,
+    );
+  expect(errorOf(await ask(compatible, endless)).retryable).toBe(true);
+  expect(sent).toBeLessThan(100_000_000);
+});
+
 test("what a server sends along with a call goes back with it", async () => {
   const extra_content = { google: { thought_signature: "signed" } };
   const all = await chat(
