@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import fc from "fast-check";
 import { openDatabase } from "../db/open.ts";
+import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { parseFrames } from "../testing/run-bench.ts";
 import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
@@ -354,15 +355,16 @@ describe("what leaves the key free", () => {
     expect((await send(client, "k", "/v1/agents", agentBody)).status).toBe(201);
   });
 
-  test("an answer that could not be kept: it becomes an error, and its headers do not say otherwise", async () => {
-    await using app = testApp();
+  test("an answer that could not be kept: it is true all the same, and a run that could not be noted is none", async () => {
+    const told: string[] = [];
+    const log: Log = { ...silentLog, error: (message) => told.push(message) };
+    await using app = testApp({ log });
     const client = await app.client();
     app.db.sqlite.run(
       "CREATE TEMP TRIGGER refuse BEFORE INSERT ON idempotency_keys BEGIN SELECT RAISE(ABORT, 'no'); END",
     );
-    const agents = await send(client, "k", "/v1/agents", agentBody, app);
-    expect(codeOf(agents)).toEqual([500, "internal_error"]);
-    expect(agents.body.request_id).toBe(agents.headers.get("x-request-id"));
+    const made = await send(client, "k", "/v1/agents", agentBody, app);
+    expect([made.status, (await client.get(`/v1/agents/${made.body.id}`)).status, told.length]).toEqual([201, 200, 1]);
     const agent_id = await newAgent(client);
     expect(codeOf(await send(client, "r", "/v1/runs", { agent_id, input: "Hello" }, app))).toEqual([
       500,
@@ -387,6 +389,34 @@ describe("what leaves the key free", () => {
     expectAgain(first, await send(client, "k", "/v1/runs", body, app));
     expect(await total(client, "runs")).toBe(1);
   });
+});
+
+test("a wait whose client hung up holds nobody up: the same request waits on for the same run", async () => {
+  const client = await newClient();
+  const agent_id = await newAgent(client, { model: "test/timeout" });
+  const asked = (signal: AbortSignal) =>
+    server.app.handle(
+      new Request("http://localhost/v1/runs?wait=60", {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${client.key.secret}`,
+          "content-type": "application/json",
+          "idempotency-key": "k",
+        },
+        body: JSON.stringify({ agent_id, input: "Hello" }),
+        signal,
+      }),
+    );
+  const gone = new AbortController();
+  const first = asked(gone.signal);
+  while ((await total(client, "runs")) === 0) await Bun.sleep(1);
+  gone.abort();
+  await first;
+  const second = asked(new AbortController().signal);
+  const [{ id }] = (await client.get("/v1/runs")).body.data;
+  await client.post(`/v1/runs/${id}/cancel`);
+  const answer = (await (await second).json()) as { id: string; status: string };
+  expect([answer.id, answer.status, await total(client, "runs")]).toEqual([id, "cancelled", 1]);
 });
 
 describe("who asks again", () => {

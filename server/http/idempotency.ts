@@ -3,9 +3,9 @@ import { AppError } from "../core/errors.ts";
 import type { Db } from "../db/open.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Principal } from "./auth.ts";
-import { errorBody, errorHeaders, fault, toAppError, validationError } from "./errors.ts";
+import { fault, validationError } from "./errors.ts";
 import { createIdempotencyStore, type Known, type Name, type RunAnswer } from "./idempotency-store.ts";
-import { withoutRequestId, withRequestId } from "./response.ts";
+import { withoutRequestId } from "./response.ts";
 
 /** A request with an `Idempotency-Key` on its way. */
 export interface Claim {
@@ -61,7 +61,7 @@ export function createIdempotency({
 }: {
   db: Db;
   seal: Seal;
-  /** Told why an answer could not be kept; the client gets `internal_error` and the id. */
+  /** Told why an answer could not be kept, and of which request. */
   onBug: (error: unknown, requestId: string) => void;
   now: () => number;
 }) {
@@ -145,19 +145,10 @@ export function createIdempotency({
       const sealed = seal.seal(body, placeOf(name));
       await db.write(() => store.keepOther(name, { status, location: headers.get("location"), sealed, agent_ids }));
     } catch (error) {
-      return notKept(response, error);
+      // What was done was done, and saying otherwise would have it done twice: the answer goes out and is not kept.
+      onBug(error, requestIdOf(response));
     }
     return new Response(text, { status, headers });
-  }
-
-  function notKept(response: Response, error: unknown): Response {
-    const refusal = toAppError(error);
-    if (refusal.code === "internal_error") onBug(refusal.cause, requestIdOf(response));
-    const headers = new Headers(response.headers);
-    headers.delete("location");
-    for (const [name, value] of Object.entries(errorHeaders(refusal))) headers.set(name, value);
-    const body = withRequestId(errorBody(refusal), requestIdOf(response));
-    return new Response(body, { status: refusal.status, headers });
   }
 
   return { begin, around, forgetExpired: store.forgetExpired };

@@ -12,5 +12,9 @@ const most = "16384";
 export function allowMoreRequests(): void {
   if (process.platform !== "linux" || !isCompiled || process.env[name]) return;
   const environment = { ...process.env, [name]: most } as Record<string, string>;
-  process.execve?.(process.execPath, [process.execPath, ...process.argv.slice(2)], environment);
+  try {
+    process.execve?.(process.execPath, [process.execPath, ...process.argv.slice(2)], environment);
+  } catch {
+    // A system that forbids it: the server works with what it has.
+  }
 }

@@ -31,6 +31,19 @@ test("a stream that is read to its end says once that it ended by itself", async
   expect(ended).toEqual([false]);
 });
 
+test("a source that breaks is let go, and its reader is told", async () => {
+  const ended: boolean[] = [];
+  const abort = new AbortController();
+  async function* broken() {
+    yield "0";
+    throw new Error("The journal is damaged.");
+  }
+  const reader = pulledStream(broken(), abort, (byReader) => ended.push(byReader)).getReader();
+  await reader.read();
+  await expect(reader.read()).rejects.toThrow("damaged");
+  expect([abort.signal.aborted, ended]).toEqual([true, [false]]);
+});
+
 test("a reader that leaves while the next text is awaited ends the source, once", async () => {
   const ended: boolean[] = [];
   const abort = new AbortController();

@@ -53,7 +53,10 @@ export function pulledStream(
       async pull(controller) {
         handed = false;
         untaken = 0;
-        const { value, done } = await texts.next();
+        const { value, done } = await texts.next().catch((error: unknown) => {
+          end(false); // What it held is let go, as at any other end.
+          throw error;
+        });
         if (!open) return controller.error(new Error("The reader took nothing for too long."));
         if (!done) {
           handed = true;

@@ -408,7 +408,12 @@ test("a run has at most 20 readers, and a place is free again when one leaves", 
 });
 
 /** Follows a run over a real connection, until its first text has come, and hangs up. */
-async function hangUp(server: TestApp, client: Client, body: object): Promise<string> {
+async function hangUp(
+  server: TestApp,
+  client: Client,
+  body: object,
+  meanwhile: (id: string) => Promise<unknown> = async () => {},
+): Promise<string> {
   const http = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => server.app.handle(request) });
   try {
     const abort = new AbortController();
@@ -425,8 +430,9 @@ async function hangUp(server: TestApp, client: Client, body: object): Promise<st
       if (done) throw new Error("The stream ended too soon.");
       text += value;
     }
-    abort.abort();
     const { id } = parseFrames(text)[0]!.data as { id: string };
+    await meanwhile(id);
+    abort.abort();
     await reader.read().catch(() => {});
     return id;
   } finally {
@@ -449,6 +455,22 @@ test("a run is cancelled when its reader hangs up, if it was told so, and only t
   expect(run.status).toBe("requires_action");
   await client.post(`/v1/runs/${kept}/submit_tool_outputs`, answerOf(run));
   expect((await until(server, client, kept, over)).output).toBe("Done.");
+});
+
+test("a run that somebody else reads is not cancelled because its first reader hung up", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const agent_id = await scripted(client, [{ text: "word ".repeat(50_000), delta_ms: 5 }]);
+  const other = new AbortController();
+  const id = await hangUp(server, client, { agent_id, input: "", on_disconnect: "cancel" }, async (run) => {
+    const headers = { ...bearer(client), accept: "text/event-stream" };
+    const request = new Request(`http://localhost/v1/runs/${run}/events`, { headers, signal: other.signal });
+    await server.app.handle(request);
+  });
+  while (server.watches.readers(id) > 1) await Bun.sleep(1);
+  expect((await client.get(`/v1/runs/${id}`)).body.status).toBe("in_progress");
+  other.abort();
+  await client.post(`/v1/runs/${id}/cancel`);
 });
 
 // Ends

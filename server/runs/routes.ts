@@ -58,8 +58,9 @@ export const runRoutes = (deps: RunRoutes) => {
         set.headers.location = `/v1/runs/${run.id}`;
         if (body.stream) return streamOf(deps, principal, run.id, start, request, body.on_disconnect === "cancel");
         if (wait === 0 || typeof claim?.earlier?.seq === "number") return status(201, run);
-        await service.settled(run.id, wait * 1000, deps.closing);
-        await claim?.keepNow(runs.standing(principal, run.id));
+        await service.settled(run.id, wait * 1000, AbortSignal.any([deps.closing, request.signal]));
+        // Whoever hung up was answered nothing: the same request waits on for the same run.
+        if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
         return status(201, answerOf(deps, principal, run.id, claim));
       },
       { permission: { needs: "run", query: ["wait"] }, body: CreateRun },
@@ -158,8 +159,9 @@ function streamOf(
   const allowed = atMostEvery(recheck_ms, () => isValid(principal, request));
   const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), allowed);
   const stream = pulledStream(texts, abort, (byReader) => {
+    // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
     // Cancelling a run that is over is refused, which is just what is wanted here.
-    if (byReader && cancelOnLeave)
+    if (byReader && cancelOnLeave && watches.readers(id) === 0 && !closing.aborted)
       service.cancel(principal, id, "The stream was closed by its reader.").catch(() => {});
   });
   return new Response(stream, { headers: sseHeaders });
