@@ -12,11 +12,11 @@ const onDisk = test.skipIf(!canMount());
 const megabyte = 1024 * 1024;
 
 /** A server on a disk of 64 MB, of which it keeps 3.2 MB free and holds 4 MB as ballast; every answer is looked at. */
-async function startOnSmallDisk() {
+async function startOnSmallDisk(flags: string[] = []) {
   const disk = smallDisk(64);
   const model = startModelServer();
   const dataDir = join(disk.path, "data");
-  const server = await startRunnel({ dataDir, environment: stubConnection(model.url) });
+  const server = await startRunnel({ dataDir, flags, environment: stubConnection(model.url) });
   const ballast = join(dataDir, "ballast");
   await until(() => sizeOf(ballast) === 4 * megabyte);
   const tool = await createTool(server);
@@ -87,7 +87,7 @@ onDisk("on a disk that is nearly full new runs are refused, and whatever ends or
   await at.post(`/v1/runs/${over.id}/cancel`);
   await using stream = await at.stream();
   await stream.until("token");
-  at.disk.fillUpTo(2 * megabyte);
+  at.disk.fillUpTo(3 * megabyte);
   await until(async () => (await at.start()).status === 507);
 
   expect((await at.get("/v1/runs")).status).toBe(200);
@@ -98,6 +98,9 @@ onDisk("on a disk that is nearly full new runs are refused, and whatever ends or
   await until(async () => (await at.get(`/v1/runs/${asked.id}`)).body.status === "completed");
   expect((await at.server.get("/readyz", null)).status).toBe(200);
   expect(at.holdsBallast()).toBe(true); // Nothing has needed it yet.
+  at.disk.fillUpTo(0);
+  for (const size of Array(20).fill(100_000)) expect((await at.write(size)).status).toBe(507);
+  expect(at.holdsBallast()).toBe(true); // It is for what was begun, and what can wait did not get it.
 
   at.disk.empty();
   await until(async () => (await at.start()).status === 201);
@@ -117,11 +120,9 @@ onDisk(
     for (const stream of streams) expect((await stream.rest()).at(-1)?.event).toBe("run.completed");
     expect(at.holdsBallast()).toBe(false);
 
-    // Now that room is used up as well: nothing can be written, and everything can be read.
-    await until(async () => {
-      at.disk.fillUpTo(0);
-      return (await at.write(50_000)).status === 507;
-    });
+    // Now that room is used up as well: nothing new is taken, and everything can be read.
+    at.disk.fillUpTo(0);
+    await until(async () => (await at.write(50_000)).status === 507);
     const answers = await Promise.all([
       ...Array.from({ length: 20 }, at.start),
       ...created.map(({ data }) => at.get(`/v1/runs/${data.id}`)),
@@ -144,7 +145,7 @@ onDisk(
 );
 
 onDisk("runs that cannot write wait for room, also over a crash and a start on the full disk", async () => {
-  await using at = await startOnSmallDisk();
+  await using at = await startOnSmallDisk(["--min-free-space", "0"]); // Else nobody could fill it up like this.
   const streams = await Promise.all(Array.from({ length: 5 }, () => at.stream("words-200-20")));
   const created = await Promise.all(streams.map((stream) => stream.until("run.created")));
   // Down to the last page, ballast included: first by large writes, then by small ones.

@@ -31,6 +31,8 @@ export interface ServerOptions {
   dataDir?: string;
   /** Leaves the limits of section 13 as they are; otherwise they are off, or the suites would wait for them. */
   keepLimits?: boolean;
+  /** Verifies the server's certificate, PEM, where it is not the one that the server made itself. */
+  ca?: string;
 }
 
 export type Runnel = Awaited<ReturnType<typeof startRunnel>>;
@@ -46,6 +48,7 @@ export async function startRunnel({
   flags = [],
   dataDir: given,
   keepLimits = false,
+  ca: givenCa,
 }: ServerOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
   const dataDir = given ?? join(folder, "data");
@@ -66,7 +69,7 @@ export async function startRunnel({
     const headers = new Headers(rest.headers);
     if (key !== null && !headers.has("authorization")) headers.set("authorization", `Bearer ${key}`);
     if (typeof rest.body === "string" && !headers.has("content-type")) headers.set("content-type", "application/json");
-    return fetch(`${running.url}${path}`, { ...rest, headers, redirect: "manual", tls: { ca: running.ca } });
+    return fetch(`${running.url}${path}`, { ...rest, headers, redirect: "manual", tls: { ca: givenCa ?? running.ca } });
   };
   const send = async (method: string, path: string, body?: unknown, key?: string | null): Promise<Answer> =>
     read(await request(path, { method, body: body === undefined ? undefined : JSON.stringify(body), key }));
@@ -86,7 +89,11 @@ export async function startRunnel({
       return running.url;
     },
     get ca() {
-      return running.ca;
+      return givenCa ?? running.ca;
+    },
+    /** What the last start told. */
+    get greeting() {
+      return running.line;
     },
     /** A request with the test key, unless `key` names another one, or null for none. */
     fetch: request,

@@ -59,18 +59,38 @@ test("runs beside it are unharmed: one that makes progress, and one that is in t
       tool_outputs: [{ tool_call_id: call.id, output: 1 }],
     });
   };
-  // After the third crash both may be the one: they go on one at a time, and the fourth says which it was.
-  for (let kill = 1; kill <= 4; kill++) {
+  for (let kill = 1; kill <= 3; kill++) {
     await tools.called("/silent", kill);
     expect(await answer()).toMatchObject({ status: 200 });
     await waits(server, healthy);
     await restart(server);
   }
+  // After the third crash both may be the one: they go on one at a time, and the fourth says which it was.
+  await tools.called("/silent", 4);
+  await restart(server);
   expect(await ended(server, poison)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
   expect(await server.get(`/v1/runs/${long}`)).toMatchObject({ body: { status: "in_progress", attempt: 5 } });
   expect(await server.post(`/v1/runs/${long}/cancel`)).toMatchObject({ body: { status: "cancelled" } });
-  await answer();
+  for (let left = 2; left > 0; left--) {
+    await waits(server, healthy);
+    expect(await answer()).toMatchObject({ status: 200 });
+  }
   expect(await ended(server, healthy)).toMatchObject({ status: "completed", output: "All seen.", attempt: 1 });
+});
+
+test("a run that kills its worker thread again and again is given up, and a long call on the same thread is unharmed", async () => {
+  await using tools = startToolServer();
+  await using model = startModelServer();
+  const environment = { ...stubConnection(model.url), RUNNEL_FAILPOINT: "before_effect.tool_call:1:throw" };
+  await using server = await startRunnel({ environment, flags: ["--workers", "1", "--log", "json"] });
+  const long = await startRun(server, await createAgent(server, "never-answers"));
+  const poison = await startPoison(server, tools.url);
+  expect(await ended(server, poison)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  expect(await server.get(`/v1/runs/${long}`)).toMatchObject({ body: { status: "in_progress" } });
+  expect(server.log().match(/worker thread ended/g)).toHaveLength(4);
+  const other = await runToEnd(server, await createScripted(server, [{ text: "Fine." }]));
+  expect(other).toMatchObject({ status: "completed", output: "Fine." });
+  expect(await server.post(`/v1/runs/${long}/cancel`)).toMatchObject({ body: { status: "cancelled" } });
 });
 
 /** Answers when the run waits for its next output. */

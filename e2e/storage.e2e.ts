@@ -85,6 +85,20 @@ describe("a backup", () => {
     expect(tools.callsOf("/slow/1500")).toHaveLength(1);
   });
 
+  test("never takes the place of a database that a server runs on", async () => {
+    await using server = await startRunnel();
+    await using other = await startRunnel();
+    for (const path of [databaseOf(other), databaseOf(server)]) {
+      const { code, stderr } = await server.command("backup", path, "--force");
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining("It is no backup and is not replaced."),
+      });
+    }
+    expect((await other.get("/v1/agents")).status).toBe(200);
+    expect((await other.command("backup", join(other.folder, "backup.db"))).code).toBe(0);
+  });
+
   test("goes to a fresh machine: with its key everything works, without it the missing key is named", async () => {
     await using tools = startToolServer();
     await using server = await startRunnel();

@@ -1,10 +1,16 @@
 import init from "./0001_init.sql" with { type: "text" };
 import idempotency from "./0002_idempotency.sql" with { type: "text" };
 import retention from "./0003_retention.sql" with { type: "text" };
+import audit from "./0004_audit.sql" with { type: "text" };
+import projects from "./0005_projects.sql" with { type: "text" };
+import secrets from "./0006_secrets.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0001_init", sql: init },
   { name: "0002_idempotency", sql: idempotency },
   { name: "0003_retention", sql: retention },
+  { name: "0004_audit", sql: audit },
+  { name: "0005_projects", sql: projects },
+  { name: "0006_secrets", sql: secrets },
 ];

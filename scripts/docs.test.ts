@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { createProgram } from "../server/cli/program.ts";
 import { errorCodes, runErrorCodes } from "../server/core/errors.ts";
+import { operations } from "../server/http/openapi-operations.ts";
 import { testApp } from "../server/testing/test-app.ts";
 import { inProject, root } from "./root.ts";
 
@@ -18,6 +19,15 @@ describe("README.md names", () => {
     const open = server.app.routes.filter(({ path }) => !/^\/(console|dashboard)(\/|$)/.test(path));
     expect(open.length).toBeGreaterThan(0);
     expect(unnamed(open.map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, "")}`))).toEqual([]);
+  });
+
+  test("every route under /v1 with the scope that it asks for", () => {
+    const rows = [...readme.matchAll(/^\| `([A-Z]+ \/v1[^`?]*)` \| ([^|]+) \|/gm)].map(([, route, scope]) => [
+      route,
+      scope,
+    ]);
+    const asked = Object.entries(operations).map(([route, { needs }]) => [route, needs.replace("_or_", "·")]);
+    expect(rows.sort()).toEqual(asked.sort());
   });
 
   test("every command, as it is typed", () => {

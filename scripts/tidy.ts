@@ -18,10 +18,12 @@ const levels = [
   ["server/retrieval"],
   ["server/journal", "server/worker", "server/http"],
   [
+    "audit",
     "keys",
     "connections",
     "agents",
     "tools",
+    "secrets",
     "memory",
     "files",
     "threads",

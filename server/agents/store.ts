@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
+import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
@@ -24,6 +25,7 @@ interface Row extends Scope {
 
 export interface AgentStoreOptions {
   db: Db;
+  audit: Audit;
   modelAvailable: ModelAvailable;
   /** What a run pins of tools, in the order of their ids. */
   toolSnapshots: (scope: Scope, ids: readonly string[]) => ToolSnapshot[];
@@ -32,7 +34,7 @@ export interface AgentStoreOptions {
 
 export type AgentStore = ReturnType<typeof createAgentStore>;
 
-export function createAgentStore({ db, modelAvailable, toolSnapshots, now = Date.now }: AgentStoreOptions) {
+export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now = Date.now }: AgentStoreOptions) {
   const { sqlite } = db;
   const versions = createVersionStore(db);
   const one = sqlite.query<Row, [string, string, string]>(
@@ -77,7 +79,10 @@ export function createAgentStore({ db, modelAvailable, toolSnapshots, now = Date
     tools.forEach((each, position) => void insert.run(project_id, environment, id, each.id, position));
   }
 
-  async function create(scope: Scope, input: CreateAgent) {
+  const note = (author: Author, action: string, id: string, details: Record<string, unknown>): void =>
+    audit.note({ scope: author, actor: author.actor, action, target: { type: "agent", id }, details });
+
+  async function create(scope: Author, input: CreateAgent) {
     checkAgent(input, scope.environment, modelAvailable);
     return db.write(() => {
       const tools = requireTools(scope, input.tools ?? []);
@@ -98,12 +103,13 @@ export function createAgentStore({ db, modelAvailable, toolSnapshots, now = Date
         );
       attach(scope, id, tools);
       versions.add(scope, id, 1, { name: input.name, model: input.model, ...definition, tools }, metadata, at);
+      note(scope, "agent.created", id, { name: input.name, version: 1 });
       return get(scope, id);
     });
   }
 
   /** A new version, if anything is different from before; else what there is. */
-  async function update(scope: Scope, id: string, input: UpdateAgent) {
+  async function update(scope: Author, id: string, input: UpdateAgent) {
     find(scope, id); // What is not there is not there, whatever the body says.
     checkAgent(input, scope.environment, modelAvailable);
     return db.write(() => {
@@ -122,7 +128,8 @@ export function createAgentStore({ db, modelAvailable, toolSnapshots, now = Date
         tools: input.tools ? requireTools(scope, input.tools) : before.tools,
       };
       const metadata = input.metadata ?? JSON.parse(row.metadata);
-      if (Bun.deepEquals([after, metadata], [before, JSON.parse(row.metadata)])) return get(scope, id);
+      const changes = differing({ ...before, metadata: JSON.parse(row.metadata) }, { ...after, metadata });
+      if (changes.length === 0) return get(scope, id);
       const [version, at] = [row.version + 1, now()];
       sqlite
         .query(
@@ -142,6 +149,7 @@ export function createAgentStore({ db, modelAvailable, toolSnapshots, now = Date
         );
       if (input.tools) attach(scope, id, after.tools);
       versions.add(scope, id, version, after, metadata, at);
+      note(scope, "agent.updated", id, { name: after.name, version, changes });
       return get(scope, id);
     });
   }
@@ -185,13 +193,19 @@ export function createAgentStore({ db, modelAvailable, toolSnapshots, now = Date
         }),
       ),
     /** Runs go on with the snapshot that they pinned. */
-    remove: ({ project_id, environment }: Scope, id: string) =>
+    remove: (author: Author, id: string) =>
       db.write(() => {
-        if (deletion.run(project_id, environment, id).changes === 0) throw notFound();
+        const { name, version } = find(author, id);
+        deletion.run(author.project_id, author.environment, id);
+        note(author, "agent.deleted", id, { name, version });
         return { id, object: "agent" as const, deleted: true };
       }),
   };
 }
+
+/** Names of the fields whose values are not the same. */
+const differing = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
+  Object.keys(after).filter((name) => !Bun.deepEquals(before[name], after[name]));
 
 const listColumns = `*, (SELECT count(*) FROM agent_tools a WHERE a.project_id = agents.project_id
   AND a.environment = agents.environment AND a.agent_id = agents.id) AS tools`;

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { User } from "../console/accounts.ts";
+import { cliActor } from "./actor.ts";
 import { askPassword, canAsk } from "./ask.ts";
 import { usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
@@ -57,11 +58,13 @@ async function openAccounts<T>(
   const { withData } = await import("./open-data.ts");
   const { createAccounts } = await import("../console/accounts.ts");
   const { createLoginThrottle } = await import("../console/login-throttle.ts");
+  const { createAudit } = await import("../db/audit.ts");
   const { createPasswords } = await import("../console/password.ts");
   const { createSetup } = await import("../console/setup.ts");
   return await withData(dataDir, { create: true }, ({ db, dir }) => {
-    const accounts = createAccounts({ db, passwords: createPasswords(), throttle: createLoginThrottle() });
-    return work({ accounts, setup: createSetup({ db, accounts }), dir });
+    const audit = createAudit({ db });
+    const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
+    return work({ accounts, setup: createSetup({ db, audit, accounts }), dir });
   });
 }
 
@@ -72,7 +75,7 @@ async function withAccount(
   done: string,
 ): Promise<void> {
   const password = given.password ?? (await newPassword());
-  const user: User = await openAccounts(dataDir, ({ accounts }) => accounts[action]({ email, password }));
+  const user: User = await openAccounts(dataDir, ({ accounts }) => accounts[action]({ email, password }, cliActor));
   print(json, user, () => `${user.email} ${done}.`);
 }
 
@@ -92,7 +95,7 @@ async function printSetupLink({ dataDir, json }: Options): Promise<void> {
         'There is an account already. "runnel admin create" adds another one, "reset-password" helps out.',
       );
     const address = readServerFile(dir.serverFile)?.address ?? "https://127.0.0.1:8443";
-    const setup_link = setupLink(address, await setup.issue());
+    const setup_link = setupLink(address, await setup.issue(cliActor()));
     print(json, { setup_link }, () => setup_link);
   });
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
+import { CliError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
 
@@ -33,7 +34,8 @@ async function backup(file: string, { dataDir, force, includeKey, json }: Option
   const dir = openDataDir(dataDir, { lock: false, create: false });
   const keyFile = join(dir.path, "master.key");
   const hasKey = existsSync(keyFile) || process.env.RUNNEL_MASTER_KEY !== undefined;
-  const masterKey = includeKey && hasKey ? dir.masterKey(process.env) : null;
+  if (includeKey && !hasKey) throw new CliError(`There is no master key: neither ${keyFile} nor RUNNEL_MASTER_KEY.`);
+  const masterKey = includeKey ? dir.masterKey(process.env) : null;
   const made = backUp(dir.database, file, { force, masterKey });
   const duration_ms = Math.round(performance.now() - started);
   print(json, { ...made, duration_ms, master_key: masterKey ? "included" : "apart" }, () => {

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
 import { createConnectionStore } from "../connections/store.ts";
+import { createAudit } from "../db/audit.ts";
 import { faultsOf } from "../db/check.ts";
 import { type DataDir, DataDirInUse, openDataDir } from "../db/data-dir.ts";
 import { networkDisk } from "../db/network-disk.ts";
@@ -187,7 +188,8 @@ function models(dir: DataDir): Verdict {
   const db = openDatabase(dir.database);
   try {
     const seal = createSeal(dir.masterKey(process.env));
-    const connections = createConnectionStore({ db, seal, environment: process.env, now: Date.now });
+    const audit = createAudit({ db });
+    const connections = createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now });
     connections.isAvailable("openai/any", "test");
     return (
       connections

@@ -7,6 +7,8 @@ export interface Greeting {
   data_dir: string;
   /** The file that clients of a self-signed certificate are given to trust. */
   cacert: string | null;
+  /** Where plain HTTP is refused, if anywhere. */
+  http_port: number | null;
   /** Only at the first start. */
   setup_link: string | null;
   project: string | null;

@@ -1,6 +1,9 @@
 import { Command } from "commander";
 import { environments, type Permission, permissions, type Scope } from "../core/scope.ts";
+import type { Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { cliActor } from "./actor.ts";
+import { readDuration } from "./duration.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
@@ -8,22 +11,33 @@ import { print, table } from "./print.ts";
 interface Options {
   dataDir: string;
   json?: boolean;
+}
+
+interface ListOptions extends Options {
   project: string;
   env: Scope["environment"];
 }
 
-interface CreateOptions extends Options {
+interface CreateOptions extends ListOptions {
   scopes: string;
   name: string;
-  expiresInSeconds?: string;
+  expiresIn?: string;
+  agents?: string;
+  cidrs?: string;
   createProject?: boolean;
+}
+
+interface RotateOptions extends Options {
+  overlap: string;
+  expiresIn?: string;
 }
 
 const projectOption = () => option("--project <name>", "project by name or id", { default: "default" });
 const envOption = () => option("--env <environment>", "test or live", { choices: environments, default: "test" });
+const expiresOption = () => option("--expires-in <time>", "when the key ends by itself: 90d, 12h, 30m, 45s");
 
 export function keysCommand(): Command {
-  const keys = new Command("keys").description("make, list and revoke API keys");
+  const keys = new Command("keys").description("make, list, rotate and revoke API keys");
   keys
     .command("create")
     .description("make a key; its secret is printed now and never again")
@@ -31,7 +45,9 @@ export function keysCommand(): Command {
     .addOption(envOption())
     .addOption(option("--scopes <list>", "of read, run and admin, with commas", { default: "admin" }))
     .addOption(option("--name <name>", "what the key is for", { env: "RUNNEL_KEY_NAME", default: "cli" }))
-    .addOption(option("--expires-in-seconds <n>", "when the key ends by itself"))
+    .addOption(expiresOption())
+    .addOption(option("--agents <list>", "ids of the only agents it may use, with commas"))
+    .addOption(option("--cidrs <list>", "networks that it may come from, with commas: 203.0.113.0/24"))
     .addOption(option("--create-project", "make the project when there is none"))
     .addOption(dataDirOption())
     .addOption(jsonOption())
@@ -49,6 +65,16 @@ export function keysCommand(): Command {
     .addOption(jsonOption())
     .action(list);
   keys
+    .command("rotate")
+    .description("make a key's successor and print its secret; both are good until the overlap ends")
+    .argument("<id>", "the key's id (key_…)")
+    .addOption(option("--overlap <time>", "how long the old key is good: 24h, 30m, 0s; to 30 days", { default: "24h" }))
+    .addOption(expiresOption())
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExample:\n  $ runnel keys rotate key_01kb… --overlap 1h")
+    .action(rotate);
+  keys
     .command("revoke")
     .description("end a key at once, also in a running server")
     .argument("<id>", "the key's id (key_…)")
@@ -60,11 +86,13 @@ export function keysCommand(): Command {
 
 async function openStores<T>(dataDir: string, create: boolean, work: (stores: Stores) => Promise<T>): Promise<T> {
   const { withData } = await import("./open-data.ts");
+  const { createAudit } = await import("../db/audit.ts");
   const { createKeyStore } = await import("../keys/store.ts");
   const { createProjectStore } = await import("../projects/store.ts");
-  return await withData(dataDir, { create }, ({ db }) =>
-    work({ db, keys: createKeyStore({ db }), projects: createProjectStore({ db }) }),
-  );
+  return await withData(dataDir, { create }, ({ db }) => {
+    const audit = createAudit({ db });
+    return work({ db, keys: createKeyStore({ db, audit }), projects: createProjectStore({ db, audit }) });
+  });
 }
 
 interface Stores {
@@ -74,20 +102,28 @@ interface Stores {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const scopes = readScopes(options.scopes);
-  const expires_in_seconds = readSeconds(options.expiresInSeconds);
+  const expires_in_seconds = readDuration(options.expiresIn, "--expires-in");
+  const input = {
+    name: options.name,
+    scopes: readScopes(options.scopes),
+    ...(expires_in_seconds !== undefined && { expires_in_seconds }),
+    agent_ids: readList(options.agents),
+    allowed_cidrs: readList(options.cidrs),
+  };
+  const { checkCreation } = await import("../keys/faults.ts");
+  checkCreation(input);
   const key = await openStores(options.dataDir, options.createProject ?? false, async ({ keys, projects }) => {
     const known = findProject(projects, options.project);
     if (!known && !options.createProject)
       throw new CliError(`There is no project "${options.project}". --create-project makes it.`);
-    const { id } = known ?? (await projects.create(options.project));
-    const input = { name: options.name, scopes, ...(expires_in_seconds !== undefined && { expires_in_seconds }) };
-    return await keys.create({ project_id: id, environment: options.env }, input, "cli");
+    const actor = cliActor();
+    const { id } = known ?? (await projects.create(options.project, actor));
+    return await keys.create({ project_id: id, environment: options.env, actor }, input);
   });
   print(options.json, key, () => key.secret);
 }
 
-async function list({ dataDir, json, project, env }: Options): Promise<void> {
+async function list({ dataDir, json, project, env }: ListOptions): Promise<void> {
   const data = await openStores(dataDir, false, async ({ keys, projects }) => {
     const known = findProject(projects, project);
     if (!known) throw new CliError(`There is no project "${project}".`);
@@ -95,26 +131,44 @@ async function list({ dataDir, json, project, env }: Options): Promise<void> {
   });
   print(json, { object: "list", data }, () =>
     table(
-      ["ID", "NAME", "KEY", "SCOPES", "STATUS", "LAST USED"],
+      ["ID", "NAME", "KEY", "SCOPES", "STATUS", "ENDS", "LAST USED"],
       data.map((key) => [
         key.id,
         key.name,
         `${key.prefix}…${key.last4}`,
         key.scopes.join(","),
         key.status,
+        key.revoked_at ?? key.expires_at ?? "never",
         key.last_used_at ?? "never",
       ]),
     ),
   );
 }
 
+async function rotate(id: string, { dataDir, json, overlap, expiresIn }: RotateOptions): Promise<void> {
+  const overlap_seconds = readDuration(overlap, "--overlap", { least: 0, most: 30 * 86_400 })!;
+  const expires_in_seconds = readDuration(expiresIn, "--expires-in");
+  const key = await openStores(dataDir, false, ({ db, keys }) =>
+    keys.rotate(authorOf(db, id), id, {
+      overlap_seconds,
+      ...(expires_in_seconds !== undefined && { expires_in_seconds }),
+    }),
+  );
+  if (!json) console.error(`${id} is good until ${key.previous.expires_at}. Its successor ${key.id}:`);
+  print(json, key, () => key.secret);
+}
+
 async function revoke(id: string, { dataDir, json }: Options): Promise<void> {
-  const answer = await openStores(dataDir, false, async ({ db, keys }) => {
-    const scope = db.sqlite.query<Scope, [string]>("SELECT project_id, environment FROM api_keys WHERE id = ?").get(id);
-    if (!scope) throw new CliError(`There is no key ${id}.`);
-    return await keys.revoke(scope, id);
-  });
+  const answer = await openStores(dataDir, false, ({ db, keys }) => keys.revoke(authorOf(db, id), id));
   print(json, answer, () => `${id} is revoked.`);
+}
+
+/** Whoever types, in the project and environment of the key. */
+function authorOf(db: Db, keyId: string): Author {
+  const select = db.sqlite.query<Scope, [string]>("SELECT project_id, environment FROM api_keys WHERE id = ?");
+  const scope = select.get(keyId);
+  if (!scope) throw new CliError(`There is no key ${keyId}.`);
+  return { ...scope, actor: cliActor() };
 }
 
 function allKeys(keys: Stores["keys"], scope: Scope) {
@@ -131,16 +185,13 @@ function allKeys(keys: Stores["keys"], scope: Scope) {
 const findProject = (projects: Stores["projects"], nameOrId: string) =>
   projects.byName(nameOrId) ?? projects.list().find(({ id }) => id === nameOrId) ?? null;
 
+const readList = (text: string | undefined): string[] | null =>
+  text === undefined ? null : text.split(",").map((word) => word.trim());
+
 function readScopes(text: string): Permission[] {
   const words = text.split(",").map((word) => word.trim());
   const scopes = permissions.filter((permission) => words.includes(permission));
   if (scopes.length === 0 || words.some((word) => !permissions.some((permission) => permission === word)))
     throw usageError(`--scopes takes ${permissions.join(", ")}, not "${text}".`);
   return scopes;
-}
-
-function readSeconds(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageError(`--expires-in-seconds takes whole seconds, not "${text}".`);
-  return Number(text);
 }

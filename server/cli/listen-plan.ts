@@ -1,60 +1,127 @@
+import { domainToASCII } from "node:url";
 import { type Cidr, isLoopback, parseAddress, parseCidr } from "../lib/ip-address.ts";
 import { usageError } from "./exit-code.ts";
 
 /** The listener's part of the flags of `serve`, as they were given. */
 export interface ListenFlags {
-  host: string;
-  port: string;
+  host?: string;
+  port?: string;
   domain?: string;
+  acmeDirectory?: string;
+  acmeEmail?: string;
+  acmeCacert?: string;
+  httpPort?: string;
   tlsCert?: string;
   tlsKey?: string;
   trustProxy?: string;
   insecureHttp?: boolean;
 }
 
+/** The operator's files. */
+export interface CertificateFiles {
+  cert: string;
+  key: string;
+}
+
+/** A certificate that an authority gives out by itself, for names that lead here. */
+export interface DomainPlan {
+  domains: [string, ...string[]];
+  directory: string;
+  email: string | null;
+  /** File that verifies the directory's own certificate. */
+  cacert: string | null;
+}
+
 /** How to listen, once it is known to be safe. */
 export interface ListenPlan {
   host: string;
   port: number;
-  /** The operator's files, our own certificate, or none: plain HTTP for loopback or for a trusted proxy. */
-  tls: { cert: string; key: string } | "own" | null;
+  /** Where the certificate comes from, or null: plain HTTP for loopback or for a trusted proxy. */
+  tls: CertificateFiles | DomainPlan | "own" | null;
+  /** Where plain HTTP is answered, by a refusal; null for nowhere. */
+  httpPort: number | null;
   trustProxy: Cidr[];
   insecureHttp: boolean;
   loopback: boolean;
 }
 
+/** Let's Encrypt. */
+const usualDirectory = "https://acme-v02.api.letsencrypt.org/directory";
+
 /** Decides how to listen; throws a usage error rather than open a door in clear text. */
 export function planListener(flags: ListenFlags): ListenPlan {
-  if (flags.domain !== undefined)
-    throw usageError(
-      "--domain (a certificate from Let's Encrypt) is not part of this version. Give --tls-cert and --tls-key, or put a proxy in front and name it by --trust-proxy.",
-    );
-  const { host } = flags;
+  const certified = readDomains(flags) ?? readTlsFiles(flags);
+  const isPublic = flags.domain !== undefined;
+  const host = flags.host ?? (isPublic ? "0.0.0.0" : "127.0.0.1");
   const insecureHttp = flags.insecureHttp ?? false;
   const loopback = isLoopbackHost(host);
   const trustProxy = readNetworks(flags.trustProxy);
-  const files = readTlsFiles(flags);
   if (insecureHttp && !loopback)
     throw usageError(
       `--insecure-http serves loopback alone, and ${host} is not: keys would cross the network in clear text.`,
     );
-  if (insecureHttp && files) throw usageError("--insecure-http and a certificate exclude each other.");
-  const plain = insecureHttp || trustProxy.length > 0;
-  return { host, port: readPort(flags.port), tls: files ?? (plain ? null : "own"), trustProxy, insecureHttp, loopback };
+  if (insecureHttp && certified) throw usageError("--insecure-http and a certificate exclude each other.");
+  const tls = certified ?? (insecureHttp || trustProxy.length > 0 ? null : "own");
+  if (flags.httpPort !== undefined && tls === null)
+    throw usageError("--http-port stands beside a port with TLS, and there is none: --port is the plain one.");
+  const httpPort = flags.httpPort ?? (isPublic ? "80" : null);
+  return {
+    host,
+    port: readPort("--port", flags.port ?? (isPublic ? "443" : "8443")),
+    tls,
+    httpPort: httpPort === null ? null : readPort("--http-port", httpPort),
+    trustProxy,
+    insecureHttp,
+    loopback,
+  };
 }
+
+function readDomains(flags: ListenFlags): DomainPlan | null {
+  const { domain, tlsCert, tlsKey, acmeDirectory, acmeEmail, acmeCacert } = flags;
+  if (domain === undefined) {
+    if (acmeDirectory ?? acmeEmail ?? acmeCacert)
+      throw usageError("--acme-… flags say how --domain gets its certificate.");
+    return null;
+  }
+  if (tlsCert !== undefined || tlsKey !== undefined)
+    throw usageError("--domain gets a certificate by itself; --tls-cert and --tls-key name one that is there.");
+  const [first, ...others] = splitList(domain).map(readDomain);
+  if (first === undefined) throw usageError("--domain takes the name by which clients reach this server.");
+  if (acmeDirectory !== undefined && !isHttps(acmeDirectory))
+    throw usageError(`--acme-directory takes an address with https, not "${acmeDirectory}".`);
+  return {
+    domains: [first, ...others],
+    directory: acmeDirectory ?? usualDirectory,
+    email: acmeEmail ?? null,
+    cacert: acmeCacert ?? null,
+  };
+}
+
+function readDomain(text: string): string {
+  if (text.includes("*"))
+    throw usageError(`--domain takes names that a check over HTTP can reach, and ${text} is many.`);
+  const name = /[/\\:@?#\s]/.test(text) ? "" : domainToASCII(text.replace(/\.$/, "")).toLowerCase();
+  if (!domainPattern.test(name) || parseAddress(name))
+    throw usageError(`--domain takes names such as api.example.com, with commas, not "${text}".`);
+  return name;
+}
+
+const domainPattern = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/;
+
+const isHttps = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === "https:";
 
 function isLoopbackHost(host: string): boolean {
   const address = parseAddress(host);
   return address ? isLoopback(address) : host === "localhost";
 }
 
-function readPort(text: string): number {
+function readPort(flag: string, text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw usageError(`--port takes a number from 0 (any free port) to 65535, not "${text}".`);
+    throw usageError(`${flag} takes a number from 0 (any free port) to 65535, not "${text}".`);
   return Number(text);
 }
 
-function readTlsFiles({ tlsCert, tlsKey }: ListenFlags): { cert: string; key: string } | null {
+function readTlsFiles({ tlsCert, tlsKey }: ListenFlags): CertificateFiles | null {
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert === undefined || tlsKey === undefined) throw usageError("--tls-cert and --tls-key belong together.");
   return { cert: tlsCert, key: tlsKey };

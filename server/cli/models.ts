@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { timestampOrNull } from "../core/time.ts";
 import type { Connection, Provider } from "../models/port.ts";
+import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
@@ -58,16 +59,18 @@ type Store = import("../connections/store.ts").ConnectionStore;
 async function openConnections<T>(dataDir: string, create: boolean, work: (store: Store) => Promise<T>): Promise<T> {
   const { withData } = await import("./open-data.ts");
   const { createConnectionStore } = await import("../connections/store.ts");
+  const { createAudit } = await import("../db/audit.ts");
   const { createSeal } = await import("../lib/seal.ts");
   return await withData(dataDir, { create }, ({ db, dir }) => {
     const seal = createSeal(dir.masterKey(process.env));
-    return work(createConnectionStore({ db, seal, environment: process.env, now: Date.now }));
+    const audit = createAudit({ db });
+    return work(createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now }));
   });
 }
 
 async function add(name: string, { dataDir, json, ...given }: AddOptions): Promise<void> {
   const connection = readConnection(name, given);
-  await openConnections(dataDir, true, (connections) => connections.put(connection));
+  await openConnections(dataDir, true, (connections) => connections.put(connection, cliActor()));
   const { api_key: _, ...shown } = connection;
   print(json, shown, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
 }
@@ -104,7 +107,7 @@ async function list({ dataDir, json }: Options): Promise<void> {
 }
 
 async function remove(name: string, { dataDir, json }: Options): Promise<void> {
-  const removed = await openConnections(dataDir, false, (connections) => connections.remove(name));
+  const removed = await openConnections(dataDir, false, (connections) => connections.remove(name, cliActor()));
   if (!removed) throw new CliError(`There is no stored connection "${name}".`);
   print(json, { name, deleted: true }, () => `${name} is removed.`);
 }

@@ -62,6 +62,22 @@ describe("the listener", () => {
     expect(plan({ tlsCert: "c", tlsKey: "k" }).tls).toEqual({ cert: "c", key: "k" });
   });
 
+  test("is open to the world on the usual ports for a domain, and asks Let's Encrypt for its certificate", () => {
+    expect(planListener({ domain: "API.example.com., bücher.example" })).toMatchObject({
+      host: "0.0.0.0",
+      port: 443,
+      httpPort: 80,
+      loopback: false,
+      tls: {
+        domains: ["api.example.com", "xn--bcher-kva.example"],
+        directory: "https://acme-v02.api.letsencrypt.org/directory",
+        email: null,
+        cacert: null,
+      },
+    });
+    expect(planListener({})).toMatchObject({ host: "127.0.0.1", port: 8443, httpPort: null });
+  });
+
   test("speaks plain HTTP on loopback when asked, and to a trusted proxy", () => {
     expect(plan({ insecureHttp: true }).tls).toBeNull();
     expect(plan({ host: "::1", insecureHttp: true }).tls).toBeNull();
@@ -77,7 +93,16 @@ describe("the listener", () => {
     ["a certificate without its key", { tlsCert: "c" }],
     ["a proxy that is no address", { trustProxy: "proxy.internal" }],
     ["a port that is none", { port: "65536" }],
-    ["a domain", { domain: "example.com" }],
+    ["a domain that is many", { domain: "*.example.com" }],
+    ["a domain that is an address", { domain: "10.0.0.1" }],
+    ["a domain that is a word", { domain: "localhost" }],
+    ["a domain with a path", { domain: "example.com/v1" }],
+    ["no domain", { domain: "," }],
+    ["a domain and a certificate", { domain: "example.com", tlsCert: "c", tlsKey: "k" }],
+    ["a domain in plain HTTP", { domain: "example.com", host: "127.0.0.1", insecureHttp: true }],
+    ["an authority in plain HTTP", { domain: "example.com", acmeDirectory: "http://127.0.0.1/dir" }],
+    ["an authority for no domain", { acmeEmail: "ops@example.com" }],
+    ["a port to refuse plain HTTP where nothing else is spoken", { insecureHttp: true, httpPort: "0" }],
   ])("refuses %s as a mistake of usage", (_, flags) => {
     expect(usage(() => plan(flags))).toBe(2);
   });

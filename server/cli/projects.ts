@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import type { RetentionDays } from "../core/project-settings.ts";
 import { type Environment, environments } from "../core/scope.ts";
-import { timestamp } from "../core/time.ts";
+import { cliActor } from "./actor.ts";
+import { ask, canAsk } from "./ask.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
+import { addLimitOptions, type LimitFlags, limitRows, readLimits } from "./project-limits.ts";
 
 interface Options {
   dataDir: string;
@@ -17,78 +19,175 @@ interface RetentionOptions extends Options {
   tracesDays?: string;
 }
 
+interface DeleteOptions extends Options {
+  yes?: boolean;
+}
+
 export function projectsCommand(): Command {
-  const projects = new Command("projects").description("make and list projects; each has test and live");
-  projects
-    .command("create")
-    .description("make a project")
+  const projects = new Command("projects").description("make, list and put away projects; each has test and live");
+  const add = (name: string, description: string): Command =>
+    projects.command(name).description(description).addOption(dataDirOption()).addOption(jsonOption());
+  add("create", "make a project")
     .argument("<name>", "letters, digits, - and _")
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .addHelpText("after", "\nExample:\n  $ runnel projects create shop")
     .action(create);
-  projects
-    .command("list")
-    .description("list the projects")
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .action(list);
-  projects
-    .command("retention")
-    .description("say how long runs and traces are kept once a run is over; without days: show it")
-    .argument("<name>", "project by name")
+  add("list", "list the projects").action(list);
+  add("rename", "give a project another name")
+    .argument("<name>", "project by name or id")
+    .argument("<new-name>", "letters, digits, - and _")
+    .action(rename);
+  add("retention", "say how long runs and traces are kept once a run is over; without days: show it")
+    .argument("<name>", "project by name or id")
     .addOption(option("--env <environment>", "test or live; without days: both", { choices: environments }))
     .addOption(option("--runs-days <n>", "delete whole runs after so many days, or: forever"))
     .addOption(option("--traces-days <n>", "delete traces (messages, events, steps) after so many days, or: forever"))
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .addHelpText("after", "\nExample:\n  $ runnel projects retention shop --env live --traces-days 30 --runs-days 365")
     .action(retention);
+  addLimitOptions(add("limits", "say how much each environment of a project may do; without flags: show it"))
+    .argument("<name>", "project by name or id")
+    .addHelpText("after", "\nExample:\n  $ runnel projects limits shop --reads-per-minute 1200 --runs-in-progress 50")
+    .action(limits);
+  add("archive", "put a project away: its keys are refused and its runs cancelled, at once; nothing is deleted")
+    .argument("<name>", "project by name or id")
+    .action((name: string, options: Options) => putAway(name, options, "archive"));
+  add("unarchive", "take an archived project back into use, with its keys")
+    .argument("<name>", "project by name or id")
+    .action((name: string, options: Options) => putAway(name, options, "unarchive"));
+  add("delete", "delete a project with everything in it, for good")
+    .argument("<name>", "project by name or id")
+    .addOption(option("--yes", "do not ask", { env: "RUNNEL_DELETE_YES" }))
+    .action(remove);
   return projects;
 }
 
-async function openProjects<T>(dataDir: string, make: boolean, work: (store: ProjectStore) => Promise<T>): Promise<T> {
-  const { withData } = await import("./open-data.ts");
-  const { createProjectStore } = await import("../projects/store.ts");
-  return await withData(dataDir, { create: make }, ({ db }) => work(createProjectStore({ db })));
+interface Stores {
+  db: import("../db/open.ts").Db;
+  projects: ProjectStore;
 }
-type ProjectStore = ReturnType<typeof import("../projects/store.ts").createProjectStore>;
+type ProjectStore = import("../projects/store.ts").ProjectStore;
 type Project = import("../projects/store.ts").Project;
 
+async function openProjects<T>(dataDir: string, make: boolean, work: (stores: Stores) => Promise<T>): Promise<T> {
+  const { withData } = await import("./open-data.ts");
+  const { createAudit } = await import("../db/audit.ts");
+  const { createProjectStore } = await import("../projects/store.ts");
+  return await withData(dataDir, { create: make }, ({ db }) =>
+    work({ db, projects: createProjectStore({ db, audit: createAudit({ db }) }) }),
+  );
+}
+
+function find(projects: ProjectStore, nameOrId: string): Project {
+  const known = projects.list().find(({ id, name }) => name === nameOrId || id === nameOrId);
+  if (!known) throw new CliError(`There is no project "${nameOrId}". \`runnel projects list\` names them.`);
+  return known;
+}
+
 async function create(name: string, { dataDir, json }: Options): Promise<void> {
-  const project = await openProjects(dataDir, true, (projects) => projects.create(name));
+  const project = await openProjects(dataDir, true, ({ projects }) => projects.create(name, cliActor()));
   print(json, { id: project.id, name }, () => `${project.id}  ${name}`);
 }
 
 async function list({ dataDir, json }: Options): Promise<void> {
-  const all = await openProjects(dataDir, false, async (projects) => projects.list());
-  const data = all.map(shown);
+  const data = (await openProjects(dataDir, false, async ({ projects }) => projects.list())).map(await shown());
   print(json, { object: "list", data }, () =>
     table(
-      ["ID", "NAME", "CREATED", "TEST KEEPS", "LIVE KEEPS"],
-      data.map(({ id, name, created_at, retention: { test, live } }) => [id, name, created_at, days(test), days(live)]),
+      ["ID", "NAME", "CREATED", "ARCHIVED", "TEST KEEPS", "LIVE KEEPS"],
+      data.map(({ id, name, created_at, archived_at, retention: { test, live } }) => [
+        ...[id, name, created_at, archived_at ?? "no"],
+        ...[days(test), days(live)],
+      ]),
     ),
   );
+}
+
+async function rename(nameOrId: string, name: string, { dataDir, json }: Options): Promise<void> {
+  const project = await openProjects(dataDir, false, ({ projects }) =>
+    projects.update(find(projects, nameOrId).id, { name }, cliActor()),
+  );
+  print(json, (await shown())(project), () => `${project.id}  ${name}`);
 }
 
 async function retention(name: string, { dataDir, json, env, runsDays, tracesDays }: RetentionOptions): Promise<void> {
   const change = { runs_days: readDays(runsDays, "--runs-days"), traces_days: readDays(tracesDays, "--traces-days") };
   const changes = runsDays !== undefined || tracesDays !== undefined;
   if (changes && !env) throw usageError("--env says whose days these are: test or live.");
-  const project = await openProjects(dataDir, false, async (projects) => {
-    const known = projects.byName(name);
-    if (!known) throw new CliError(`There is no project "${name}". \`runnel projects list\` names them.`);
-    return changes ? await projects.keep(known.id, env!, change) : known;
+  const project = await openProjects(dataDir, false, async ({ projects }) => {
+    const known = find(projects, name);
+    return changes ? await projects.keep(known.id, env!, change, cliActor()) : known;
   });
-  const { retention } = shown(project);
+  const { retention } = (await shown())(project);
   const asked = environments.filter((environment) => !env || environment === env);
-  print(json, { project: name, retention }, () =>
+  print(json, { project: project.name, retention }, () =>
     table(
       ["ENVIRONMENT", "KEEPS"],
       asked.map((environment) => [environment, days(retention[environment])]),
     ),
   );
 }
+
+async function limits(name: string, { dataDir, json, ...flags }: Options & LimitFlags): Promise<void> {
+  const change = readLimits(flags);
+  const project = await openProjects(dataDir, false, async ({ projects }) => {
+    const known = find(projects, name);
+    return change ? await projects.update(known.id, { limits: change }, cliActor()) : known;
+  });
+  const { limits } = (await shown())(project);
+  print(json, { project: project.name, limits }, () => table(["LIMIT", "OF EACH ENVIRONMENT"], limitRows(limits)));
+}
+
+async function putAway(name: string, { dataDir, json }: Options, verb: "archive" | "unarchive"): Promise<void> {
+  const project = await openProjects(dataDir, false, ({ projects }) =>
+    projects[verb](find(projects, name).id, cliActor()),
+  );
+  print(
+    json,
+    (await shown())(project),
+    () => `${project.name} is ${verb === "archive" ? "archived" : "in use again"}.`,
+  );
+}
+
+async function remove(name: string, { dataDir, json, yes }: DeleteOptions): Promise<void> {
+  const project = await openProjects(dataDir, false, async ({ projects }) => {
+    const known = find(projects, name);
+    if (!yes) await confirm(known);
+    return await projects.remove(known.id, cliActor());
+  });
+  // Opened anew: an older database was brought forward under the lock, which is asked for again now.
+  await openProjects(dataDir, false, ({ db }) => erased(db, dataDir, project.id));
+  print(json, { id: project.id, object: "project", deleted: true }, () => `${project.name} is deleted.`);
+}
+
+async function confirm({ name }: Project): Promise<void> {
+  if (!canAsk()) throw usageError("--yes says that the project shall be deleted with everything in it.");
+  const typed = await ask(`Everything in ${name} will be deleted, test and live. Type its name to go on: `);
+  if (typed.trim() !== name) throw new CliError("Nothing was deleted.");
+}
+
+const lookAgain_ms = 100;
+
+/** A server that runs on the directory erases by itself, after it has ended what it runs there. Else it is done here. */
+async function erased(db: Stores["db"], dataDir: string, id: string): Promise<void> {
+  const { openDataDir } = await import("../db/data-dir.ts");
+  const { createEraser } = await import("../projects/erase.ts");
+  const isThere = db.sqlite.query("SELECT 1 FROM projects WHERE id = ?");
+  while (isThere.get(id)) {
+    const held = takeLock(() => openDataDir(dataDir, { lock: true, create: false }));
+    if (!held) await Bun.sleep(lookAgain_ms);
+    else await createEraser({ db })(id).finally(held.release);
+  }
+}
+
+/** Null while a server runs. */
+function takeLock<T>(open: () => T): T | null {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof Error && error.name === "DataDirInUse") return null;
+    throw error;
+  }
+}
+
+const shown = async () => (await import("../projects/shown.ts")).shownProject;
 
 /** Null is for ever, undefined is as before. */
 function readDays(text: string | undefined, flag: string): number | null | undefined {
@@ -97,14 +196,6 @@ function readDays(text: string | undefined, flag: string): number | null | undef
   if (!/^[1-9]\d{0,4}$/.test(text))
     throw usageError(`${flag} takes days from 1 to 99999, or "forever", not "${text}".`);
   return Number(text);
-}
-
-function shown({ id, name, created_at_ms, settings: { retention } }: Project) {
-  const of = (environment: Environment) => ({
-    runs_days: retention?.[environment]?.runs_days ?? null,
-    traces_days: retention?.[environment]?.traces_days ?? null,
-  });
-  return { id, name, created_at: timestamp(created_at_ms), retention: { test: of("test"), live: of("live") } };
 }
 
 type Kept = { [Field in keyof Required<RetentionDays>]: number | null };

@@ -39,9 +39,12 @@ async function restoreBackup(file: string, { dataDir, force, json }: Options): P
 }
 
 function told(database: string, keyFile: string, restored: Restored): string {
-  const { version, runs_in_progress: runs, replaced, master_key, master_key_id } = restored;
+  const { version, runs_in_progress: runs, replaced, replaced_log, replaced_key, master_key, master_key_id } = restored;
   const lines = [`${database} is the backup now (version ${version}). ${runs} runs go on at the next start.`];
   if (replaced) lines.push(`The database that was there is kept as ${replaced}.`);
+  if (replaced_log)
+    lines.push(`Its log could not be moved into it and is kept as ${replaced_log}: they belong together.`);
+  if (replaced_key) lines.push(`The master key that was there is kept as ${replaced_key}.`);
   if (master_key === "restored") lines.push(`The master key came with the backup: ${keyFile}.`);
   if (master_key === "restored" && process.env.RUNNEL_MASTER_KEY)
     lines.push("RUNNEL_MASTER_KEY is another key, and goes before the file: do not set it.");

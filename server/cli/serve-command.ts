@@ -7,10 +7,19 @@ import type { ServeFlags } from "./serve.ts";
 export const serveCommand = (): Command =>
   new Command("serve")
     .description("start the server (the default command)")
-    .addOption(option("--host <address>", "address to listen on", { default: "127.0.0.1" }))
-    .addOption(option("--port <number>", "port to listen on; 0 is any free one", { default: "8443" }))
+    .addOption(option("--host <address>", "address to listen on (default: 127.0.0.1; with --domain 0.0.0.0)"))
+    .addOption(option("--port <number>", "port to listen on; 0 is any free one (default: 8443; with --domain 443)"))
     .addOption(dataDirOption())
-    .addOption(option("--domain <name>", "not part of this version: a certificate from Let's Encrypt").hideHelp())
+    .addOption(option("--domain <names>", "gets a certificate from Let's Encrypt, whose terms you agree to by this"))
+    .addOption(option("--acme-directory <url>", "another authority than Let's Encrypt"))
+    .addOption(option("--acme-email <address>", "where the authority may write to"))
+    .addOption(option("--acme-cacert <file>", "verifies the directory of an authority of your own"))
+    .addOption(
+      option(
+        "--http-port <number>",
+        "answers plain HTTP with a refusal (default: none; with --domain 80, for its check)",
+      ),
+    )
     .addOption(option("--tls-cert <file>", "certificate in PEM form; without it a self-signed one is made"))
     .addOption(option("--tls-key <file>", "the certificate's key"))
     .addOption(option("--trust-proxy <list>", "networks of the proxies that end TLS, with commas"))
@@ -24,6 +33,7 @@ export const serveCommand = (): Command =>
     )
     .addOption(option("--allow-network-filesystem", "keep the data directory on a network disk: it may get damaged"))
     .addOption(option("--keep-exposed-keys", "do not revoke a live key that arrived in clear text"))
+    .addOption(option("--audit-days <n>", "days that the audit log is kept, or: forever", { default: "365" }))
     .addOption(
       option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
     )
@@ -33,6 +43,7 @@ export const serveCommand = (): Command =>
       `
 Examples:
   $ runnel serve
+  $ runnel serve --domain api.example.com --data-dir /var/lib/runnel
   $ runnel serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem --data-dir /var/lib/runnel
   $ runnel serve --host 10.0.0.5 --port 8080 --trust-proxy 10.0.0.2`,
     )

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { createAudit } from "../db/audit.ts";
 import { openDatabase } from "../db/open.ts";
 import { createSeal } from "../lib/seal.ts";
 import type { Connection } from "../models/port.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { testApp } from "../testing/test-app.ts";
 import { createConnectionStore } from "./store.ts";
 
@@ -9,7 +11,13 @@ const masterKey = crypto.getRandomValues(new Uint8Array(32));
 
 function connections(environment: Record<string, string> = {}) {
   const db = openDatabase(":memory:");
-  const store = createConnectionStore({ db, seal: createSeal(masterKey), environment, now: () => 1 });
+  const store = createConnectionStore({
+    db,
+    audit: createAudit({ db }),
+    seal: createSeal(masterKey),
+    environment,
+    now: () => 1,
+  });
   return { ...store, db, [Symbol.dispose]: () => db.close() };
 }
 
@@ -23,7 +31,7 @@ const gpu: Connection = {
 
 test("a stored key is nowhere in the database's bytes, and comes back where a model is called", async () => {
   using store = connections();
-  await store.put(openai("sk-canary-4711"));
+  await store.put(openai("sk-canary-4711"), testActor);
   expect(store.resolve("openai/gpt-5", "live")).toEqual({ connection: openai("sk-canary-4711"), model: "gpt-5" });
   const bytes = store.db.sqlite.serialize();
   expect([bytes.includes("openai"), bytes.includes("canary")]).toEqual([true, false]);
@@ -32,7 +40,7 @@ test("a stored key is nowhere in the database's bytes, and comes back where a mo
 
 test("a key that was moved to another connection does not open", async () => {
   using store = connections();
-  await store.put({ ...gpu, api_key: "sk-canary" });
+  await store.put({ ...gpu, api_key: "sk-canary" }, testActor);
   store.db.sqlite.run("UPDATE model_connections SET name = 'evil', base_url = 'http://127.0.0.1:9/v1'");
   expect(() => store.resolve("openai_compatible/evil/m", "live")).toThrow();
 });
@@ -41,15 +49,15 @@ test("a stored connection goes before the environment's, which is back once it i
   using store = connections({ OPENAI_API_KEY: "sk-env" });
   const key = () => store.resolve("openai/gpt-5", "test").connection.api_key;
   expect(key()).toBe("sk-env");
-  await store.put(openai("sk-stored"));
+  await store.put(openai("sk-stored"), testActor);
   expect(key()).toBe("sk-stored");
-  await store.put(openai("sk-newer"));
+  await store.put(openai("sk-newer"), testActor);
   expect(key()).toBe("sk-newer");
   expect(store.list().filter(({ name }) => name === "openai")).toEqual([
     { name: "openai", provider: "openai", base_url: null, source: "stored", created_at_ms: 1 },
     { name: "openai", provider: "openai", base_url: null, source: "environment", created_at_ms: null },
   ]);
-  expect([await store.remove("openai"), await store.remove("openai")]).toEqual([true, false]);
+  expect([await store.remove("openai", testActor), await store.remove("openai", testActor)]).toEqual([true, false]);
   expect(key()).toBe("sk-env");
 });
 
@@ -66,7 +74,7 @@ test("a model without a connection is not available, and says why", async () => 
       expect.objectContaining({ code: "model_not_available", message: expect.stringContaining(why) }),
     );
   }
-  await store.put(gpu);
+  await store.put(gpu, testActor);
   expect(store.resolve("openai_compatible/gpu/org/m", "live")).toEqual({ connection: gpu, model: "org/m" });
 });
 
@@ -87,7 +95,7 @@ test("GET /v1/models says of each model whether a run could use it now", async (
     };
   };
   expect(await available()).toEqual({ openai: false, echo: true });
-  await server.connections.put(openai("sk-canary"));
+  await server.connections.put(openai("sk-canary"), testActor);
   expect(await available()).toEqual({ openai: true, echo: true });
   expect(await available(live)).toEqual({ openai: true, echo: null });
   const { body } = await client.get("/v1/models");
@@ -99,15 +107,15 @@ test("GET /v1/models says of each model whether a run could use it now", async (
     context_window: expect.any(Number),
     prices: { input: expect.any(Number), output: expect.any(Number) },
   });
-  await server.connections.remove("openai");
+  await server.connections.remove("openai", testActor);
   expect(await available()).toEqual({ openai: false, echo: true });
 });
 
 test("a key that cannot be opened stands in the way of its own connection alone", async () => {
   using store = connections();
-  await store.put(openai("sk-canary"));
+  await store.put(openai("sk-canary"), testActor);
   store.db.sqlite.run("UPDATE model_connections SET sealed_key = 'v1.broken'");
-  await store.put(gpu);
+  await store.put(gpu, testActor);
   expect(store.resolve("test/echo", "test").model).toBe("echo");
   expect(store.resolve("openai_compatible/gpu/m", "live").connection).toEqual(gpu);
   expect(() => store.resolve("openai/gpt-5", "live")).toThrow();

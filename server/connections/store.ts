@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { Environment } from "../core/scope.ts";
+import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { modelConnections } from "../db/schema.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -44,11 +45,13 @@ export type ConnectionStore = ReturnType<typeof createConnectionStore>;
  */
 export function createConnectionStore({
   db,
+  audit,
   seal,
   environment,
   now,
 }: {
   db: Db;
+  audit: Audit;
   seal: Seal;
   environment: Record<string, string | undefined>;
   now: () => number;
@@ -66,6 +69,9 @@ export function createConnectionStore({
     base_url,
     api_key: sealed_key === null ? api_key : seal.open(sealed_key, aad(name)),
   });
+
+  const note = (action: string, id: string, actor: Actor, details: Record<string, unknown>): void =>
+    audit.note({ scope: null, actor, action, target: { type: "model_connection", id }, details });
 
   function find(name: ModelName, environment: Environment): Stored | null {
     if (name.provider === "test" && environment === "live") return null;
@@ -127,7 +133,7 @@ export function createConnectionStore({
     },
 
     /** Adds a connection, or replaces the one of this name. */
-    async put({ name, provider, base_url, api_key }: Connection): Promise<void> {
+    async put({ name, provider, base_url, api_key }: Connection, actor: Actor): Promise<void> {
       const sealed_key = api_key === null ? null : seal.seal(api_key, aad(name));
       const row = { name, provider, base_url, sealed_key };
       const { name: target } = modelConnections;
@@ -135,13 +141,20 @@ export function createConnectionStore({
         .insert(modelConnections)
         .values({ ...row, created_at_ms: now() })
         .onConflictDoUpdate({ target, set: row });
-      await db.write(() => upsert.run());
+      await db.write(() => {
+        upsert.run();
+        note("model_connection.saved", name, actor, { provider, has_key: api_key !== null });
+      });
     },
 
     /** False when there was none of this name. */
-    async remove(name: string): Promise<boolean> {
+    async remove(name: string, actor: Actor): Promise<boolean> {
       const named = eq(modelConnections.name, name);
-      return db.write(() => db.orm.delete(modelConnections).where(named).returning().all().length > 0);
+      return db.write(() => {
+        const [removed] = db.orm.delete(modelConnections).where(named).returning().all();
+        if (removed) note("model_connection.removed", name, actor, { provider: removed.provider });
+        return removed !== undefined;
+      });
     },
   };
 }

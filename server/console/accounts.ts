@@ -1,9 +1,11 @@
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./password.ts";
+import { createRefusals } from "./refusals.ts";
 
 /** A person who may use the dashboard: all projects of this server, as operator. */
 export interface User {
@@ -16,6 +18,9 @@ export interface Credentials {
   password: string;
 }
 
+/** Where a person sits who is at the dashboard. */
+export type Origin = Pick<Actor, "ip" | "request_id">;
+
 interface Row extends User {
   password_hash: string;
 }
@@ -24,11 +29,13 @@ export type Accounts = ReturnType<typeof createAccounts>;
 
 export function createAccounts({
   db,
+  audit,
   passwords,
   throttle,
   now = Date.now,
 }: {
   db: Db;
+  audit: Audit;
   passwords: Passwords;
   throttle: LoginThrottle;
   now?: () => number;
@@ -37,14 +44,22 @@ export function createAccounts({
   const any = db.sqlite.query("SELECT 1 FROM users LIMIT 1");
   const insert = db.sqlite.query("INSERT INTO users (id, email, password_hash, created_at_ms) VALUES (?, ?, ?, ?)");
 
+  const refusals = createRefusals(now);
+  const note = (action: string, id: string, actor: Actor, details = {}): void =>
+    audit.note({ scope: null, actor, action, target: { type: "user", id }, details });
+
   return {
     /** Whether anybody has an account: until then the set-up link makes the first one. */
     exist: (): boolean => any.get() !== null,
 
     list: (): User[] => db.sqlite.query<User, []>("SELECT id, email FROM users ORDER BY email").all(),
 
-    /** `guard` runs in the transaction that adds the account and may refuse it. */
-    async create({ email, password }: Credentials, guard: () => void = () => {}): Promise<User> {
+    /** `guard` runs in the transaction that adds the account and may refuse it. `by` says who adds it: perhaps itself. */
+    async create(
+      { email, password }: Credentials,
+      by: (id: string) => Actor,
+      guard: () => void = () => {},
+    ): Promise<User> {
       const address = checkEmail(email);
       checkPassword(password);
       const hash = await passwords.hash(password);
@@ -54,24 +69,31 @@ export function createAccounts({
           throw new AppError("name_taken", `There is already an account for ${address}.`, { param: "email" });
         const id = newUserId(now());
         insert.run(id, address, hash, now());
+        note("user.created", id, by(id), { email: address });
         return { id, email: address };
       });
     },
 
     /** Says who it is, or throws the one answer for a wrong password and for an account that is not there. */
-    async login({ email, password }: Credentials, address: string | null): Promise<User> {
+    async login({ email, password }: Credentials, origin: Origin): Promise<User> {
       const account = email.trim(); // Or each space before it would give five more guesses.
-      const wait = throttle.take(account, address);
+      const wait = throttle.take(account, origin.ip);
       if (wait > 0) throw new AppError("rate_limited", "Too many failed sign-ins. Wait a while.", { retryAfter: wait });
       const row = byEmail.get(account);
-      if (!(await passwords.matches(password, row?.password_hash ?? null)))
+      if (!(await passwords.matches(password, row?.password_hash ?? null))) {
+        const details = refusals.take();
+        // Of an account that is not there too: the time that the write takes would tell. Not by what was typed, which
+        // may be a password in the wrong field.
+        const id = row?.id ?? "unknown";
+        if (details) await db.write(() => note("user.sign_in_failed", id, { type: "user", id, ...origin }, details));
         throw new AppError("invalid_login", "The e-mail address or the password is wrong.");
-      throttle.forgive(account, address);
+      }
+      throttle.forgive(account, origin.ip);
       return { id: row!.id, email: row!.email };
     },
 
     /** Changes a password and ends all sessions of the account: whoever knew the old one is out. */
-    async resetPassword({ email, password }: Credentials): Promise<User> {
+    async resetPassword({ email, password }: Credentials, by: (id: string) => Actor): Promise<User> {
       checkPassword(password);
       const hash = await passwords.hash(password);
       return await db.write(() => {
@@ -80,6 +102,7 @@ export function createAccounts({
           throw new AppError("resource_not_found", `There is no account for ${email.trim()}.`, { param: "email" });
         db.sqlite.query("UPDATE users SET password_hash = ? WHERE id = ?").run(hash, row.id);
         db.sqlite.query("DELETE FROM sessions WHERE user_id = ?").run(row.id);
+        note("user.password_reset", row.id, by(row.id));
         return { id: row.id, email: row.email };
       });
     },

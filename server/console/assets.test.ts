@@ -20,19 +20,20 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function serve(options: { folder?: string; hsts?: boolean } = {}) {
+async function serve({ insist = false, ...options }: { folder?: string; insist?: boolean } = {}) {
   const root = new Elysia({ normalize: false });
   const app = root
     .use(
       createEdge({
         routes: () => root.routes,
         limiter: createRateLimiter(),
+        gate: { admit: () => {}, clientOf: () => null, insists: () => insist },
         onBug: (error) => {
           throw error;
         },
       }),
     )
-    .use(await createDashboard({ folder, hsts: false, ...options }));
+    .use(await createDashboard({ folder, ...options }));
   return (path: string, headers: Record<string, string> = {}) =>
     app.handle(new Request(`https://localhost${path}`, { headers }));
 }
@@ -111,7 +112,10 @@ test("every answer has the security headers and a request id", async () => {
   }
 });
 
-test("browsers are told to insist on HTTPS only where the certificate is a real one", async () => {
-  const { headers } = await (await serve({ hsts: true }))("/dashboard");
-  expect(headers.get("strict-transport-security")).toContain("max-age=");
-});
+test.each(["/dashboard", "/", "/dashboard/assets/app-h4sh.js", "/dashboard/assets/none.js", "/v1/none"])(
+  "browsers are told to insist on HTTPS by %s, where the certificate is a real one",
+  async (path) => {
+    const { headers } = await (await serve({ insist: true }))(path, { "accept-encoding": "br" });
+    expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
+  },
+);

@@ -6,8 +6,6 @@ import { Elysia } from "elysia";
 export interface DashboardOptions {
   /** The built dashboard; it may be missing when runnel runs from source. */
   folder: string;
-  /** Whether browsers shall insist on HTTPS from now on: never for a certificate that they do not trust anyway. */
-  hsts: boolean;
 }
 
 const prefix = "/dashboard";
@@ -26,12 +24,11 @@ const policy = [
 ].join("; ");
 
 /** Serves the dashboard's files under `/dashboard`, and its one page for every address that is none of its files. */
-export async function createDashboard({ folder, hsts }: DashboardOptions) {
+export async function createDashboard({ folder }: DashboardOptions) {
   const headers = {
     "content-security-policy": policy,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    ...(hsts && { "strict-transport-security": "max-age=31536000" }),
   };
   const page = existsSync(join(folder, "index.html")) ? Bun.file(join(folder, "index.html")) : notBuilt;
   const index = () =>

@@ -15,20 +15,25 @@ export interface ConsoleAuth {
   setup: Pick<Setup, "required">;
   projects: Pick<ProjectStore, "byId">;
   limiter: RateLimiter;
+  clientOf: (request: Request) => string | null;
 }
 
 const everything: ReadonlySet<Permission> = new Set<Permission>(["admin"]);
 
 /** Admits people by their session, to the project and environment that the address names. Keys count for nothing here. */
 export const createConsoleAuth = (deps: ConsoleAuth): Auth =>
-  createAuth("console", { authenticate: createSessionAuthenticate(deps), limiter: deps.limiter });
+  createAuth("console", {
+    authenticate: createSessionAuthenticate(deps),
+    limiter: deps.limiter,
+    clientOf: deps.clientOf,
+  });
 
 export function createSessionAuthenticate({
   sessions,
   cookie,
   setup,
   projects,
-}: Omit<ConsoleAuth, "limiter">): Authenticate {
+}: Omit<ConsoleAuth, "limiter" | "clientOf">): Authenticate {
   return (request) => {
     requireSameOrigin(request);
     const user = sessions.use(cookie.read(request));

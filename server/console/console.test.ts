@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { newId } from "../core/ids.ts";
+import { createAudit } from "../db/audit.ts";
 import { openDatabase } from "../db/open.ts";
 import { createEdge } from "../http/edge.ts";
 import { createRateLimiter } from "../http/rate-limit.ts";
 import { pathOf } from "../http/schemas.ts";
 import { createKeyStore } from "../keys/store.ts";
 import { createProjectStore } from "../projects/store.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { createAccounts } from "./accounts.ts";
 import { createConsole } from "./console.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
@@ -22,11 +24,12 @@ async function startConsole({ secureCookie = true } = {}) {
   let at = Date.parse("2026-11-21T00:00:00Z");
   const now = () => at;
   const db = openDatabase(":memory:");
-  const projects = createProjectStore({ db, now });
+  const audit = createAudit({ db, now });
+  const projects = createProjectStore({ db, audit, now });
   const project = await projects.create("default");
   const limiter = createRateLimiter();
-  const accounts = createAccounts({ db, passwords: createPasswords(), throttle: createLoginThrottle(), now });
-  const setup = createSetup({ db, accounts, now });
+  const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle(), now });
+  const setup = createSetup({ db, audit, accounts, now });
   const listeners = new Set<(runId: string) => void>();
   const closing = new AbortController();
   const bugs: unknown[] = [];
@@ -37,6 +40,7 @@ async function startConsole({ secureCookie = true } = {}) {
       secureCookie,
       version: "1.2.3",
       db,
+      audit,
       projects,
       limiter,
       watches: {
@@ -93,7 +97,7 @@ async function startConsole({ secureCookie = true } = {}) {
     wait: (ms: number) => {
       at += ms;
     },
-    signUp: async () => send("POST", "/setup", { token: await setup.issue(), ...ada }),
+    signUp: async () => send("POST", "/setup", { token: await setup.issue(testActor), ...ada }),
   };
 }
 
@@ -135,7 +139,7 @@ describe("set-up", () => {
   });
 
   test("of 20 set-ups at once exactly one wins, and the others learn that it is done", async () => {
-    const token = await server.setup.issue();
+    const token = await server.setup.issue(testActor);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         server.send("POST", "/setup", { token, ...ada, email: `u${i}@example.com` }),
@@ -149,8 +153,8 @@ describe("set-up", () => {
   });
 
   test("a wrong, an old and a replaced token are refused, and a used one is done", async () => {
-    const first = await server.setup.issue();
-    const second = await server.setup.issue();
+    const first = await server.setup.issue(testActor);
+    const second = await server.setup.issue(testActor);
     const attempt = async (token: string) => {
       const { status, body } = await server.send("POST", "/setup", { token, ...ada });
       return [status, body.error?.code];
@@ -159,13 +163,13 @@ describe("set-up", () => {
     expect(await attempt(first)).toEqual([403, "setup_token_invalid"]);
     server.wait(30 * 60_000);
     expect(await attempt(second)).toEqual([403, "setup_token_expired"]);
-    const third = await server.setup.issue();
+    const third = await server.setup.issue(testActor);
     expect(await attempt(third)).toEqual([201, undefined]);
     expect(await attempt(third)).toEqual([409, "setup_done"]);
   });
 
   test("a short password and no address are told by parameter, and the token stays good", async () => {
-    const token = await server.setup.issue();
+    const token = await server.setup.issue(testActor);
     const refused = await server.send("POST", "/setup", { token, ...ada, password: "too short" });
     expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
       400,
@@ -263,9 +267,47 @@ describe("a session", () => {
 
   test("ends when the password is reset", async () => {
     await server.signUp();
-    await server.accounts.resetPassword({ ...ada, password: "another long password" });
+    await server.accounts.resetPassword({ ...ada, password: "another long password" }, () => testActor);
     expect((await server.send("GET", "/session")).status).toBe(401);
     expect((await server.send("POST", "/login", ada)).status).toBe(401);
+  });
+});
+
+describe("the audit log", () => {
+  const entries = () =>
+    server.db.sqlite
+      .query<{ action: string; actor_id: string; ip: string; request_id: string }, []>(
+        "SELECT action, actor_id, ip, request_id FROM audit_log WHERE action NOT LIKE 'project.%' ORDER BY id",
+      )
+      .all();
+  const at = (address: string) => ({ "test-address": address });
+
+  test("tells who signed in and out, and who failed to, from which address and in which request", async () => {
+    const { body: made } = await server.signUp();
+    const wrong = { ...ada, password: "not the password" };
+    const failed = await server.send("POST", "/login", wrong, at("192.0.2.1"));
+    const nobody = await server.send("POST", "/login", { ...wrong, email: "eve@example.com" }, at("192.0.2.2"));
+    const login = await server.send("POST", "/login", ada, at("192.0.2.3"));
+    const logout = await server.send("POST", "/logout", {}, at("192.0.2.3"));
+    await server.send("POST", "/logout", {}); // Nobody is signed in any more.
+    await server.accounts.resetPassword({ ...ada, password: "another long password" }, () => testActor);
+    const id: string = made.user.id;
+    expect(entries().map(({ action, actor_id, ip }) => [action, actor_id, ip])).toEqual([
+      ["setup_link.issued", "test", null as never],
+      ["user.created", id, null as never],
+      ["user.signed_in", id, null as never],
+      ["user.sign_in_failed", id, "192.0.2.1"],
+      ["user.sign_in_failed", "unknown", "192.0.2.2"],
+      ["user.signed_in", id, "192.0.2.3"],
+      ["user.signed_out", id, "192.0.2.3"],
+      ["user.password_reset", "test", null as never],
+    ]);
+    expect(
+      entries()
+        .slice(3, 7)
+        .map(({ request_id }) => request_id),
+    ).toEqual([failed, nobody, login, logout].map(({ headers }) => headers.get("x-request-id")!));
+    expect(JSON.stringify(entries())).not.toMatch(/password"|not the password|correct horse|eve@/);
   });
 });
 
@@ -313,9 +355,9 @@ describe("resources behind a session", () => {
   test("are closed to API keys", async () => {
     await server.signUp();
     server.useJar("");
-    const keys = createKeyStore({ db: server.db });
+    const keys = createKeyStore({ db: server.db, audit: createAudit({ db: server.db }) });
     const scope = { project_id: server.project.id, environment: "test" } as const;
-    const { secret } = await keys.create(scope, { name: "k", scopes: ["admin"] }, "cli");
+    const { secret } = await keys.create({ ...scope, actor: testActor }, { name: "k", scopes: ["admin"] });
     const path = `/${server.project.id}/test/whoami`;
     const answer = await server.send("GET", path, undefined, { authorization: `Bearer ${secret}` });
     expect([answer.status, answer.body.error.code]).toEqual([401, "missing_session"]);

@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Scope } from "../core/scope.ts";
+import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Auth, StillValid } from "../http/auth.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
@@ -11,6 +12,7 @@ import { createConsoleAuth } from "./auth.ts";
 import { liveRuns } from "./live-runs.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createPasswords } from "./password.ts";
+import { projectRoutes } from "./project-routes.ts";
 import { sessionRoutes } from "./routes.ts";
 import { sessionCookie } from "./session-cookie.ts";
 import { createSessions } from "./sessions.ts";
@@ -27,6 +29,7 @@ export interface ConsoleOptions {
 
 export interface Console extends ConsoleOptions {
   db: Db;
+  audit: Audit;
   projects: ProjectStore;
   limiter: RateLimiter;
   watches: Pick<Watches, "listen">;
@@ -40,13 +43,15 @@ export interface Console extends ConsoleOptions {
 
 /** The dashboard's side of the server: its files, its sessions, and the API's resources behind them. */
 export function createConsole(deps: Console) {
-  const { db, projects, limiter, watches, closing, resources, now } = deps;
-  const accounts = createAccounts({ db, passwords: createPasswords(), throttle: createLoginThrottle({ now }), now });
-  const sessions = createSessions({ db, now });
-  const setup = createSetup({ db, accounts, now });
+  const { db, audit, projects, limiter, watches, closing, resources, now } = deps;
+  const throttle = createLoginThrottle({ now });
+  const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
+  const sessions = createSessions({ db, audit, now });
+  const setup = createSetup({ db, audit, accounts, now });
   const cookie = sessionCookie({ secure: deps.secureCookie });
-  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter });
-  const isValid: StillValid = (_, request) => sessions.find(cookie.read(request)) !== null;
+  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf: deps.clientOf });
+  const isValid: StillValid = ({ project_id }, request) =>
+    sessions.find(cookie.read(request)) !== null && projects.isOpen(project_id);
   const owned = db.sqlite.query("SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ?");
 
   const live = new Elysia().use(auth).get(
@@ -72,5 +77,6 @@ export function createConsole(deps: Console) {
   return new Elysia()
     .use(deps.pages)
     .use(sessionRoutes({ ...deps, accounts, sessions, setup, cookie }))
+    .use(projectRoutes({ ...deps, sessions, setup, cookie }))
     .group("/console/api/:project_id/:environment", (scoped) => scoped.use(live).use(resources(auth, isValid)));
 }

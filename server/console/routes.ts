@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { readJsonBody } from "../http/json-body.ts";
 import type { ProjectStore } from "../projects/store.ts";
-import type { Accounts, User } from "./accounts.ts";
+import type { Accounts, Origin, User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import { Login, Logout, SetUp } from "./schema.ts";
@@ -19,6 +19,8 @@ export interface SessionRoutes {
   version: string;
 }
 
+type Headers = Record<string, string | number>;
+
 /** Who is signed in: set-up by the one-time link, login, logout. */
 export function sessionRoutes(deps: SessionRoutes) {
   const { accounts, sessions, setup, cookie, projects, clientOf, version } = deps;
@@ -32,9 +34,13 @@ export function sessionRoutes(deps: SessionRoutes) {
     setup_required: false,
     version,
   });
+  const originOf = (request: Request, headers: Headers): Origin => ({
+    ip: clientOf(request),
+    request_id: String(headers["x-request-id"]),
+  });
   /** Always a new session: one that somebody planted before the login is worth nothing after it. */
-  async function signIn(user: User, request: Request, headers: Record<string, string | number>) {
-    const token = await sessions.open(user.id);
+  async function signIn(user: User, origin: Origin, request: Request, headers: Headers) {
+    const token = await sessions.open(user.id, origin);
     await sessions.close(cookie.read(request));
     headers["set-cookie"] = cookie.set(token);
     return sessionOf(user);
@@ -53,23 +59,25 @@ export function sessionRoutes(deps: SessionRoutes) {
     .post(
       "/setup",
       async ({ body, request, set, status }) => {
-        const user = await setup.complete(body);
-        return status(201, await signIn(user, request, set.headers as Record<string, string>));
+        const origin = originOf(request, set.headers as Headers);
+        const user = await setup.complete(body, origin);
+        return status(201, await signIn(user, origin, request, set.headers as Headers));
       },
       { parse, body: SetUp },
     )
     .post(
       "/login",
       async ({ body, request, set }) => {
-        const user = await accounts.login(body, clientOf(request));
-        return await signIn(user, request, set.headers as Record<string, string>);
+        const origin = originOf(request, set.headers as Headers);
+        const user = await accounts.login(body, origin);
+        return await signIn(user, origin, request, set.headers as Headers);
       },
       { parse, body: Login },
     )
     .post(
       "/logout",
       async ({ body: _, request, set }) => {
-        await sessions.close(cookie.read(request));
+        await sessions.close(cookie.read(request), originOf(request, set.headers as Headers));
         set.headers["set-cookie"] = cookie.clear();
         return { signed_in: false };
       },

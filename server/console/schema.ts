@@ -8,3 +8,6 @@ const Password = Type.String({ maxLength: 4096 });
 export const Login = Type.Object({ email: Email, password: Password }, closed);
 export const SetUp = Type.Object({ token: Type.String({ maxLength: 256 }), email: Email, password: Password }, closed);
 export const Logout = Type.Object({}, closed);
+export const Nothing = Type.Object({}, closed);
+// A person types the name, and so means this project.
+export const DeleteProject = Type.Object({ name: Type.String({ maxLength: 128 }) }, closed);

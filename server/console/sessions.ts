@@ -1,5 +1,6 @@
+import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { User } from "./accounts.ts";
+import type { Origin, User } from "./accounts.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const idle_ms = 12 * 3_600_000;
@@ -15,7 +16,7 @@ interface Row extends User {
 /** Who is signed in at the dashboard. Only hashes are stored: a copy of the database opens no session. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ db, now = Date.now }: { db: Db; now?: () => number }) {
+export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
   const select = db.sqlite.query<Row, [Uint8Array]>(
     `SELECT u.id, u.email, s.created_at_ms, s.last_seen_at_ms
      FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = ?`,
@@ -32,6 +33,9 @@ export function createSessions({ db, now = Date.now }: { db: Db; now?: () => num
     return row && isOpen(row) ? { id: row.id, email: row.email } : null;
   }
 
+  const note = (action: string, id: string, origin: Origin): void =>
+    audit.note({ scope: null, actor: { type: "user", id, ...origin }, action, target: { type: "user", id } });
+
   return {
     find,
 
@@ -46,7 +50,7 @@ export function createSessions({ db, now = Date.now }: { db: Db; now?: () => num
     },
 
     /** Opens a session and gives its token, which stands in the cookie and nowhere else. */
-    async open(userId: string): Promise<string> {
+    async open(userId: string, origin: Origin): Promise<string> {
       const token = crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
       await db.write(() => {
         db.sqlite
@@ -55,13 +59,19 @@ export function createSessions({ db, now = Date.now }: { db: Db; now?: () => num
         db.sqlite
           .query("INSERT INTO sessions (hash, user_id, created_at_ms, last_seen_at_ms) VALUES (?, ?, ?, ?)")
           .run(sha256Bytes(token), userId, now(), now());
+        note("user.signed_in", userId, origin);
       });
       return token;
     },
 
-    async close(token: string | null): Promise<void> {
+    /** Without an origin nobody signs out: a newer session takes its place. */
+    async close(token: string | null, origin?: Origin): Promise<void> {
       if (token === null) return;
-      await db.write(() => db.sqlite.query("DELETE FROM sessions WHERE hash = ?").run(sha256Bytes(token)));
+      await db.write(() => {
+        const user = find(token);
+        db.sqlite.query("DELETE FROM sessions WHERE hash = ?").run(sha256Bytes(token));
+        if (user && origin) note("user.signed_out", user.id, origin);
+      });
     },
   };
 }

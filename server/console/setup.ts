@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
+import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { Accounts, Credentials, User } from "./accounts.ts";
+import type { Accounts, Credentials, Origin, User } from "./accounts.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const validFor_ms = 30 * 60_000;
@@ -8,7 +9,17 @@ const validFor_ms = 30 * 60_000;
 /** The one-time link by which the first account is made. */
 export type Setup = ReturnType<typeof createSetup>;
 
-export function createSetup({ db, accounts, now = Date.now }: { db: Db; accounts: Accounts; now?: () => number }) {
+export function createSetup({
+  db,
+  audit,
+  accounts,
+  now = Date.now,
+}: {
+  db: Db;
+  audit: Audit;
+  accounts: Accounts;
+  now?: () => number;
+}) {
   const find = db.sqlite.query<{ expires_at_ms: number }, [Uint8Array]>(
     "SELECT expires_at_ms FROM setup_tokens WHERE hash = ?",
   );
@@ -29,22 +40,24 @@ export function createSetup({ db, accounts, now = Date.now }: { db: Db; accounts
     required: (): boolean => !accounts.exist(),
 
     /** A new token; older ones are void. */
-    async issue(): Promise<string> {
+    async issue(actor: Actor): Promise<string> {
       const token = crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
       await db.write(() => {
         db.sqlite.run("DELETE FROM setup_tokens");
         db.sqlite
           .query("INSERT INTO setup_tokens (hash, expires_at_ms) VALUES (?, ?)")
           .run(sha256Bytes(token), now() + validFor_ms);
+        audit.note({ scope: null, actor, action: "setup_link.issued", target: null });
       });
       return token;
     },
 
     /** Makes the first account. Of many at once exactly one succeeds: the check is repeated where it is added. */
-    async complete({ token, ...credentials }: Credentials & { token: string }): Promise<User> {
+    async complete({ token, ...credentials }: Credentials & { token: string }, origin: Origin): Promise<User> {
       const hash = sha256Bytes(token);
       check(hash); // Before the costly hash of a password: a stranger gets no work done.
-      return await accounts.create(credentials, () => {
+      const themselves = (id: string): Actor => ({ type: "user", id, ...origin });
+      return await accounts.create(credentials, themselves, () => {
         check(hash);
         db.sqlite.run("DELETE FROM setup_tokens");
       });

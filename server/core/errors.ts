@@ -136,6 +136,11 @@ export const catalogue = {
     type: "conflict_error",
     meaning: "The last admin key of an environment cannot be revoked. Make another one first.",
   },
+  key_not_active: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The key has a successor, has expired or was revoked. Rotate its successor, or make another key.",
+  },
   idempotency_key_reused: {
     status: 409,
     type: "idempotency_error",

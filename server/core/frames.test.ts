@@ -30,6 +30,8 @@ const action = requiredAction(stateOf(...turnWithCalls(["a", "output"])).calls, 
 // One line for each type of event, so that a new one has to say what clients see of it.
 const table: Record<RunEventType, [RunEvent, name: string, data: object]> = {
   "run.created": [created(), "run.created", { id, status: "in_progress", agent_id: "agt_1", request_id: "req_1" }],
+  "run.queued": [{ type: "run.queued", queue_position: 3 }, "run.queued", { id, status: "queued", queue_position: 3 }],
+  "run.started": [{ type: "run.started" }, "run.started", { id, status: "in_progress" }],
   "run.completed": [
     { type: "run.completed", output: "Hi", output_json: { a: 1 }, usage: noUsage },
     "run.completed",

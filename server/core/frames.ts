@@ -22,8 +22,14 @@ export const isLastFrame = (event: string): boolean => event === "run.completed"
 
 function wire(id: string, event: RunEvent): [name: string, data: Record<string, unknown>] {
   switch (event.type) {
-    case "run.created":
-      return [event.type, { id, status: "in_progress", agent_id: event.agent_id, request_id: event.request_id }];
+    case "run.created": {
+      const status = event.queued ? "queued" : "in_progress";
+      return [event.type, { id, status, agent_id: event.agent_id, request_id: event.request_id }];
+    }
+    case "run.queued":
+      return [event.type, { id, status: "queued", queue_position: event.queue_position }];
+    case "run.started":
+      return [event.type, { id, status: "in_progress" }];
     case "run.completed":
       return [
         event.type,

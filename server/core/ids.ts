@@ -17,6 +17,8 @@ const prefixes = {
   memory_entry: "ment",
   schedule: "sch",
   request: "req",
+  secret: "sec",
+  audit_entry: "aud",
 } as const;
 
 export type Kind = keyof typeof prefixes;

@@ -8,6 +8,7 @@ export const limits = {
   tool_output_bytes: 256 * 1024,
   tools_per_agent: 128,
   stream_readers_per_run: 20,
+  queued_runs: 1000,
   run_timeout_ms: 3_600_000,
   action_timeout_ms: 24 * 3_600_000,
   action_timeout_max_ms: 30 * 24 * 3_600_000,

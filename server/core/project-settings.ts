@@ -7,11 +7,16 @@ export interface RetentionDays {
   traces_days?: number;
 }
 
-/** What a project has of its own: limits that differ from the defaults (0 is off), and how long it keeps things. */
-export interface ProjectSettings {
-  reads_per_minute?: number;
-  run_creations_per_minute?: number;
-  writes_per_minute?: number;
-  runs_in_progress?: number;
+/** What a project may do, in each of its environments for itself, unless its settings say otherwise. 0 is no limit. */
+export const defaultLimits = {
+  reads_per_minute: 600,
+  run_creations_per_minute: 120,
+  writes_per_minute: 300,
+  runs_in_progress: 20,
+};
+export type ProjectLimits = typeof defaultLimits;
+
+/** What a project has of its own: limits that differ from the defaults, and how long it keeps things. */
+export interface ProjectSettings extends Partial<ProjectLimits> {
   retention?: Partial<Record<Environment, RetentionDays>>;
 }

@@ -9,6 +9,8 @@ import type { RunUsage } from "./usage.ts";
  */
 export type RunEvent =
   | ({ type: "run.created" } & RunCreated)
+  | { type: "run.queued"; queue_position: number }
+  | { type: "run.started" }
   | { type: "run.requires_action"; required_action: RequiredAction }
   | { type: "run.resumed" }
   | { type: "run.recovered"; attempt: number; step_index: number | null; clean?: boolean }
@@ -53,6 +55,8 @@ export interface RunCreated {
   parent_run_id: string | null;
   metadata: Record<string, string>;
   request_id: string | null;
+  /** The next entry is `run.queued`. Absent: the run began at once. */
+  queued?: true;
 }
 
 export const stepTypes = [

@@ -5,8 +5,11 @@ import { toolText } from "./prompt.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 
-/** A run as clients read it (contract, section 6). `expiresAt` in milliseconds, null once the run is over. */
-export function runObject(state: RunState, expiresAt: number | null) {
+/**
+ * A run as clients read it (contract, section 6). `expiresAt` in milliseconds, null while the run is queued and once it
+ * is over; `queuePosition` is the place that a queued run has now, or else the one that it got.
+ */
+export function runObject(state: RunState, expiresAt: number | null, queuePosition = state.queue_position) {
   const run = state.run!;
   return {
     id: run.run_id,
@@ -33,10 +36,10 @@ export function runObject(state: RunState, expiresAt: number | null) {
     parent_run_id: run.parent_run_id,
     forked_from: null,
     replay_of: null,
-    queue_position: null,
+    queue_position: state.status === "queued" ? queuePosition : null,
     attempt: state.attempt,
     created_at: timestamp(state.created_at),
-    started_at: timestamp(state.created_at),
+    started_at: timestampOrNull(state.started_at),
     ended_at: timestampOrNull(state.ended_at),
     expires_at: timestampOrNull(isOver(state.status) ? null : expiresAt),
     environment: run.environment,

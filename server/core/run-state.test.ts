@@ -181,3 +181,21 @@ test("an answer asks in the order in which it wrote", () => {
   const state = stateOf(created(), started(0), completed(0, { answer: answer([text("Well"), asks("a"), asks("b")]) }));
   expect(state.messages.at(-1)).toMatchObject({ parts: [{ type: "text" }, { id: "a" }, { id: "b" }] });
 });
+
+test("a queued run has a place and no start; when it starts it is like any other, and its end takes the place away", () => {
+  const queued: RunEvent[] = [created({ queued: true }), { type: "run.queued", queue_position: 3 }];
+  expect(stateOf(...queued)).toMatchObject({
+    status: "queued",
+    queue_position: 3,
+    created_at: begin,
+    started_at: null,
+  });
+  expect(stateOf(...queued, { type: "run.started" })).toMatchObject({
+    status: "in_progress",
+    queue_position: null,
+    created_at: begin,
+    started_at: begin + 20,
+  });
+  for (const end of ends) expect(stateOf(...queued, end)).toMatchObject({ queue_position: null, started_at: null });
+  expect(stateOf(created())).toMatchObject({ status: "in_progress", queue_position: null, started_at: begin });
+});

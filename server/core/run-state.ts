@@ -66,8 +66,12 @@ export interface RunState {
   /** Recoveries since a step was last completed: a run that keeps killing the process is given up. */
   stalls: number;
   created_at: number;
+  /** Null while it is queued. */
+  started_at: number | null;
   updated_at: number;
   ended_at: number | null;
+  /** The place that it got in the queue, until it starts: those before it have moved on since. */
+  queue_position: number | null;
   /** When it began to wait for an action. */
   waiting_since: number | null;
   /** Steps numbered so far: the next one gets this index. */
@@ -93,8 +97,10 @@ export const initialState: RunState = {
   attempt: 1,
   stalls: 0,
   created_at: 0,
+  started_at: null,
   updated_at: 0,
   ended_at: null,
+  queue_position: null,
   waiting_since: null,
   steps: 0,
   turns: 0,
@@ -127,8 +133,13 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
         ...state,
         run: event,
         created_at: at,
+        started_at: at,
         messages: [{ role: "user", id: event.message_id, at, content: event.input }],
       };
+    case "run.queued":
+      return { ...state, status: "queued", started_at: null, queue_position: event.queue_position };
+    case "run.started":
+      return { ...state, status: "in_progress", started_at: at, queue_position: null };
     case "run.requires_action": {
       const { required_action } = event;
       // A partial answer does not begin the wait anew.
@@ -220,6 +231,7 @@ export const fold = (entries: Iterable<JournalEntry>, from: RunState = initialSt
 const ended = (state: RunState, at: number): RunState => ({
   ...state,
   ended_at: at,
+  queue_position: null,
   required_action: null,
   waiting_since: null,
   open: [],

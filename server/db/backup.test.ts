@@ -1,11 +1,21 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { backUp } from "./backup.ts";
 import { faultsOf } from "./check.ts";
 import { truncateLog } from "./checkpoint.ts";
+import { DataDirInUse, openDataDir } from "./data-dir.ts";
 import { masterKeyId, noteMasterKeyId } from "./key-fact.ts";
 import { openDatabase } from "./open.ts";
 import { restore } from "./restore.ts";
@@ -106,6 +116,52 @@ describe("a backup", () => {
     expect(() => backUp(at.database, at.file("none/copy.db"))).toThrow("There is no folder");
   });
 
+  test("never replaces a database that is or was served, nor one of another program", () => {
+    using at = disk();
+    using live = temporaryFolder();
+    const served = live.file("runnel.db");
+    const db = openDatabase(served);
+    db.sqlite.run("INSERT INTO facts VALUES ('mine', '')");
+    const refused = (path: string) =>
+      expect(() => backUp(at.database, path, { force: true })).toThrow(/is no backup and is not replaced/);
+    refused(served); // With its log.
+    db.close();
+    expect(existsSync(`${served}-wal`)).toBe(false);
+    refused(served); // It was served, and will be again.
+    expect(factsIn(served)).toEqual(["mine"]);
+
+    using restored = temporaryFolder(); // And not started yet.
+    openDataDir(restored.path, { lock: true }).release();
+    backUp(at.database, at.file("copy.db"));
+    restore(at.file("copy.db"), restored.file("runnel.db"), { masterKey: null });
+    refused(restored.file("runnel.db"));
+
+    change(at.file("notes.db"), "CREATE TABLE notes (text TEXT)");
+    refused(at.file("notes.db"));
+    symlinkSync(served, at.file("link.db"));
+    refused(at.file("link.db"));
+    expect(readdirSync(live.path).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  test("leaves files alone that it did not make, and what another process is making", () => {
+    using at = disk();
+    const theirs = ["copy.db.partial", `copy.db.${process.ppid}.partial`, "copy.db.x.partial", "xcopy.db.1.partial"];
+    for (const name of theirs) writeFileSync(at.file(name), "mine");
+    backUp(at.database, at.file("copy.db"));
+    for (const name of theirs) expect(readFileSync(at.file(name), "utf8")).toBe("mine");
+  });
+
+  test("takes no other key along than the one that the secrets in it were encrypted under", () => {
+    using at = disk();
+    const [key, stale] = [crypto.getRandomValues(new Uint8Array(32)), new Uint8Array(32)];
+    const attempt = (masterKey: Uint8Array) => () => backUp(at.database, at.file("copy.db"), { masterKey });
+    expect(attempt(key)).toThrow("Nobody has noted yet");
+    noteMasterKeyId(at.db.sqlite, key);
+    expect(attempt(stale)).toThrow(`is not the one of the database, which is ${masterKeyId(key)}`);
+    expect(existsSync(at.file("copy.db"))).toBe(false);
+    expect(attempt(key)).not.toThrow();
+  });
+
   test("of a damaged database is refused, and leaves nothing", () => {
     using folder = temporaryFolder();
     const path = damagedDatabase(folder.path);
@@ -179,7 +235,7 @@ describe("a restore", () => {
       await Bun.sleep(Math.random() * 100); // The random instant is the test.
       child.kill("SIGKILL");
       await child.exited;
-      const found = factsIn(life.file("runnel.db")).filter((name) => / \d+$/.test(name));
+      const found = factsIn(openDataDir(life.path, { lock: false }).database).filter((name) => / \d+$/.test(name));
       expect([found.length, new Set(found.map((name) => name.split(" ")[0])).size]).toEqual([2000, 1]);
     }
   });
@@ -233,6 +289,34 @@ describe("a restore", () => {
     expect(readFileSync(other.file("master.key"), "utf8").trim()).toBe(key.toHex());
     expect(readFileSync(path).includes(key.toHex())).toBe(false); // Not in the database, nor in what it has deleted.
     expect(readFileSync(at.file("with.db")).includes(key.toHex())).toBe(true);
+  });
+
+  test("believes what the database notes of its key, and no other key that came along", () => {
+    using at = disk();
+    const [key, stale] = [crypto.getRandomValues(new Uint8Array(32)), new Uint8Array(32)];
+    noteMasterKeyId(at.db.sqlite, key);
+    backUp(at.database, at.file("copy.db"));
+    change(at.file("copy.db"), `INSERT INTO facts VALUES ('master_key', '${stale.toHex()}')`);
+    using other = temporaryFolder();
+    const bring = (masterKey: Uint8Array | null) =>
+      restore(at.file("copy.db"), other.file("runnel.db"), { force: true, masterKey });
+    expect(bring(key)).toMatchObject({ master_key: "here", master_key_id: masterKeyId(key) });
+    expect(bring(null)).toMatchObject({ master_key: "missing", master_key_id: masterKeyId(key) });
+    expect(bring(stale)).toMatchObject({ master_key: "missing", replaced_key: null });
+    expect(existsSync(other.file("master.key"))).toBe(false);
+    expect(readFileSync(other.file("runnel.db")).includes(stale.toHex())).toBe(false);
+  });
+
+  test("is refused while another process has the database open: what that writes would be lost", async () => {
+    using at = disk();
+    await at.add("mine");
+    backUp(at.database, at.file("copy.db"));
+    await at.add("later");
+    const attempt = () => restore(at.file("copy.db"), at.database, { force: true, masterKey: null });
+    expect(attempt).toThrow(DataDirInUse);
+    await at.add("and still");
+    expect(factsIn(at.database)).toEqual(["and still", "later", "mine"]);
+    expect(readdirSync(at.path).filter((name) => /restor|replaced/.test(name))).toEqual([]);
   });
 });
 

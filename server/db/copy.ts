@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { failpoint } from "../lib/failpoint.ts";
 import { faultsOf } from "./check.ts";
 import { DatabaseUnusable, nameDamage } from "./damage.ts";
@@ -20,9 +20,10 @@ export class CopyRefused extends Error {
  * whatever ends the process, `target` is the old file, or none, or a whole copy.
  */
 export function copyDatabase(source: Database, target: string, change: (copy: Database) => void = () => {}): void {
-  const partial = `${target}.partial`;
+  // A name that nobody else uses: what another process is making, or somebody has put there, is not ours to delete.
+  const partial = `${target}.${process.pid}.partial`;
   try {
-    rmSync(partial, { force: true });
+    forgetStale(target);
     source.run("VACUUM INTO ?", [partial]);
     chmodSync(partial, 0o600);
     inspect(partial, source.filename, change);
@@ -34,8 +35,29 @@ export function copyDatabase(source: Database, target: string, change: (copy: Da
     if (isDiskFull(error)) throw new CopyRefused(`There is no room for a copy of the database in ${dirname(target)}.`);
     throw nameDamage(error, source.filename);
   } finally {
-    rmSync(partial, { force: true });
+    forget(partial);
   }
+}
+
+/** Deletes what copies to the same place have left behind whose processes were killed, each as large as the database. */
+function forgetStale(target: string): void {
+  const [folder, name] = [dirname(target), basename(target)];
+  for (const entry of readdirSync(folder)) {
+    const [, pid] = (entry.startsWith(`${name}.`) && /^\.(\d+)\.partial$/.exec(entry.slice(name.length))) || [];
+    if (pid && (Number(pid) === process.pid || !isRunning(Number(pid)))) forget(join(folder, entry));
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as { code?: string }).code !== "ESRCH"; // Another user's process may not be asked.
+  }
+}
+
+function forget(partial: string): void {
+  for (const part of ["", "-journal"]) rmSync(partial + part, { force: true });
 }
 
 function inspect(partial: string, source: string, change: (copy: Database) => void): void {

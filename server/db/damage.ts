@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** A file is no database that could be worked with. One sentence says which and why, the next one what to do. */
@@ -36,18 +36,27 @@ export function looksLikeDatabase(path: string, remedy?: string): boolean {
     throw new DatabaseUnusable(path, "cannot be read by this user", "Run this as the owner of the file.");
   // Never made so by a first start, which puts the whole file in its place at once.
   if (status.size === 0) throw new DatabaseUnusable(path, "is empty: what was in it is lost", remedy);
-  if (head(path) !== magic) throw new DatabaseUnusable(path, "is not a database of SQLite", remedy);
+  if (head(path, magic.length).toString("latin1") !== magic)
+    throw new DatabaseUnusable(path, "is not a database of SQLite", remedy);
   return true;
 }
 
 const magic = "SQLite format 3\0";
+const [formats_at, formatWithLog] = [18, 2];
 
-function head(path: string): string {
+/** Whether a database is one that is served: those have a log. A backup is made without, and nobody ever opens it. */
+export const hasLog = (path: string): boolean =>
+  existsSync(`${path}-wal`) ||
+  head(path, formats_at + 2)
+    .subarray(formats_at)
+    .includes(formatWithLog);
+
+function head(path: string, length: number): Buffer {
   const file = openSync(path, "r");
   try {
-    const bytes = Buffer.alloc(magic.length);
-    readSync(file, bytes, 0, magic.length, 0);
-    return bytes.toString("latin1");
+    const bytes = Buffer.alloc(length);
+    readSync(file, bytes, 0, length, 0);
+    return bytes;
   } finally {
     closeSync(file);
   }

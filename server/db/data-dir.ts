@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { vecLibrary } from "../lib/assets.ts";
 import { loadMasterKey } from "../lib/master-key.ts";
+import { finishRestore, isRestoring } from "./finish-restore.ts";
 
 /** Another process serves from this folder: two writers of one journal would each believe to be the only one. */
 export class DataDirInUse extends Error {
@@ -41,22 +42,34 @@ export interface OpenDataDir {
   create?: boolean;
 }
 
-/** Opens the folder, readable for its owner alone. Throws `DataDirInUse` and `DataDirRefused`. */
+/** Opens the folder, readable for its owner alone, and finishes what a restore has begun. Throws `DataDirInUse` and `DataDirRefused`. */
 export function openDataDir(given: string, { lock, create = true }: OpenDataDir): DataDir {
   const path = resolve(given);
   process.umask(0o077); // Also for the files that SQLite makes.
   if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
   checkFolder(path);
+  const database = join(path, "runnel.db");
   const held = lock ? takeLock(path) : null;
+  if (isRestoring(database)) finishAlone(path, database, held);
   return {
     path,
-    database: join(path, "runnel.db"),
+    database,
     tls: join(path, "tls"),
     serverFile: join(path, "server.json"),
     vecLibrary: () => vecLibrary(join(path, "lib")),
     masterKey: (environment) => loadMasterKey(path, environment),
     release: () => held?.close(true),
   };
+}
+
+/** Nobody may look at a database that is being replaced, nor find the old one after a restore that has died. */
+function finishAlone(path: string, database: string, held: Database | null): void {
+  const lock = held ?? takeLock(path);
+  try {
+    finishRestore(database);
+  } finally {
+    if (!held) lock.close(true);
+  }
 }
 
 function checkFolder(path: string): void {

@@ -2,7 +2,9 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { durablePragmas, pragmasOf } from "../testing/pragmas.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
+import { truncateLog } from "./checkpoint.ts";
 import { DatabaseUnusable } from "./damage.ts";
 import { openDatabase } from "./open.ts";
 
@@ -57,6 +59,32 @@ describe("a database file", () => {
     expect(readdirSync(folder.path)).not.toContain("runnel.db");
     openDatabase(path).close();
     expect(readdirSync(folder.path)).toEqual(["runnel.db"]);
+  });
+});
+
+describe("the connection that writes", () => {
+  test("commits durably and trusts nothing that stands in the file: new, opened again, and after it was written to", async () => {
+    using folder = temporaryFolder();
+    for (const _ of ["new", "again"]) {
+      const db = openDatabase(folder.file("runnel.db"));
+      expect(pragmasOf(db.sqlite)).toEqual(durablePragmas);
+      await db.write(() => db.sqlite.run("INSERT OR REPLACE INTO facts VALUES ('one', '')"));
+      truncateLog(db.sqlite);
+      expect(pragmasOf(db.sqlite)).toEqual(durablePragmas);
+      db.close();
+    }
+  });
+
+  test("has them also on a database that came from a backup, whose file says otherwise", () => {
+    using folder = temporaryFolder();
+    const path = folder.file("runnel.db");
+    openDatabase(path).close();
+    const sqlite = new Database(path);
+    sqlite.run("PRAGMA journal_mode = DELETE");
+    sqlite.close();
+    const db = openDatabase(path);
+    expect(pragmasOf(db.sqlite)).toEqual(durablePragmas);
+    db.close();
   });
 });
 

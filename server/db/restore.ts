@@ -1,22 +1,15 @@
 import { Database } from "bun:sqlite";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { chmodSync, copyFileSync, existsSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { migrations } from "../../migrations/index.ts";
+import { failpoint } from "../lib/failpoint.ts";
 import { faultsOf } from "./check.ts";
-import { truncateLog } from "./checkpoint.ts";
 import { CopyRefused } from "./copy.ts";
 import { DatabaseUnusable, isDamage, looksLikeDatabase } from "./damage.ts";
+import { DataDirInUse } from "./data-dir.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { syncFile, syncFolder } from "./durable-file.ts";
+import { finishRestore, isRestoring, type Replaced, readyOf } from "./finish-restore.ts";
 import { masterKeyId, readMasterKeyId, unpackMasterKey } from "./key-fact.ts";
 import { DatabaseTooNew, requireOwn, versionOf } from "./version.ts";
 
@@ -25,16 +18,13 @@ export interface Restore {
   force?: boolean;
   /** The key that the next start will have; null if there is none yet. */
   masterKey: Uint8Array | null;
-  now?: () => number;
 }
 
 /** What a restore came to. */
-export interface Restored {
+export interface Restored extends Replaced {
   version: number;
   /** Runs that the next start takes up. */
   runs_in_progress: number;
-  /** Where the database that was there before is kept. */
-  replaced: string | null;
   /** Whether the secrets in the backup can be decrypted: by the key that was here or came along, or not at all. */
   master_key: "here" | "restored" | "missing" | "unknown";
   /** Names the key that is needed. */
@@ -45,33 +35,35 @@ const remedy = "It is not a backup of runnel. Nothing was changed.";
 
 /**
  * Puts a backup in the place of a database that nobody uses: the caller holds the data directory's lock. Everything is
- * checked on a copy first; then one rename makes it the database, so that a crash leaves the old one or the new one.
+ * checked on a copy first. One rename then decides, and what follows is carried out after a crash by whoever opens the
+ * data directory next: it is the old database with its log and its key, or the new one with its own.
  */
-export function restore(
-  file: string,
-  database: string,
-  { force = false, masterKey, now = Date.now }: Restore,
-): Restored {
+export function restore(file: string, database: string, { force = false, masterKey }: Restore): Restored {
   const source = resolve(file);
   if (!looksLikeDatabase(source, remedy)) throw new CopyRefused(`There is no backup ${source}.`);
   requirePlace(source, database, force);
   const partial = `${database}.restoring`;
+  const ready = readyOf(database);
   try {
     bring(source, partial);
-    const found = inspect(partial, source);
+    const { packed, ...found } = inspect(partial, source);
     syncFile(partial);
-    const stamp = new Date(now()).toISOString().replace(/[:.]/g, "-");
-    const replaced = setAside(database, `${database}.replaced-${stamp}`);
-    const master_key = placeKey(found, masterKey, join(dirname(database), "master.key"), stamp);
-    renameSync(partial, database);
+    const master_key = judgeKey(packed, found.master_key_id, masterKey);
+    rmSync(ready.key, { force: true });
+    if (packed && master_key === "restored")
+      writeFileSync(ready.key, `${packed.toHex()}\n`, { mode: 0o600, flush: true });
+    mergeLog(database);
+    failpoint?.("mid_restore");
+    renameSync(partial, ready.database);
     syncFolder(dirname(database));
-    const { version, runs_in_progress, master_key_id } = found;
-    return { version, runs_in_progress, replaced, master_key, master_key_id };
+    failpoint?.("mid_restore");
+    return { ...found, ...finishRestore(database), master_key };
   } catch (error) {
     if (isDiskFull(error)) throw new CopyRefused(`There is no room for the backup in ${dirname(database)}.`);
     throw error;
   } finally {
     forget(partial);
+    if (!isRestoring(database)) rmSync(ready.key, { force: true });
   }
 }
 
@@ -122,49 +114,27 @@ function inspect(partial: string, source: string): Found {
 
 const damagedRemedy = "Nothing was changed. Try an older backup.";
 
-/** Keeps the old database, with its log in it. No log may be left to the new one: it is not a part of it. */
-function setAside(database: string, replaced: string): string | null {
-  const there = existsSync(database);
-  if (there) mergeLog(database);
-  // One that is damaged could not be merged.
-  for (const part of ["", "-wal"]) if (existsSync(database + part)) keep(database + part, replaced + part);
-  syncFolder(dirname(database));
-  for (const part of ["-wal", "-shm", "-journal"]) rmSync(database + part, { force: true });
-  return there ? replaced : null;
-}
-
+/**
+ * Moves the old database's log into it. Throws `DataDirInUse` while another process, such as a backup, has the database
+ * open: what that writes would be lost.
+ */
 function mergeLog(database: string): void {
   try {
-    const sqlite = new Database(database, { readwrite: true });
-    truncateLog(sqlite);
-    sqlite.close();
-  } catch {
+    if (!looksLikeDatabase(database)) return; // Asked first: SQLite would delete the log of one that is empty.
+    using sqlite = new Database(database, { readwrite: true });
+    sqlite.run("PRAGMA journal_mode = DELETE"); // Takes the database for itself, and then leaves no log.
+  } catch (error) {
+    if (String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) throw new DataDirInUse(dirname(database));
     // It is replaced because it is broken.
   }
 }
 
-/** A second name for the same file; a copy where the file system has no such thing. */
-function keep(path: string, as: string): void {
-  try {
-    linkSync(path, as);
-  } catch {
-    copyFileSync(path, as);
-  }
-}
-
-function placeKey(
-  { packed, master_key_id }: Found,
-  present: Uint8Array | null,
-  path: string,
-  stamp: string,
-): Restored["master_key"] {
-  const needed = packed ? masterKeyId(packed) : master_key_id;
+/** What the database notes of its key counts: a packed one may have been the wrong one. */
+function judgeKey(packed: Uint8Array | null, noted: string | null, present: Uint8Array | null): Restored["master_key"] {
+  const needed = noted ?? (packed && masterKeyId(packed));
   if (needed === null) return "unknown";
   if (present && masterKeyId(present) === needed) return "here";
-  if (!packed) return "missing";
-  if (existsSync(path)) renameSync(path, `${path}.replaced-${stamp}`);
-  writeFileSync(path, `${packed.toHex()}\n`, { mode: 0o600, flush: true });
-  return "restored";
+  return packed && masterKeyId(packed) === needed ? "restored" : "missing";
 }
 
 function forget(partial: string): void {

@@ -23,6 +23,7 @@ export const projects = sqliteTable("projects", {
   settings: json<ProjectSettings>("settings").notNull(),
   created_at_ms: integer("created_at_ms").notNull(),
   archived_at_ms: integer("archived_at_ms"),
+  deleted_at_ms: integer("deleted_at_ms"),
 });
 
 export const apiKeys = sqliteTable("api_keys", {
@@ -210,3 +211,32 @@ export const setupTokens = sqliteTable("setup_tokens", {
   hash: blob("hash", { mode: "buffer" }).primaryKey(),
   expires_at_ms: integer("expires_at_ms").notNull(),
 });
+
+export const auditLog = sqliteTable("audit_log", {
+  id: text("id").primaryKey(),
+  project_id: text("project_id"),
+  environment: text("environment").$type<Environment>(),
+  action: text("action").notNull(),
+  actor_type: text("actor_type", { enum: ["api_key", "user", "cli"] }).notNull(),
+  actor_id: text("actor_id").notNull(),
+  ip: text("ip"),
+  request_id: text("request_id"),
+  target_type: text("target_type"),
+  target_id: text("target_id"),
+  details: json<Record<string, unknown>>("details").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+});
+
+export const secrets = sqliteTable(
+  "secrets",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    sealed: text("sealed").notNull(),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);

@@ -28,17 +28,23 @@ describe("new work", () => {
       ballast: { size_bytes: 0, held: () => true, release: () => false, make: async () => {} },
       reserve: () => kept,
       log: { ...silentLog, info: tell, error: tell },
+      look_ms: 3_600_000,
     });
+    const keepMore = (bytes: number) => {
+      const { bavail, bsize } = statfsSync(folder.path);
+      kept = bavail * bsize + bytes;
+    };
     return {
       db,
       space,
       told,
       /** Positive: so much is missing. */
       lack(bytes: number) {
-        const { bavail, bsize } = statfsSync(folder.path);
-        kept = bavail * bsize + bytes;
+        keepMore(bytes);
         space.look();
       },
+      /** The same, and nobody has looked yet. */
+      fillUp: () => keepMore(gigabyte),
       [Symbol.dispose]() {
         space.stop();
         db.close();
@@ -56,6 +62,20 @@ describe("new work", () => {
     disk.lack(-gigabyte);
     disk.space.requireRoom();
     expect(disk.told.map((line) => line.split(":")[0])).toEqual(["the disk is nearly full", "the disk has room again"]);
+  });
+
+  test("is refused as soon as the disk fills up, and not only from the next regular look on", async () => {
+    using disk = watched();
+    disk.fillUp();
+    const isTaken = () => {
+      try {
+        disk.space.requireRoom();
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    while (isTaken()) await Bun.sleep(1);
   });
 
   test("is taken when deleted runs left the missing room inside of the database", async () => {

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
 import type { Permission, Scope } from "../core/scope.ts";
+import type { Actor } from "../db/audit.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
@@ -9,8 +10,8 @@ import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 
-/** Who asks: an API key, or a person at the dashboard. It is the scope of everything that they reach. */
-export interface Principal extends Scope {
+/** Who somebody turned out to be, and what they may do. */
+export interface Identity extends Scope {
   readonly kind: "key" | "user";
   readonly id: string;
   readonly scopes: ReadonlySet<Permission>;
@@ -20,8 +21,14 @@ export interface Principal extends Scope {
   readonly limits: Partial<RateLimits>;
 }
 
+/** Who asks: an API key, or a person at the dashboard. It is the scope of everything that they reach. */
+export interface Principal extends Identity {
+  /** The same as the audit log names them. */
+  readonly actor: Actor;
+}
+
 /** Says who asks, or throws 401. Synchronous: what it reads is in this process. */
-export type Authenticate = (request: Request) => Principal;
+export type Authenticate = (request: Request) => Identity;
 
 /** Whether who was admitted by this request would be admitted still: open streams ask every second. */
 export type StillValid = (principal: Principal, request: Request) => boolean;
@@ -44,17 +51,21 @@ export function createAuth(
   {
     authenticate,
     limiter,
+    clientOf = () => null,
     idempotency,
   }: {
     authenticate: Authenticate;
     limiter: RateLimiter;
+    /** The address that a request came from; absent where there is no socket. */
+    clientOf?: (request: Request) => string | null;
     /** Absent where an `Idempotency-Key` means nothing. */
     idempotency?: Pick<Idempotency, "begin">;
   },
 ) {
   function admit(request: Request, headers: Record<string, string | number>, access: Access): void {
     const { needs, query } = typeof access === "string" ? { needs: access, query: [] } : access;
-    const principal = authenticate(request);
+    const identity = authenticate(request);
+    const principal = { ...identity, actor: actorOf(identity, request, headers) };
     known.set(request, principal);
     const standing = limiter.take(principal, bucketOf(request), principal.limits);
     Object.assign(headers, rateLimitHeaders(standing));
@@ -69,9 +80,18 @@ export function createAuth(
     refuseQuery(request.url, query);
   }
 
+  // At once: a request that was answered has no address any more.
+  const actorOf = ({ kind, id }: Identity, request: Request, headers: Record<string, string | number>): Actor => ({
+    type: kind === "key" ? "api_key" : "user",
+    id,
+    ip: clientOf(request),
+    request_id: String(headers["x-request-id"] ?? "") || null,
+  });
+
   /** A POST with a key may have been answered before: then it goes no further than this. */
   async function readOnce(request: Request): Promise<unknown> {
     const bytes = await readBody(request);
+    authenticate(request); // Once more: a body may take its time, and the key may be gone by then.
     const body = parseJsonBody(bytes, request.headers);
     if (request.method === "POST") idempotency?.begin(request, known.get(request)!, bytes);
     return body;

@@ -8,14 +8,6 @@ import { type Answer, testApp } from "../testing/test-app.ts";
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());
 
-const kinds = {
-  agents: "agent",
-  tools: "tool",
-  runs: "run",
-  traces: "run",
-  api_keys: "api_key",
-} as const;
-
 interface Route {
   method: string;
   path: string;
@@ -24,13 +16,9 @@ interface Route {
 const routes: Route[] = server.app.routes
   .filter(({ path }) => path.startsWith("/v1/"))
   .map(({ method, path }) => ({ method, path: path.replace(/\/$/, "") }));
-const withId = routes.filter(({ path }) => path.includes(":"));
 
-/** The route's address with a well-formed id of nothing in place of each parameter. */
-function addressOf(path: string, id?: string): string {
-  const resource = path.split("/")[2] as keyof typeof kinds;
-  return path.replaceAll(/:\w+/g, (name) => (name === ":version" ? "1" : (id ?? newId(kinds[resource]))));
-}
+/** The route's address with an id of nothing in place of each parameter. */
+const addressOf = (path: string) => path.replaceAll(/:\w+/g, "none");
 
 const bodyFor = (method: string) => (method === "GET" ? undefined : method === "DELETE" ? undefined : {});
 
@@ -60,26 +48,11 @@ test("there are routes to ask", () => {
   expect(routes.length).toBeGreaterThan(15);
 });
 
-test.each(routes)("$method $path turns a stranger away before it looks at anything else", async ({ method, path }) => {
+test.each(routes)("$method $path turns a stranger away in the form of every error", async ({ method, path }) => {
   await using stranger = testApp(); // Guesses are limited by address: each route gets a server of its own.
-  const address = `${addressOf(path, "nonsense")}?unknown=1`;
-  const nonsense = method === "GET" ? undefined : "{nonsense";
-  const missing = await stranger.send(method, address, nonsense);
+  const missing = await stranger.send(method, addressOf(path), bodyFor(method));
   expectError(missing, 401, "missing_api_key");
   expect(missing.headers.get("www-authenticate")).toBe("Bearer");
-  const wrong = await stranger.send(method, address, nonsense, { authorization: "Bearer sk_test_wrong" });
-  expectError(wrong, 401, "invalid_api_key");
-});
-
-test.each(routes)("$method $path says 403 to a key without the scope, before it looks at the body", async (route) => {
-  const { method, path } = route;
-  const weak = await server.client({ scopes: [method === "GET" ? "run" : "read"] });
-  const answer = await server.send(method, addressOf(path), method === "GET" ? undefined : "{nonsense", {
-    authorization: `Bearer ${weak.key.secret}`,
-  });
-  if (method === "GET" && answer.status !== 403) return; // What `run` may read is asked of each resource.
-  expectError(answer, 403, "insufficient_scope");
-  expect(answer.body.error.details.required_scope).toBeString();
 });
 
 test.each(routes)("$method $path refuses a query parameter that it does not know", async ({ method, path }) => {
@@ -108,46 +81,6 @@ test("a query parameter without a name is refused in a sentence", async () => {
     expect(body.error.message).toBe("A query parameter has no name.");
   }
 });
-
-test.each(withId)(
-  "$method $path answers for another project's id as for one that never was",
-  async ({ method, path }) => {
-    const [owner, stranger] = [await server.client({ project: "owner" }), await server.client({ project: "stranger" })];
-    const other = await server.client({ project: "owner", environment: "live" });
-    const resource = path.split("/")[2] as keyof typeof kinds;
-    const taken = await makeOne(owner, resource);
-    const ask = async (client: typeof owner, id: string) => {
-      const { status, body } = await server.send(method, addressOf(path, id), validBody(path, method), {
-        authorization: `Bearer ${client.key.secret}`,
-      });
-      return { status, error: body.error };
-    };
-    const absent = await ask(stranger, newId(kinds[resource]));
-    expect(absent.status).toBe(404);
-    expect(await ask(stranger, taken)).toEqual(absent);
-    expect(await ask(other, taken)).toEqual(absent);
-    for (const id of ["none", "agt_", "..%2f..%2fetc", "%00", "x".repeat(500)])
-      expect(await ask(stranger, id)).toEqual(absent);
-  },
-);
-
-async function makeOne(
-  owner: Awaited<ReturnType<typeof server.client>>,
-  resource: keyof typeof kinds,
-): Promise<string> {
-  if (resource === "api_keys") return owner.key.id;
-  const name = `t${newId("tool")}`;
-  if (resource === "tools") return (await owner.post("/v1/tools", { name })).body.id;
-  const agent = await owner.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
-  if (resource === "agents") return agent.body.id;
-  return (await owner.post("/v1/runs?wait=5", { agent_id: agent.body.id, input: "hello" })).body.id;
-}
-
-// A body that the route takes, so that nothing but the id is wrong.
-const validBody = (path: string, method: string): unknown =>
-  path.endsWith("/submit_tool_outputs")
-    ? { tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }
-    : bodyFor(method);
 
 test("an address that nothing has is 404, and one with other methods is 405 and names them", async () => {
   expectError(await server.send("GET", "/v1/nothing"), 404, "resource_not_found");

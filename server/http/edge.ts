@@ -33,6 +33,7 @@ export function createEdge({ routes, limiter, gate, onBug, onClientId, now = Dat
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = newId("request", now());
       set.headers["x-content-type-options"] = "nosniff";
+      if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
       gate?.admit(request); // Before anybody reads the address, which may be none.
       const clientId = onClientId && request.headers.get("x-client-request-id");
       if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
@@ -60,8 +61,7 @@ export function createEdge({ routes, limiter, gate, onBug, onClientId, now = Dat
         return appendRequestId(replay.body, requestId);
       }
       if (error instanceof NotFoundError) methodsOf ??= createMethodFinder(routes());
-      const refusal =
-        error instanceof NotFoundError ? noRoute(request.url, set.headers, methodsOf!) : toAppError(error);
+      const refusal = error instanceof NotFoundError ? noRoute(request, set.headers, methodsOf!) : toAppError(error);
       if (refusal.code === "internal_error") onBug(refusal.cause, requestId);
       if (isApi(request.url) && !isAuthenticated(request))
         Object.assign(set.headers, rateLimitHeaders(limiter.peekFailures(gate?.clientOf(request) ?? "local")));
@@ -81,9 +81,15 @@ function replayIn(error: unknown): Replay | null {
 }
 
 // An unknown address, or a known one with another method.
-function noRoute(url: string, headers: Record<string, unknown>, methodsOf: (path: string) => string[]): AppError {
+function noRoute(
+  { url, method }: Request,
+  headers: Record<string, unknown>,
+  methodsOf: (path: string) => string[],
+): AppError {
   const methods = methodsOf(new URL(url).pathname);
-  if (methods.length === 0) return new AppError("resource_not_found", "There is no such address.");
+  // It has a route and was not found all the same: a fragment, which no client sends, belongs to the path for the router.
+  if (methods.length === 0 || methods.includes(method))
+    return new AppError("resource_not_found", "There is no such address.");
   headers.allow = methods.join(", ");
   return new AppError("method_not_allowed", `This address answers to ${methods.join(", ")}.`);
 }

@@ -64,6 +64,8 @@ interface SchemaError {
   message: string;
   value: unknown;
   schema: Record<string, unknown>;
+  /** Of a union: what is wrong by each of its members. */
+  errors?: Iterable<SchemaError>[];
 }
 
 function fromValidation(error: ValidationError): AppError {
@@ -78,7 +80,8 @@ function fromValidation(error: ValidationError): AppError {
   return validationError([...faults.values()]);
 }
 
-function toFault({ path, message, schema }: SchemaError): Fault {
+function toFault(error: SchemaError): Fault {
+  const { path, message, schema } = unlessNull(error);
   const param = dotted(path);
   if (param === "") return { param: null, code: "invalid_value", message: `The body: ${sentence(message)}` };
   if (message === "Unexpected property")
@@ -90,6 +93,15 @@ function toFault({ path, message, schema }: SchemaError): Fault {
   if (choices?.every((choice) => typeof choice === "string"))
     return fault(param, `Expected one of ${choices.join(", ")}.`);
   return fault(param, sentence(message));
+}
+
+/** Of a field that may be null, what is wrong by its other rule: that it is not null either helps nobody. */
+function unlessNull(error: SchemaError): SchemaError {
+  const members = (error.schema.anyOf as { type?: unknown }[] | undefined) ?? [];
+  const other = members.findIndex(({ type }) => type !== "null");
+  if (members.length !== 2 || !members.some(({ type }) => type === "null")) return error;
+  const [first] = error.errors?.[other] ?? [];
+  return first ?? error;
 }
 
 const sentence = (message: string): string => (message.endsWith(".") ? message : `${message}.`);

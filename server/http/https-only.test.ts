@@ -3,6 +3,7 @@ import { parseCidr } from "../lib/ip-address.ts";
 import {
   clientAddress,
   createTransportGate,
+  type GateOptions,
   judgeTransport,
   type Transport,
   type TransportRules,
@@ -11,6 +12,7 @@ import {
 const strict: TransportRules = { tls: false, trustProxy: [], insecureHttp: false };
 const encrypted: TransportRules = { ...strict, tls: true };
 const local: TransportRules = { ...strict, insecureHttp: true };
+const reencrypted: TransportRules = { ...strict, tls: true, trustProxy: [parseCidr("10.0.0.0/8")!] };
 const proxied: TransportRules = { ...strict, trustProxy: [parseCidr("10.0.0.0/8")!] };
 const request = (transport: Partial<Transport>): Transport => ({
   peer: "203.0.113.9",
@@ -39,6 +41,11 @@ test.each<[string, Partial<Transport>, TransportRules, string]>([
     "allowed",
   ],
   ["a proxy without a word", { peer: "10.1.2.3" }, proxied, "insecure"],
+  ["a proxy that speaks TLS with us", { peer: "10.1.2.3" }, reencrypted, "allowed"],
+  ["what it took in plain HTTP", { peer: "10.1.2.3", forwardedProto: "http" }, reencrypted, "insecure"],
+  ["a claim of a client that needs no proxy", { forwardedProto: "http" }, reencrypted, "allowed"],
+  ["a word that is none", { peer: "10.1.2.3", forwardedProto: "https;x" }, proxied, "insecure"],
+  ["an empty last word", { peer: "10.1.2.3", forwardedProto: "https," }, proxied, "insecure"],
   ["an unknown peer", { peer: null, forwardedProto: "https" }, proxied, "insecure"],
   ["no host", { host: null }, encrypted, "bad_host"],
 ])("%s", (_, transport, rules, verdict) => {
@@ -51,6 +58,11 @@ test.each<[string, string, string | null, TransportRules, string]>([
   ["whom the proxy names", "10.0.0.1", "198.51.100.1", proxied, "198.51.100.1"],
   ["the last stranger, not what they claim", "10.0.0.1", "1.1.1.1, 198.51.100.1, 10.0.0.2", proxied, "198.51.100.1"],
   ["the proxy, when it names nobody readable", "10.0.0.1", "unknown", proxied, "10.0.0.1"],
+  ["an IPv4 client with a port", "10.0.0.1", "198.51.100.1:4711", proxied, "198.51.100.1"],
+  ["the proxy, when a port is none", "10.0.0.1", "198.51.100.1:port", proxied, "10.0.0.1"],
+  ["the proxy, when the list ends in nothing", "10.0.0.1", "198.51.100.1,", proxied, "10.0.0.1"],
+  ["the first proxy, when all are ours", "10.0.0.1", "10.0.0.3, 10.0.0.2", proxied, "10.0.0.3"],
+  ["the same in an IPv4-mapped form", "::ffff:10.0.0.1", "198.51.100.1", proxied, "198.51.100.1"],
   ["an IPv6 client", "10.0.0.1", "[2001:db8::1]:443", proxied, "2001:db8::1"],
 ])("the client is %s", (_, peer, forwardedFor, rules, client) => {
   expect(clientAddress(request({ peer, forwardedFor }), rules)).toBe(client);
@@ -69,12 +81,10 @@ test.each([...noHosts, ...noPorts, ...unprintable])("the host %j is none, with T
   expect(judgeTransport(request({ host }), strict)).toBe("bad_host");
 });
 
-function gateWith(rules: TransportRules) {
+function gateWith(rules: TransportRules, more: Partial<GateOptions> = {}) {
   const exposed: string[] = [];
-  return {
-    exposed,
-    ...createTransportGate({ rules, peerOf: () => "127.0.0.1", onExposed: (header) => exposed.push(header) }),
-  };
+  const onExposed = (header: string) => exposed.push(header);
+  return { exposed, ...createTransportGate({ rules, peerOf: () => "127.0.0.1", onExposed, ...more }) };
 }
 
 const headers = { host: "localhost", authorization: "Bearer sk_test_x" };
@@ -83,6 +93,36 @@ test("a key that comes in clear text is reported, and the request is refused", (
   const { admit, exposed } = gateWith(strict);
   expect(() => admit(new Request("https://localhost/v1/agents", { headers }))).toThrow("https");
   expect(exposed).toEqual(["Bearer sk_test_x"]);
+});
+
+test.each([
+  ["with TLS", encrypted],
+  ["in plain HTTP on loopback", local],
+  ["for a proxy on this machine", { ...strict, trustProxy: [parseCidr("127.0.0.0/8")!] }],
+])("beside a listener %s, what comes to the plain port is refused, whatever it claims", (_, rules) => {
+  const { admit, exposed, insists } = gateWith(rules, { isPlain: () => true, isVouchedFor: () => true });
+  const request = new Request("https://api.example.com/v1/me", {
+    headers: { ...headers, host: "api.example.com", "x-forwarded-proto": "https" },
+  });
+  expect(() => admit(request)).toThrow("https");
+  expect(exposed).toEqual(["Bearer sk_test_x"]);
+  expect(insists(request)).toBe(false);
+});
+
+const insistCases: [string, boolean, TransportRules, string, boolean][] = [
+  ["for a name, with a certificate that somebody vouches for", true, encrypted, "api.example.com:8443", true],
+  ["with a self-signed one", false, encrypted, "api.example.com", false],
+  ["for an address", true, encrypted, "203.0.113.9", false],
+  ["for an IPv6 address", true, encrypted, "[2001:db8::1]:8443", false],
+  ["for localhost", true, encrypted, "localhost:8443", false],
+  ["for a name below localhost", true, encrypted, "app.localhost", false],
+  ["for a name without a dot", true, encrypted, "box", false],
+  ["without TLS", true, local, "api.example.com", false],
+  ["where browsers see a proxy's certificate", true, reencrypted, "api.example.com", false],
+];
+test.each(insistCases)("browsers are told to insist on HTTPS: %s", (_, vouched, rules, host, told) => {
+  const { insists } = gateWith(rules, { isVouchedFor: () => vouched });
+  expect(insists(new Request("https://localhost/", { headers: { host } }))).toBe(told);
 });
 
 test("what a listener with TLS takes is encrypted, whatever its address says", () => {

@@ -24,13 +24,17 @@ export type TransportVerdict = "allowed" | "insecure" | "bad_host";
 /** Whether a request came encrypted all the way. Nobody but a trusted proxy may claim it for somebody else. */
 export function judgeTransport(transport: Transport, rules: TransportRules): TransportVerdict {
   if (transport.host === null || !hostPattern.test(transport.host)) return "bad_host";
-  if (rules.tls) return "allowed";
   const peer = transport.peer === null ? null : parseAddress(transport.peer);
-  if (!peer) return "insecure";
-  // The last value is the one our own proxy added; those before it came from the client.
-  const claimed = transport.forwardedProto?.split(",").at(-1)?.trim().toLowerCase();
-  if (rules.trustProxy.some((network) => holds(network, peer))) return claimed === "https" ? "allowed" : "insecure";
-  return rules.insecureHttp && isLoopback(peer) ? "allowed" : "insecure";
+  if (peer && rules.trustProxy.some((network) => holds(network, peer))) return judgeProxied(transport, rules);
+  if (rules.tls) return "allowed";
+  return rules.insecureHttp && peer && isLoopback(peer) ? "allowed" : "insecure";
+}
+
+// The last value is the one our own proxy added; those before it came from the client. With TLS between the proxy and us
+// its silence is no bad sign, but what it took in plain HTTP was in clear text all the same.
+function judgeProxied({ forwardedProto }: Transport, { tls }: TransportRules): TransportVerdict {
+  if (tls && forwardedProto === null) return "allowed";
+  return forwardedProto?.split(",").at(-1)?.trim().toLowerCase() === "https" ? "allowed" : "insecure";
 }
 
 // A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. Two Host headers arrive joined by a comma,
@@ -44,12 +48,16 @@ export function clientAddress({ peer, forwardedFor }: Transport, { trustProxy }:
   for (const hop of forwardedFor.split(",").reverse()) {
     const address = parseAddress(client);
     if (!address || !trustProxy.some((network) => holds(network, address))) return client;
-    const next = hop.trim().replace(/^\[(.+)\](:\d+)?$/, "$1");
+    const next = withoutPort(hop.trim());
     if (!parseAddress(next)) return client; // What cannot be read cannot be believed.
     client = next;
   }
   return client;
 }
+
+/** `[::1]:443` and `10.0.0.1:443` are how some proxies name a client. */
+const withoutPort = (text: string): string =>
+  text.replace(/^\[(.+)\](:\d{1,5})?$/, "$1").replace(/^(\d[\d.]*):\d{1,5}$/, "$1");
 
 /** Stands before everything else. */
 export interface TransportGate {
@@ -59,16 +67,26 @@ export interface TransportGate {
    */
   admit(request: Request): void;
   clientOf(request: Request): string | null;
+  /** Whether browsers shall insist on HTTPS for this host from now on (HSTS). */
+  insists(request: Request): boolean;
 }
 
 export interface GateOptions {
   rules: TransportRules;
   peerOf: (request: Request) => string | null;
+  /** Came by a listener that takes plain HTTP only to refuse it. */
+  isPlain?: (request: Request) => boolean;
+  /** Whether the certificate is one that somebody vouches for. */
+  isVouchedFor?: () => boolean;
   /** Told of the `Authorization` header that somebody sent in clear text. */
   onExposed: (authorization: string) => void;
 }
 
-export function createTransportGate({ rules, peerOf, onExposed }: GateOptions): TransportGate {
+const refuseAll: TransportRules = { tls: false, trustProxy: [], insecureHttp: false };
+const no = () => false;
+
+export function createTransportGate(options: GateOptions): TransportGate {
+  const { rules, peerOf, isPlain = no, isVouchedFor = no, onExposed } = options;
   const transportOf = (request: Request): Transport => ({
     peer: peerOf(request),
     host: request.headers.get("host"),
@@ -77,7 +95,7 @@ export function createTransportGate({ rules, peerOf, onExposed }: GateOptions): 
   });
   return {
     admit(request) {
-      const verdict = judgeTransport(transportOf(request), rules);
+      const verdict = judgeTransport(transportOf(request), isPlain(request) ? refuseAll : rules);
       // 1.2.3.999 and port 99999 look like hosts and are none.
       if (verdict === "bad_host" || !URL.canParse(request.url))
         throw new AppError(
@@ -91,5 +109,16 @@ export function createTransportGate({ rules, peerOf, onExposed }: GateOptions): 
       throw new AppError("https_required", "Use https. A key that was sent over plain HTTP must be replaced.");
     },
     clientOf: (request) => clientAddress(transportOf(request), rules),
+    // Behind a proxy the certificate that browsers see is the proxy's, and so is this promise.
+    insists: (request) =>
+      rules.tls &&
+      rules.trustProxy.length === 0 &&
+      isVouchedFor() &&
+      !isPlain(request) &&
+      isPublicName(request.headers.get("host") ?? ""),
   };
 }
+
+/** A name that belongs to this server. On `localhost` it would lock out whatever else runs there, on any port. */
+const isPublicName = (host: string): boolean =>
+  /^(?:[\w-]+\.)+[a-z][\w-]*(?::\d+)?$/i.test(host) && !/(?:^|\.)localhost(?::\d+)?$/i.test(host);

@@ -6,7 +6,7 @@ import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { parseFrames } from "../testing/run-bench.ts";
 import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createAuth, type Principal } from "./auth.ts";
+import { createAuth, type Identity } from "./auth.ts";
 import { createEdge } from "./edge.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createRateLimiter } from "./rate-limit.ts";
@@ -282,7 +282,7 @@ describe("two at once", () => {
     const db = openDatabase(":memory:");
     db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('p', 'p', 0)");
     const limiter = createRateLimiter();
-    const principal: Principal = {
+    const principal: Identity = {
       kind: "key",
       id: "key",
       project_id: "p",

@@ -37,6 +37,7 @@ const some = { limit, starting_after: text };
 const agents = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Agents", summary, needs });
 const tools = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Tools", summary, needs });
 const runs = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Runs", summary, needs });
+const secrets = (verb: string, summary: string) => ({ id: verb, tag: "Secrets", summary, needs: "admin" as const });
 const traces = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Traces", summary, needs });
 const keys = (verb: string, summary: string) => ({ id: verb, tag: "API keys", summary, needs: "admin" as const });
 const account = (verb: string, summary: string) => ({
@@ -89,6 +90,16 @@ export const operations: Record<string, Operation> = {
     conflicts: ["name_taken"],
   },
   "DELETE /v1/tools/:id": { ...tools("deleteTool", "Delete a tool", "admin"), answer: deleted },
+  "GET /v1/secrets": { ...secrets("listSecrets", "List secrets"), query: page, answer: [200, listOf("Secret")] },
+  "GET /v1/secrets/:name": {
+    ...secrets("getSecret", "Retrieve what is known of a secret, but never its value"),
+    answer: [200, ref("Secret")],
+  },
+  "PUT /v1/secrets/:name": {
+    ...secrets("setSecret", "Set a secret, or give it another value"),
+    answer: [200, ref("Secret")],
+  },
+  "DELETE /v1/secrets/:name": { ...secrets("deleteSecret", "Delete a secret"), answer: deleted },
   "POST /v1/runs": {
     ...runs("createRun", "Start a run", "run"),
     query: { wait: { type: "integer", minimum: 0, maximum: 60, default: 0 } },
@@ -155,10 +166,28 @@ export const operations: Record<string, Operation> = {
   "POST /v1/api_keys": { ...keys("createApiKey", "Create an API key"), answer: [201, ref("ApiKey")] },
   "GET /v1/api_keys": { ...keys("listApiKeys", "List API keys"), query: page, answer: [200, listOf("ApiKey")] },
   "GET /v1/api_keys/:id": { ...keys("getApiKey", "Retrieve an API key"), answer: [200, ref("ApiKey")] },
+  "PATCH /v1/api_keys/:id": {
+    ...keys("updateApiKey", "Rename an API key, or say when it ends"),
+    answer: [200, ref("ApiKey")],
+    conflicts: ["key_not_active", "last_admin_key"],
+  },
+  "POST /v1/api_keys/:id/rotate": {
+    ...keys("rotateApiKey", "Make an API key's successor; until the overlap ends both are good"),
+    answer: [201, ref("RotatedApiKey")],
+    conflicts: ["key_not_active"],
+  },
   "DELETE /v1/api_keys/:id": {
     ...keys("revokeApiKey", "Revoke an API key"),
     answer: deleted,
     conflicts: ["last_admin_key"],
+  },
+  "GET /v1/audit_log": {
+    id: "listAuditLog",
+    tag: "Audit log",
+    summary: "List who changed what",
+    needs: "admin",
+    query: { ...page, action: text, actor_id: text, target_id: text },
+    answer: [200, listOf("AuditEntry")],
   },
   "GET /v1/models": { ...account("listModels", "List what agents may use"), answer: [200, ref("ModelList")] },
   "GET /v1/me": { ...account("getMe", "Who this key is, and what is left of its limits"), answer: [200, ref("Me")] },

@@ -12,6 +12,7 @@ export const answerSchemas = (): Record<string, Schema> => ({
   AgentVersion: resource("agent_version", { ...agent, tools: list(ref("ToolReference")) }),
   ToolReference: object({ id: text, name: text, type: text }),
   Tool: resource("tool", { ...tool, updated_at: time }, { ...http, signing_secret: text }),
+  Secret: resource("secret", { name: text, updated_at: time }),
   Run: resource("run", run),
   Message: object(
     { id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
@@ -30,6 +31,20 @@ export const answerSchemas = (): Record<string, Schema> => ({
   Trace: resource("trace", { ...trace, steps: list(ref("TraceStep")), steps_has_more: boolean }),
   TraceStep: object(step, { raw: list(anyObject) }),
   ApiKey: resource("api_key", apiKey, { secret: text }),
+  RotatedApiKey: resource("api_key", { ...apiKey, secret: text, previous: object(previousKey) }),
+  AuditEntry: object({
+    id: text,
+    object: { const: "audit_entry" },
+    action: text,
+    actor: object({ type: words(["api_key", "user", "cli"]), id: text, ip: orNull(text) }),
+    target: orNull(object({ type: text, id: text })),
+    details: anyObject,
+    request_id: orNull(text),
+    metadata: anyObject,
+    created_at: time,
+    project_id: orNull(text),
+    environment: orNull(words(environments)),
+  }),
   Model: object({
     id: text,
     object: { const: "model" },
@@ -147,9 +162,9 @@ const run = {
   parent_run_id: orNull(text),
   forked_from: { type: "null" },
   replay_of: { type: "null" },
-  queue_position: { type: "null" },
+  queue_position: orNull(integer),
   attempt: integer,
-  started_at: time,
+  started_at: orNull(time),
   ended_at: orNull(time),
   expires_at: orNull(time),
 };
@@ -244,6 +259,8 @@ const apiKey = {
   rotated_from: orNull(text),
 };
 
+const previousKey = { id: text, status: apiKey.status, expires_at: time };
+
 const me = {
   object: { const: "me" },
   id: text,
@@ -252,6 +269,15 @@ const me = {
   project: text,
   environment: words(environments),
   agent_ids: orNull(list(text)),
+  key: orNull(
+    object({
+      name: text,
+      status: apiKey.status,
+      expires_at: orNull(time),
+      rotated_to: orNull(text),
+      exposed_at: orNull(time),
+    }),
+  ),
   limits: { type: "object", additionalProperties: integer },
   rate_limits: {
     type: "object",

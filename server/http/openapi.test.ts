@@ -119,6 +119,8 @@ test("real answers are as described, to the last field", async () => {
   const tool_outputs = [{ tool_call_id: run.body.tool_calls[0].id, output: { at: "noon" } }];
   await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
   expectFit("Run", (await client.get("/v1/runs")).body.data[0]);
+  expectFit("Secret", (await client.put("/v1/secrets/KEY", { value: "x" })).body);
+  expectFit("Secret", (await client.get("/v1/secrets")).body.data[0]);
   expectFit("Tool", tool.body);
   expectFit("Tool", (await client.get("/v1/tools")).body.data[0]);
   expectFit("Agent", agent.body);
@@ -133,6 +135,7 @@ test("real answers are as described, to the last field", async () => {
   expectFit("Usage", run.body.usage);
   expectFit("TraceSummary", (await client.get("/v1/traces")).body.data[0]);
   expectFit("ApiKey", (await client.post("/v1/api_keys", { name: "k", scopes: ["read"] })).body);
+  expectFit("AuditEntry", (await client.get("/v1/audit_log")).body.data[0]);
   expectFit("ModelList", (await client.get("/v1/models")).body);
   expectFit("Me", (await client.get("/v1/me")).body);
   expectFit("Deleted", (await client.delete(`/v1/agents/${agent.body.id}`)).body);

@@ -118,6 +118,8 @@ export interface ListQuery {
   columns?: string;
   scope: Scope;
   page: Page;
+  /** What belongs to the list, where that is not just what stands in the scope. */
+  within?: Condition;
   /** Conditions beyond the page's own. */
   where?: readonly Condition[];
 }
@@ -133,14 +135,14 @@ export interface Rows<Row> {
  */
 export function listRows<Row>(
   { sqlite }: Pick<Db, "sqlite">,
-  { table, columns = "*", scope, page, where = [] }: ListQuery,
+  { table, columns = "*", scope, within = inScope(scope), page, where = [] }: ListQuery,
 ): Rows<Row> {
   const cursor = page.starting_after ?? page.ending_before;
-  if (cursor !== null) requireCursor({ sqlite }, table, scope, cursor);
+  if (cursor !== null) requireCursor({ sqlite }, table, [within, ...where], cursor);
   const backwards = page.ending_before !== null;
   const descending = (page.order === "desc") !== backwards;
   const conditions: Condition[] = [
-    { sql: "project_id = ? AND environment = ?", values: [scope.project_id, scope.environment] },
+    within,
     ...(cursor === null ? [] : [{ sql: descending ? "id < ?" : "id > ?", values: [cursor] }]),
     ...page.created_at.map(({ operator, ms }) => ({ sql: `created_at_ms ${operator} ?`, values: [ms] })),
     ...page.metadata.map((pair) => ({
@@ -162,10 +164,18 @@ export function listRows<Row>(
   return { rows, has_more };
 }
 
-function requireCursor({ sqlite }: Pick<Db, "sqlite">, table: string, scope: Scope, cursor: string): void {
+const inScope = ({ project_id, environment }: Scope): Condition => ({
+  sql: "project_id = ? AND environment = ?",
+  values: [project_id, environment],
+});
+
+// What the list leaves out for whoever asks is no cursor in it either, or cursors would tell that it exists.
+function requireCursor({ sqlite }: Pick<Db, "sqlite">, table: string, where: readonly Condition[], id: string): void {
   const found = sqlite
-    .query(`SELECT 1 FROM ${table} WHERE project_id = ? AND environment = ? AND id = ?`)
-    .get(scope.project_id, scope.environment, cursor);
+    .query<unknown, SQLQueryBindings[]>(
+      `SELECT 1 FROM ${table} WHERE ${where.map(({ sql }) => `(${sql})`).join(" AND ")} AND id = ?`,
+    )
+    .get(...where.flatMap(({ values }) => values), id);
   if (!found) throw new AppError("invalid_cursor", "The cursor is not the id of anything in this list.");
 }
 

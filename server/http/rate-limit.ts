@@ -1,9 +1,11 @@
+import { defaultLimits, type ProjectLimits } from "../core/project-settings.ts";
 import type { Scope } from "../core/scope.ts";
 
-/** Requests per minute by kind, as they stand in a project's settings. 0 is off. */
-export const rateLimits = { reads_per_minute: 600, run_creations_per_minute: 120, writes_per_minute: 300 };
-export type Bucket = keyof typeof rateLimits;
-export type RateLimits = Record<Bucket, number>;
+export type RateLimits = Omit<ProjectLimits, "runs_in_progress">;
+export type Bucket = keyof RateLimits;
+
+/** The kinds of request that are counted, each for itself. */
+export const buckets: readonly Bucket[] = ["reads_per_minute", "run_creations_per_minute", "writes_per_minute"];
 
 /** Failed authentications per minute that one address gets an ordinary answer for. */
 const failuresPerMinute = 60;
@@ -28,15 +30,11 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
   const scopes = new Map<string, Map<Bucket, Window>>();
   const addresses = new Map<string, Window>();
 
-  function windowOf(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits>): Window | null {
-    const limit = overrides[bucket] ?? rateLimits[bucket];
-    if (limit <= 0) return null;
-    const key = `${scope.project_id}/${scope.environment}`;
+  function windowOf({ project_id, environment }: Scope, bucket: Bucket): Window {
+    const key = `${project_id}/${environment}`;
     const windows = scopes.get(key) ?? new Map<Bucket, Window>();
     if (windows.size === 0) scopes.set(key, windows);
-    const known = windows.get(bucket);
-    if (known?.limit === limit) return known;
-    const window = createWindow(limit, known);
+    const window = windows.get(bucket) ?? createWindow();
     windows.set(bucket, window);
     return window;
   }
@@ -46,70 +44,79 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     if (known) return known;
     // Whoever owns a /48 has more addresses than we have memory: the oldest one is forgotten.
     if (addresses.size >= maxAddresses) addresses.delete(addresses.keys().next().value!);
-    const window = createWindow(failuresPerMinute);
+    const window = createWindow();
     addresses.set(address, window);
     return window;
   }
 
   return {
     /** Counts one request of a project and environment. Null: this limit is off. */
-    take: (scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null =>
-      windowOf(scope, bucket, overrides)?.take(now()) ?? null,
+    take(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
+      const limit = overrides[bucket] ?? defaultLimits[bucket];
+      return limit > 0 ? windowOf(scope, bucket).take(limit, now()) : null;
+    },
     /** What is left, without counting anything. */
-    peek: (scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null =>
-      windowOf(scope, bucket, overrides)?.peek(now()) ?? null,
+    peek(scope: Scope, bucket: Bucket, overrides: Partial<RateLimits> = {}): Standing | null {
+      const limit = overrides[bucket] ?? defaultLimits[bucket];
+      return limit > 0 ? windowOf(scope, bucket).peek(limit, now()) : null;
+    },
     /** Counts one failed authentication, which no project pays for. */
-    takeFailure: (address: string): Standing => addressWindow(networkOf(address)).take(now()),
+    takeFailure: (address: string): Standing => addressWindow(networkOf(address)).take(failuresPerMinute, now()),
     peekFailures: (address: string): Standing =>
-      (addresses.get(networkOf(address)) ?? createWindow(failuresPerMinute)).peek(now()),
+      (addresses.get(networkOf(address)) ?? createWindow()).peek(failuresPerMinute, now()),
   };
 }
 
 /** A clock that starts at the wall's time and never steps back, so that a corrected wall clock refuses nobody. */
 export const steadyNow = (): number => performance.timeOrigin + performance.now();
 
+/** The accepted times of one bucket. The limit is told each time: one that was changed counts what was accepted before. */
 interface Window {
-  limit: number;
-  take(at: number): Standing;
-  peek(at: number): Standing;
-  /** The accepted times, oldest first. */
-  times(): number[];
+  take(limit: number, at: number): Standing;
+  peek(limit: number, at: number): Standing;
 }
 
 /** A ring of the accepted times: a counter per minute would accept twice the limit around the turn of the minute. */
-function createWindow(limit: number, before?: Window): Window {
-  const ring = new Float64Array(limit);
+function createWindow(): Window {
+  let ring = new Float64Array(16);
   let [oldest, size] = [0, 0];
-  for (const time of before?.times().slice(-limit) ?? []) ring[size++] = time;
+  const timeOf = (index: number): number => ring[(oldest + index) % ring.length]!;
 
   const forget = (at: number) => {
     // Exactly 60 s old still counts: both ends of a window belong to it.
-    while (size > 0 && at - ring[oldest]! > windowMs) {
-      oldest = (oldest + 1) % limit;
+    while (size > 0 && at - timeOf(0) > windowMs) {
+      oldest = (oldest + 1) % ring.length;
       size--;
     }
   };
-  const standing = (at: number, accepted: boolean): Standing => ({
+  const note = (at: number) => {
+    if (size === ring.length) {
+      const larger = new Float64Array(size * 2);
+      for (let i = 0; i < size; i++) larger[i] = timeOf(i);
+      [ring, oldest] = [larger, 0];
+    }
+    ring[(oldest + size++) % ring.length] = at;
+  };
+  const standing = (limit: number, at: number, accepted: boolean): Standing => ({
     accepted,
     limit,
-    remaining: limit - size,
-    reset: Math.ceil((size === 0 ? at : ring[(oldest + size - 1) % limit]! + windowMs + 1) / 1000),
-    retryAfter: accepted ? 0 : Math.ceil((ring[oldest]! + windowMs + 1 - at) / 1000),
+    // A limit that was lowered may be less than what was accepted before.
+    remaining: Math.max(0, limit - size),
+    reset: Math.ceil((size === 0 ? at : timeOf(size - 1) + windowMs + 1) / 1000),
+    retryAfter: accepted ? 0 : Math.ceil((timeOf(size - limit) + windowMs + 1 - at) / 1000),
   });
 
   return {
-    limit,
-    take(at) {
+    take(limit, at) {
       forget(at);
       const accepted = size < limit;
-      if (accepted) ring[(oldest + size++) % limit] = at;
-      return standing(at, accepted);
+      if (accepted) note(at);
+      return standing(limit, at, accepted);
     },
-    peek(at) {
+    peek(limit, at) {
       forget(at);
-      return standing(at, size < limit);
+      return standing(limit, at, size < limit);
     },
-    times: () => Array.from({ length: size }, (_, index) => ring[(oldest + index) % limit]!),
   };
 }
 

@@ -63,8 +63,8 @@ test("runs of one project and environment share what is equal; others never do",
 });
 
 test.each([
-  ["its run", (bench: Bench, id: string) => bench.runs.remove(bench.scope, id)],
-  ["its run's trace", (bench: Bench, id: string) => bench.runs.forgetTrace(bench.scope, id)],
+  ["its run", (bench: Bench, id: string) => bench.runs.remove(bench.author, id)],
+  ["its run's trace", (bench: Bench, id: string) => bench.runs.forgetTrace(bench.author, id)],
 ])("what several runs share goes with the last of them when %s is deleted", async (_, forget) => {
   using bench = runBench();
   const live: Scope = { ...bench.scope, environment: "live" };

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { createAudit } from "../db/audit.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { testApp } from "../testing/test-app.ts";
 import { environmentOf, mintSecret } from "./secret.ts";
 import { createKeyStore } from "./store.ts";
@@ -98,12 +100,9 @@ test("a key ends when it expires", async () => {
 test("outside its networks a key is like any that is wrong", async () => {
   await using server = testApp();
   const { scope } = await server.client();
-  const keys = createKeyStore({ db: server.db });
-  const { secret } = await keys.create(
-    scope,
-    { name: "n", scopes: ["read"], allowed_cidrs: ["203.0.113.0/24", "2001:db8::/32"] },
-    "cli",
-  );
+  const { keys } = server;
+  const allowed_cidrs = ["203.0.113.0/24", "2001:db8::/32"];
+  const { secret } = await keys.create({ ...scope, actor: testActor }, { name: "n", scopes: ["read"], allowed_cidrs });
   for (const ip of ["203.0.113.7", "::ffff:203.0.113.7", "2001:db8::1"])
     expect(keys.authenticate(secret, ip)).not.toBeNull();
   for (const ip of ["203.0.114.7", "::1", "nonsense", null]) expect(keys.authenticate(secret, ip)).toBeNull();
@@ -136,7 +135,9 @@ test("when a key was last used is written in batches", async () => {
   await server.keys.writeLastUsed();
   await server.keys.writeLastUsed();
   expect(server.db.write.commits()).toBe(commits + 1);
-  expect(createKeyStore({ db: server.db }).get(scope, key.id).last_used_ip).toBe("203.0.113.7");
+  expect(createKeyStore({ db: server.db, audit: createAudit({ db: server.db }) }).get(scope, key.id).last_used_ip).toBe(
+    "203.0.113.7",
+  );
 });
 
 test("a key for some agents makes no key for others", async () => {
@@ -157,4 +158,271 @@ test("an agent id that cannot be one is named by its place", async () => {
   const { status, body } = await admin.post("/v1/api_keys", { name: "n", scopes: ["read"], agent_ids });
   expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", "agent_ids[1]"]);
   expect(body.error.message).toContain("id of an agent");
+});
+
+const soon = (at: number, seconds: number) => new Date(at + seconds * 1000).toISOString();
+
+test("rotation makes a successor with everything of the old key, and both are good until the overlap ends", async () => {
+  let at = 1_800_000_000_000;
+  await using server = testApp({ now: () => at });
+  const admin = await server.client();
+  const { body: old } = await admin.post("/v1/api_keys", {
+    name: "backend",
+    scopes: ["run"],
+    agent_ids: ["agt_00000000000000000000000000"],
+    allowed_cidrs: ["203.0.113.0/24"],
+    metadata: { team: "blue" },
+  });
+  const { status, body } = await admin.post(`/v1/api_keys/${old.id}/rotate`, { overlap_seconds: 60 });
+  expect(status).toBe(201);
+  const { id, secret, prefix, last4, created_at, request_id, previous, rotated_from, ...same } = body;
+  expect(previous).toEqual({ id: old.id, status: "rotating", expires_at: soon(at, 60) });
+  expect(rotated_from).toBe(old.id);
+  expect(old).toMatchObject(same);
+  expect(secret).not.toBe(old.secret);
+  expect((await admin.get(`/v1/api_keys/${old.id}`)).body).toMatchObject({
+    status: "rotating",
+    rotated_to: id,
+    expires_at: soon(at, 60),
+  });
+  const ip = "203.0.113.7";
+  at += 59_999;
+  expect([old.secret, secret].map((one) => server.keys.authenticate(one, ip)?.id)).toEqual([old.id, id]);
+  at += 1;
+  expect([old.secret, secret].map((one) => server.keys.authenticate(one, ip)?.id)).toEqual([undefined, id]);
+  expect((await admin.get(`/v1/api_keys/${old.id}`)).body.status).toBe("expired");
+});
+
+test("a rotation without words on it lasts a day, and one with no overlap ends the old key at once", async () => {
+  await using server = testApp({ now: () => 1_800_000_000_000 });
+  const admin = await server.client();
+  const a = await server.client({ scopes: ["read"] });
+  expect((await admin.post(`/v1/api_keys/${a.key.id}/rotate`)).body.previous.expires_at).toBe(
+    soon(1_800_000_000_000, 86_400),
+  );
+  const b = await server.client({ scopes: ["read"] });
+  const { body } = await admin.post(`/v1/api_keys/${b.key.id}/rotate`, { overlap_seconds: 0 });
+  expect(body.previous.status).toBe("expired");
+  expect((await b.get("/v1/me")).status).toBe(401);
+  for (const overlap_seconds of [-1, 2_592_001, 1.5, "60"])
+    expect((await admin.post(`/v1/api_keys/${admin.key.id}/rotate`, { overlap_seconds })).status).toBe(400);
+});
+
+test("the overlap can be shortened and lengthened, by another key than the one that ends", async () => {
+  const at = 1_800_000_000_000;
+  await using server = testApp({ now: () => at });
+  const old = await server.client();
+  const { body: fresh } = await old.post(`/v1/api_keys/${old.key.id}/rotate`, { overlap_seconds: 3600 });
+  const bearer = { authorization: `Bearer ${fresh.secret}` };
+  const patch = (expires_at: string | null) =>
+    server.send("PATCH", `/v1/api_keys/${old.key.id}`, { expires_at }, bearer);
+  expect((await old.patch(`/v1/api_keys/${old.key.id}`, { expires_at: soon(at, 7200) })).status).toBe(403);
+  expect((await patch(soon(at, 7200))).body).toMatchObject({ status: "rotating", expires_at: soon(at, 7200) });
+  expect((await old.patch(`/v1/api_keys/${old.key.id}`, { expires_at: soon(at, 60) })).body.expires_at).toBe(
+    soon(at, 60),
+  );
+  for (const end of [null, soon(at, 31 * 86_400)])
+    expect((await patch(end)).body.error).toMatchObject({ code: "validation_failed", param: "expires_at" });
+  expect((await patch(soon(at, -5))).body).toMatchObject({ status: "expired", expires_at: soon(at, 0) });
+  expect((await old.get("/v1/me")).status).toBe(401);
+  expect((await patch(soon(at, 60))).body.error.code).toBe("key_not_active");
+});
+
+test("only an active key is rotated: one that has a successor names it, one that has ended stays so", async () => {
+  await using server = testApp();
+  const [admin, other] = [await server.client(), await server.client()];
+  const rotate = (id: string) => admin.post(`/v1/api_keys/${id}/rotate`);
+  const { body: second } = await rotate(other.key.id);
+  const again = await rotate(other.key.id);
+  expect([again.status, again.body.error.code]).toEqual([409, "key_not_active"]);
+  expect(again.body.error.details).toEqual({ status: "rotating", rotated_to: second.id });
+  const { body: third } = await rotate(second.id);
+  expect((await admin.get(`/v1/api_keys/${second.id}`)).body).toMatchObject({
+    rotated_from: other.key.id,
+    rotated_to: third.id,
+    status: "rotating",
+  });
+  await admin.delete(`/v1/api_keys/${third.id}`);
+  expect((await rotate(third.id)).body.error.details.status).toBe("revoked");
+  const late = await admin.patch(`/v1/api_keys/${third.id}`, { expires_at: "2040-01-01T00:00:00Z" });
+  expect(late.body.error.code).toBe("key_not_active");
+  expect((await admin.patch(`/v1/api_keys/${third.id}`, { name: "gone" })).body).toMatchObject({
+    name: "gone",
+    status: "revoked",
+  });
+});
+
+test("name, metadata and end of a key change, and what it may do never does", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const { key } = await server.client({ scopes: ["read"] });
+  const path = `/v1/api_keys/${key.id}`;
+  const changed = await admin.patch(path, {
+    name: "ci",
+    metadata: { a: "b" },
+    expires_at: "2030-01-01T00:00:00+01:00",
+  });
+  expect(changed.body).toMatchObject({ name: "ci", metadata: { a: "b" }, expires_at: "2029-12-31T23:00:00.000Z" });
+  expect((await admin.patch(path, { expires_at: null })).body).toMatchObject({ name: "ci", expires_at: null });
+  for (const body of [{ scopes: ["admin"] }, { agent_ids: null }, { allowed_cidrs: null }, { status: "active" }])
+    expect((await admin.patch(path, body)).body.error.code).toBe("unknown_parameter");
+  for (const expires_at of ["", "tomorrow", "2030-01-01", "2030-13-01T00:00:00Z", "2090-01-01T00:00:00Z", 5])
+    expect([expires_at, (await admin.patch(path, { expires_at })).status]).toEqual([expires_at, 400]);
+});
+
+test("a key makes, rotates and prolongs no key that may do more than itself, or for longer", async () => {
+  const at = 1_800_000_000_000;
+  await using server = testApp({ now: () => at });
+  const admin = await server.client();
+  const agent_ids = ["agt_00000000000000000000000000", "agt_00000000000000000000000001"];
+  const allowed_cidrs = ["203.0.113.0/24", "2001:db8::/32"];
+  const { keys } = server;
+  const bound = await keys.create(
+    { ...admin.scope, actor: testActor },
+    { name: "bound", scopes: ["admin"], agent_ids, allowed_cidrs, expires_in_seconds: 3600 },
+  );
+  const author = { ...admin.scope, actor: { type: "api_key" as const, id: bound.id, ip: null, request_id: null } };
+  const within = { agent_ids, allowed_cidrs, expires_in_seconds: 3600 };
+  const create = (more: object) => keys.create(author, { name: "n", scopes: ["admin"], ...within, ...more });
+  expect(await create({ agent_ids: agent_ids.slice(1), allowed_cidrs: ["203.0.113.128/25"] })).toMatchObject({
+    created_by: bound.id,
+  });
+  for (const more of [
+    { agent_ids: null },
+    { agent_ids: [...agent_ids, "agt_00000000000000000000000002"] },
+    { allowed_cidrs: null },
+    { allowed_cidrs: ["203.0.112.0/23"] },
+    { allowed_cidrs: ["203.0.113.0/23"] },
+    { allowed_cidrs: ["::ffff:203.0.113.0/120"] },
+    { allowed_cidrs: ["203.0.113.0/25", "0.0.0.0/0"] },
+    { expires_in_seconds: 3601 },
+    { expires_in_seconds: undefined },
+  ])
+    await expect(create(more)).rejects.toMatchObject({ code: "insufficient_scope" });
+  // The secret of a successor is as good as that of the key: to rotate a stronger one would be to become it.
+  await expect(keys.rotate(author, admin.key.id, {})).rejects.toMatchObject({ code: "insufficient_scope" });
+  await expect(keys.update(author, bound.id, { expires_at: null })).rejects.toMatchObject({
+    code: "insufficient_scope",
+  });
+  expect(await keys.rotate(author, bound.id, {})).toMatchObject({
+    agent_ids,
+    allowed_cidrs,
+    expires_at: soon(at, 3600),
+  });
+});
+
+test.each([
+  ["api_keys", { name: "back door", scopes: ["admin"] }],
+  ["agents", { name: "back door", instructions: "", model: "test/echo" }],
+])("a key that was revoked while its request to /%s was on the way changes nothing any more", async (route, asked) => {
+  await using server = testApp();
+  const [admin, thief] = [await server.client(), await server.client()];
+  let send = (_: string) => {};
+  const body = new ReadableStream({
+    start(controller) {
+      send = (text) => {
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
+      };
+    },
+  });
+  const headers = { authorization: `Bearer ${thief.key.secret}`, "content-type": "application/json" };
+  const before = (await admin.get(`/v1/${route}`)).body.data.length;
+  const slow = server.app.handle(new Request(`http://localhost/v1/${route}`, { method: "POST", headers, body }));
+  expect((await admin.delete(`/v1/api_keys/${thief.key.id}`)).status).toBe(200);
+  send(JSON.stringify(asked));
+  expect((await slow).status).toBe(401);
+  expect((await admin.get(`/v1/${route}`)).body.data.length).toBe(before);
+});
+
+test("the last admin key ends neither by a date nor while its successor is all that is left", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const path = `/v1/api_keys/${admin.key.id}`;
+  const past = await admin.patch(path, { expires_at: "2020-01-01T00:00:00Z" });
+  expect([past.status, past.body.error.code]).toEqual([409, "last_admin_key"]);
+  const { body: next } = await admin.post(`${path}/rotate`, { overlap_seconds: 60 });
+  // The old one is good for a minute only, and then nobody could make a key.
+  expect((await admin.delete(`/v1/api_keys/${next.id}`)).body.error.code).toBe("last_admin_key");
+  expect((await admin.patch(path, { expires_at: "2020-01-01T00:00:00Z" })).status).toBe(200);
+});
+
+test("the keys of an archived project are refused until it is taken back into use", async () => {
+  await using server = testApp();
+  const admin = await server.client({ project: "shop" });
+  await server.projects.archive(admin.scope.project_id, testActor);
+  expect((await admin.get("/v1/me")).body.error.code).toBe("invalid_api_key");
+  expect(server.keys.isValid(admin.key.id)).toBe(false);
+  await server.projects.unarchive(admin.scope.project_id, testActor);
+  expect((await admin.get("/v1/me")).status).toBe(200);
+});
+
+test("a key learns of itself when it must be replaced", async () => {
+  const at = 1_800_000_000_000;
+  await using server = testApp({ now: () => at });
+  const [admin, reader] = [await server.client(), await server.client({ scopes: ["read"] })];
+  expect((await reader.get("/v1/me")).body.key).toEqual({
+    ...{ name: "test", status: "active", expires_at: null, rotated_to: null, exposed_at: null },
+  });
+  const { body: next } = await admin.post(`/v1/api_keys/${reader.key.id}/rotate`, { overlap_seconds: 60 });
+  expect((await reader.get("/v1/me")).body).toMatchObject({
+    id: reader.key.id,
+    scopes: ["read"],
+    environment: "test",
+    key: { status: "rotating", expires_at: soon(at, 60), rotated_to: next.id },
+    rate_limits: { reads_per_minute: { limit: 600 } },
+  });
+});
+
+test("a list tells of the last use as a single key does", async () => {
+  await using server = testApp();
+  const [admin, reader] = [await server.client(), await server.client({ scopes: ["read"] })];
+  await reader.get("/v1/me");
+  const [listed] = (await admin.get("/v1/api_keys?limit=1")).body.data;
+  expect(listed).toEqual({ ...(await admin.get(`/v1/api_keys/${reader.key.id}`)).body, request_id: undefined });
+  expect(listed.last_used_at).not.toBeNull();
+});
+
+test("a key that comes in clear text again and again costs one write", async () => {
+  await using server = testApp();
+  const { key } = await server.client();
+  const commits = server.db.write.commits();
+  for (let i = 0; i < 5; i++) await server.keys.expose(key.secret);
+  expect(server.db.write.commits()).toBe(commits + 1);
+});
+
+test("every change of a key is in the audit log, and no secret is", async () => {
+  await using server = testApp();
+  const admin = await server.client({ environment: "live" });
+  const { body: made } = await admin.post("/v1/api_keys", { name: "ci", scopes: ["read"] });
+  await admin.patch(`/v1/api_keys/${made.id}`, { name: "cd" });
+  await admin.patch(`/v1/api_keys/${made.id}`, { name: "cd" });
+  const { body: next } = await admin.post(`/v1/api_keys/${made.id}/rotate`);
+  await server.keys.expose(next.secret);
+  await admin.delete(`/v1/api_keys/${made.id}`);
+  const { data } = (await admin.get("/v1/audit_log?order=asc")).body;
+  const mine = data.filter(({ action }: { action: string }) => action.startsWith("api_key.")).slice(1);
+  expect(
+    mine.map(({ action, target, actor }: { action: string; target: { id: string }; actor: { id: string } }) => [
+      ...[action, target.id, actor.id],
+    ]),
+  ).toEqual([
+    ["api_key.created", made.id, admin.key.id],
+    ["api_key.updated", made.id, admin.key.id],
+    ["api_key.rotated", made.id, admin.key.id],
+    ["api_key.exposed", next.id, next.id],
+    ["api_key.revoked", made.id, admin.key.id],
+  ]);
+  for (const secret of [admin.key.secret, made.secret, next.secret]) expect(JSON.stringify(data)).not.toContain(secret);
+});
+
+test("whoever lost the answer to a rotation gets the same secret again", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const headers = { authorization: `Bearer ${admin.key.secret}`, "idempotency-key": "rotate 1" };
+  const rotate = () => server.send("POST", `/v1/api_keys/${admin.key.id}/rotate`, {}, headers);
+  const [first, again] = [await rotate(), await rotate()];
+  expect([first.status, again.status, again.headers.get("idempotent-replayed")]).toEqual([201, 201, "true"]);
+  expect(again.body.secret).toBe(first.body.secret);
+  expect((await admin.get("/v1/api_keys")).body.data).toHaveLength(2);
 });

@@ -2,16 +2,41 @@ import { type Static, Type } from "@sinclair/typebox";
 import { permissions } from "../core/scope.ts";
 import { Metadata, oneOf, orNull } from "../http/schemas.ts";
 
+const closed = { additionalProperties: false };
+const Name = Type.String({ minLength: 1, maxLength: 128 });
+const Lifetime = Type.Integer({ minimum: 1, maximum: 10 * 365 * 86_400 });
+
 export const CreateKey = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 128 }),
+    name: Name,
     scopes: Type.Array(oneOf(permissions), { minItems: 1, maxItems: 3, uniqueItems: true }),
-    expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 * 365 * 86_400 })),
-    // What an agent's id looks like is a rule of routes.ts: a union's fault would not say which one is wrong.
+    expires_in_seconds: Type.Optional(Lifetime),
+    // What an agent's id looks like is a rule of faults.ts: a union's fault would not say which one is wrong.
     agent_ids: Type.Optional(orNull(Type.Array(Type.String(), { minItems: 1, maxItems: 100, uniqueItems: true }))),
     allowed_cidrs: Type.Optional(orNull(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 100 }))),
     metadata: Type.Optional(Metadata),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type CreateKey = Static<typeof CreateKey>;
+
+/** What a key may do is not among it: whoever holds the secret relies on that. */
+export const UpdateKey = Type.Object(
+  {
+    name: Type.Optional(Name),
+    /** Null is never. */
+    expires_at: Type.Optional(orNull(Type.String({ maxLength: 64 }))),
+    metadata: Type.Optional(Metadata),
+  },
+  closed,
+);
+export type UpdateKey = Static<typeof UpdateKey>;
+
+export const RotateKey = Type.Object(
+  {
+    overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: 86_400 })),
+    expires_in_seconds: Type.Optional(Lifetime),
+  },
+  closed,
+);
+export type RotateKey = Static<typeof RotateKey>;

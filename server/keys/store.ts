@@ -1,216 +1,230 @@
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { type Permission, permissions, type Scope } from "../core/scope.ts";
+import { permissions, type Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
+import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { Principal } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
-import type { RateLimits } from "../http/rate-limit.ts";
-import { holds, parseAddress, parseCidr } from "../lib/ip-address.ts";
-import type { CreateKey } from "./schema.ts";
+import { createAdmission } from "./admission.ts";
+import { type ApiKey, type KeyRow, keyStatus, toApiKey } from "./key.ts";
+import { type Rights, requireNoMore, rightsOf } from "./rights.ts";
+import type { CreateKey, RotateKey, UpdateKey } from "./schema.ts";
 import { environmentOf, hashSecret, mintSecret } from "./secret.ts";
 
-export interface KeyRow extends Scope {
-  id: string;
-  name: string;
-  prefix: string;
-  last4: string;
-  scopes: string;
-  agent_ids: string | null;
-  allowed_cidrs: string | null;
-  metadata: string;
-  created_by: string;
-  created_at_ms: number;
-  expires_at_ms: number | null;
-  revoked_at_ms: number | null;
-  exposed_at_ms: number | null;
-  last_used_at_ms: number | null;
-  last_used_ip: string | null;
-  rotated_to: string | null;
-  rotated_from: string | null;
-}
-
-type Admission = Pick<
-  KeyRow,
-  "id" | "project_id" | "environment" | "scopes" | "agent_ids" | "allowed_cidrs" | "expires_at_ms"
-> & {
-  /** Null when the project is archived. */
-  settings: string | null;
-};
+const day_ms = 86_400_000;
+const longestOverlap_ms = 30 * day_ms;
+const longestLife_ms = 10 * 365 * day_ms;
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-export function createKeyStore({ db, now = Date.now }: { db: Db; now?: () => number }) {
+export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
   const { sqlite } = db;
-  const used = new Map<string, { at: number; ip: string | null }>();
-  const admission = sqlite.query<Admission, [Uint8Array]>(
-    // A subquery: the same as a join costs five times as much, and this is asked for every request.
-    `SELECT id, project_id, environment, scopes, agent_ids, allowed_cidrs, expires_at_ms,
-       (SELECT p.settings FROM projects p WHERE p.id = project_id AND p.archived_at_ms IS NULL) AS settings
-     FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL`,
-  );
+  const { lastUse, ...admission } = createAdmission({ db, now });
   const one = sqlite.query<KeyRow, [string, string, string]>(
     "SELECT * FROM api_keys WHERE project_id = ? AND environment = ? AND id = ?",
   );
-  const validity = sqlite.query<{ expires_at_ms: number | null }, [string]>(
-    `SELECT k.expires_at_ms FROM api_keys k JOIN projects p ON p.id = k.project_id
-     WHERE k.id = ? AND k.revoked_at_ms IS NULL AND p.archived_at_ms IS NULL`,
+  const bySecret = sqlite.query<KeyRow, [Uint8Array]>(
+    "SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL",
   );
+  // One that is being rotated does not count: its end is settled, and nobody would be left then.
   const otherAdmins = sqlite.query<{ n: number }, [string, string, string, number]>(
     `SELECT count(*) AS n FROM api_keys, json_each(scopes) scope
      WHERE project_id = ? AND environment = ? AND api_keys.id <> ? AND scope.value = 'admin' AND revoked_at_ms IS NULL
-       AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+       AND rotated_to IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
   );
   const revocation = sqlite.query("UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?");
 
   const isCurrent = (expires: number | null) => expires === null || expires > now();
-  const find = ({ project_id, environment }: Scope, id: string): KeyRow => {
+
+  function find({ project_id, environment }: Scope, id: string): KeyRow {
     const row = one.get(project_id, environment, id);
     if (!row) throw notFound();
-    const newer = used.get(id);
-    return newer ? { ...row, last_used_at_ms: newer.at, last_used_ip: newer.ip } : row;
-  };
-  const toKey = (row: KeyRow) => toApiKey(row, now());
+    return row;
+  }
+
+  function toKey(row: KeyRow): ApiKey {
+    const newer = lastUse(row.id);
+    return toApiKey(newer ? { ...row, last_used_at_ms: newer.at, last_used_ip: newer.ip } : row, now());
+  }
+
+  const note = ({ actor, project_id, environment }: Author, done: string, id: string, details: object): void =>
+    audit.note({
+      scope: { project_id, environment },
+      actor,
+      action: `api_key.${done}`,
+      target: { type: "api_key", id },
+      details: { ...details },
+    });
+
+  /** Within a write. A body may take its time: a key that was revoked meanwhile changes nothing any more. */
+  function requireStanding({ actor }: Author): void {
+    if (actor.type === "api_key" && !admission.isValid(actor.id))
+      throw new AppError("invalid_api_key", "This API key is not valid.");
+  }
+
+  function requireRights(author: Author, asked: Rights): void {
+    if (author.actor.type === "api_key") requireNoMore(rightsOf(find(author, author.actor.id)), asked);
+  }
+
+  /** Throws when nobody could make a key any more once this one has ended. */
+  function requireAnotherAdmin(row: KeyRow): void {
+    if (!isCurrent(row.expires_at_ms) || !row.scopes.includes('"admin"')) return;
+    if (otherAdmins.get(row.project_id, row.environment, row.id, now())!.n === 0)
+      throw new AppError("last_admin_key", "This is the last admin key: without it nobody could make another one.");
+  }
+
+  /** Within a write. The secret is in the answer and nowhere else. */
+  function insert(
+    author: Author,
+    rights: Rights,
+    { name, metadata, rotated_from }: Named,
+  ): ApiKey & { secret: string } {
+    const { project_id, environment, actor } = author;
+    const [id, secret] = [newId("api_key", now()), mintSecret(environment)];
+    sqlite
+      .query(
+        `INSERT INTO api_keys (id, project_id, environment, hash, name, prefix, last4, scopes, agent_ids,
+           allowed_cidrs, metadata, created_by, created_at_ms, expires_at_ms, rotated_from)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(
+        id,
+        project_id,
+        environment,
+        hashSecret(secret),
+        name,
+        secret.slice(0, 12),
+        secret.slice(-4),
+        JSON.stringify(permissions.filter((permission) => rights.scopes.includes(permission))),
+        rights.agent_ids ? JSON.stringify(rights.agent_ids) : null,
+        rights.allowed_cidrs ? JSON.stringify(rights.allowed_cidrs) : null,
+        metadata,
+        actor.type === "cli" ? "cli" : actor.id,
+        now(),
+        rights.expires_at_ms,
+        rotated_from ?? null,
+      );
+    return { ...toKey(find(author, id)), secret };
+  }
+
+  const after = (seconds: number): number => now() + seconds * 1000;
+
+  /** When a key shall end; throws for an end that it cannot have. */
+  function newEnd(author: Author, row: KeyRow, text: string | null): number | null {
+    const status = keyStatus(row, now());
+    if (status === "revoked" || status === "expired")
+      throw new AppError("key_not_active", `The key is ${status}, and stays so. Make another one.`);
+    // What is past ends it now: it was in use until now.
+    const end = text === null ? null : Math.max(Date.parse(text), now());
+    const longest = now() + (status === "rotating" ? longestOverlap_ms : longestLife_ms);
+    if (status === "rotating" && (end === null || end > longest))
+      throw validationError([fault("expires_at", "A key that is being rotated ends within 30 days from now.")]);
+    if (end !== null && end > longest) throw validationError([fault("expires_at", "Ten years from now at most.")]);
+    const own = row.expires_at_ms ?? Number.POSITIVE_INFINITY;
+    if ((end ?? Number.POSITIVE_INFINITY) > own) requireRights(author, { ...rightsOf(row), expires_at_ms: end });
+    if (!isCurrent(end)) requireAnotherAdmin(row);
+    return end;
+  }
 
   return {
-    /** Who a secret belongs to, or null. Asked of the database every time, so that a revocation counts at once. */
-    authenticate(secret: string, ip: string | null): Principal | null {
-      if (environmentOf(secret) === null) return null;
-      const row = admission.get(hashSecret(secret));
-      if (!row || row.settings === null || !isCurrent(row.expires_at_ms) || !isFrom(row.allowed_cidrs, ip)) return null;
-      used.set(row.id, { at: now(), ip });
-      return toPrincipal(row);
-    },
+    ...admission,
 
-    /** Whether a key that was accepted earlier would be accepted still; open streams ask this every second. */
-    isValid(id: string): boolean {
-      const row = validity.get(id);
-      return row !== null && isCurrent(row.expires_at_ms);
-    },
-
-    /** `created_by` is the id of the key or user who asked, or `cli`. The secret is in the answer and nowhere else. */
-    create(scope: Scope, input: CreateKey, created_by: string) {
-      const { project_id, environment } = scope;
-      const secret = mintSecret(environment);
-      return db.write(() => {
-        const [id, at] = [newId("api_key", now()), now()];
-        sqlite
-          .query(
-            `INSERT INTO api_keys (id, project_id, environment, hash, name, prefix, last4, scopes, agent_ids,
-               allowed_cidrs, metadata, created_by, created_at_ms, expires_at_ms)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          )
-          .run(
-            id,
-            project_id,
-            environment,
-            hashSecret(secret),
-            input.name,
-            secret.slice(0, 12),
-            secret.slice(-4),
-            JSON.stringify(permissions.filter((permission) => input.scopes.includes(permission))),
-            input.agent_ids ? JSON.stringify(input.agent_ids) : null,
-            input.allowed_cidrs ? JSON.stringify(input.allowed_cidrs) : null,
-            JSON.stringify(input.metadata ?? {}),
-            created_by,
-            at,
-            input.expires_in_seconds === undefined ? null : at + input.expires_in_seconds * 1000,
-          );
-        return { ...toKey(find(scope, id)), secret };
-      });
-    },
+    create: (author: Author, input: CreateKey) =>
+      db.write(() => {
+        requireStanding(author);
+        const rights: Rights = {
+          scopes: input.scopes,
+          agent_ids: input.agent_ids ?? null,
+          allowed_cidrs: input.allowed_cidrs ?? null,
+          expires_at_ms: input.expires_in_seconds === undefined ? null : after(input.expires_in_seconds),
+        };
+        requireRights(author, rights);
+        const made = insert(author, rights, { name: input.name, metadata: JSON.stringify(input.metadata ?? {}) });
+        note(author, "created", made.id, { name: made.name, scopes: made.scopes, expires_at: made.expires_at });
+        return made;
+      }),
 
     list: (scope: Scope, page: Page) => toList(listRows<KeyRow>(db, { table: "api_keys", scope, page }), toKey),
 
-    get: (scope: Scope, id: string) => toKey(find(scope, id)),
+    get: (scope: Scope, id: string): ApiKey => toKey(find(scope, id)),
 
-    revoke: (scope: Scope, id: string) =>
+    update: (author: Author, id: string, { name, expires_at, metadata }: UpdateKey): Promise<ApiKey> =>
       db.write(() => {
-        const row = find(scope, id);
+        const row = find(author, id);
+        requireStanding(author);
+        const changed: KeyRow = {
+          ...row,
+          name: name ?? row.name,
+          metadata: metadata ? JSON.stringify(metadata) : row.metadata,
+          expires_at_ms: expires_at === undefined ? row.expires_at_ms : newEnd(author, row, expires_at),
+        };
+        const changes = (["name", "metadata", "expires_at_ms"] as const).filter(
+          (field) => changed[field] !== row[field],
+        );
+        if (changes.length === 0) return toKey(row);
+        sqlite
+          .query("UPDATE api_keys SET name = ?, metadata = ?, expires_at_ms = ? WHERE id = ?")
+          .run(changed.name, changed.metadata, changed.expires_at_ms, id);
+        const end = timestampOrNull(changed.expires_at_ms);
+        note(author, "updated", id, { changes: changes.map((field) => field.replace(/_ms$/, "")), expires_at: end });
+        return toKey(changed);
+      }),
+
+    /** Makes a key's successor, which has all that it has. Until the overlap ends both are good. */
+    rotate: (author: Author, id: string, { overlap_seconds = 86_400, expires_in_seconds }: RotateKey) =>
+      db.write(() => {
+        const row = find(author, id);
+        requireStanding(author);
+        const status = keyStatus(row, now());
+        if (status !== "active")
+          throw new AppError("key_not_active", `The key is ${status}: only an active one can be rotated.`, {
+            details: { status, rotated_to: row.rotated_to },
+          });
+        const rights = rightsOf(row);
+        if (expires_in_seconds !== undefined) rights.expires_at_ms = after(expires_in_seconds);
+        requireRights(author, rights);
+        const made = insert(author, rights, { ...row, rotated_from: id });
+        const end = Math.min(after(overlap_seconds), row.expires_at_ms ?? Number.POSITIVE_INFINITY);
+        sqlite.query("UPDATE api_keys SET rotated_to = ?, expires_at_ms = ? WHERE id = ?").run(made.id, end, id);
+        note(author, "rotated", id, { rotated_to: made.id, expires_at: timestamp(end) });
+        return { ...made, previous: { id, status: keyStatus(find(author, id), now()), expires_at: timestamp(end) } };
+      }),
+
+    revoke: (author: Author, id: string) =>
+      db.write(() => {
+        const row = find(author, id);
+        requireStanding(author);
         if (row.revoked_at_ms !== null) throw notFound();
-        const isAdmin = isCurrent(row.expires_at_ms) && row.scopes.includes('"admin"');
-        if (isAdmin && otherAdmins.get(scope.project_id, scope.environment, id, now())!.n === 0)
-          throw new AppError("last_admin_key", "This is the last admin key: without it nobody could make another one.");
+        requireAnotherAdmin(row);
         revocation.run(now(), id);
+        note(author, "revoked", id, { name: row.name });
         return { id, object: "api_key" as const, deleted: true };
       }),
 
     /** For a secret that came in clear text: stamped, and a live one revoked unless the operator keeps it. */
-    expose: (secret: string, { keepLive = false } = {}): Promise<void> =>
-      db.write(() => {
-        const row = environmentOf(secret) === null ? null : admission.get(hashSecret(secret));
-        if (!row) return;
-        sqlite.query("UPDATE api_keys SET exposed_at_ms = coalesce(exposed_at_ms, ?) WHERE id = ?").run(now(), row.id);
-        if (row.environment === "live" && !keepLive) revocation.run(now(), row.id);
-      }),
-
-    /** Writes when keys were last used: every minute and at the end, since a write per request would halve the reads. */
-    async writeLastUsed(): Promise<void> {
-      const batch = [...used];
-      if (batch.length === 0) return;
-      const update = sqlite.query("UPDATE api_keys SET last_used_at_ms = ?, last_used_ip = ? WHERE id = ?");
+    async expose(secret: string, { keepLive = false } = {}): Promise<void> {
+      const hash = environmentOf(secret) === null ? null : hashSecret(secret);
+      const isNew = (row: KeyRow | null): row is KeyRow => row !== null && (row.exposed_at_ms === null || revokes(row));
+      const revokes = ({ environment }: KeyRow): boolean => environment === "live" && !keepLive;
+      // Looked at first: whoever repeats it in a loop may not make us write as often.
+      if (!hash || !isNew(bySecret.get(hash))) return;
       await db.write(() => {
-        for (const [id, { at, ip }] of batch) update.run(at, ip, id);
+        const row = bySecret.get(hash);
+        if (!isNew(row)) return;
+        sqlite.query("UPDATE api_keys SET exposed_at_ms = coalesce(exposed_at_ms, ?) WHERE id = ?").run(now(), row.id);
+        if (revokes(row)) revocation.run(now(), row.id);
+        const actor = { type: "api_key" as const, id: row.id, ip: null, request_id: null };
+        note({ ...row, actor }, "exposed", row.id, { revoked: revokes(row) });
       });
-      for (const [id, use] of batch) if (used.get(id) === use) used.delete(id);
     },
   };
 }
 
-function isFrom(allowedCidrs: string | null, ip: string | null): boolean {
-  if (allowedCidrs === null) return true;
-  const address = ip === null ? null : parseAddress(ip);
-  if (!address) return false;
-  return (JSON.parse(allowedCidrs) as string[]).some((text) => {
-    const network = parseCidr(text);
-    return network !== null && holds(network, address);
-  });
-}
-
-const toPrincipal = (row: Admission): Principal => ({
-  kind: "key",
-  id: row.id,
-  project_id: row.project_id,
-  environment: row.environment,
-  scopes: scopeSet(row.scopes),
-  agent_ids: row.agent_ids === null ? null : JSON.parse(row.agent_ids),
-  limits: row.settings === "{}" || row.settings === null ? noLimits : JSON.parse(row.settings),
-});
-
-const noLimits: Partial<RateLimits> = {};
-// Three permissions make seven texts: parsing each of them once is no cache of anybody's key.
-const scopeSets = new Map<string, ReadonlySet<Permission>>();
-function scopeSet(text: string): ReadonlySet<Permission> {
-  const known = scopeSets.get(text) ?? new Set<Permission>(JSON.parse(text));
-  if (scopeSets.size < 16) scopeSets.set(text, known);
-  return known;
-}
-
-function toApiKey(row: KeyRow, now: number) {
-  const expired = row.expires_at_ms !== null && row.expires_at_ms <= now;
-  return {
-    id: row.id,
-    object: "api_key" as const,
-    name: row.name,
-    prefix: row.prefix,
-    last4: row.last4,
-    scopes: JSON.parse(row.scopes) as Permission[],
-    environment: row.environment,
-    project_id: row.project_id,
-    status:
-      row.revoked_at_ms !== null ? "revoked" : expired ? "expired" : row.rotated_to !== null ? "rotating" : "active",
-    agent_ids: row.agent_ids === null ? null : (JSON.parse(row.agent_ids) as string[]),
-    allowed_cidrs: row.allowed_cidrs === null ? null : (JSON.parse(row.allowed_cidrs) as string[]),
-    metadata: JSON.parse(row.metadata) as Record<string, string>,
-    created_at: timestamp(row.created_at_ms),
-    created_by: row.created_by,
-    last_used_at: timestampOrNull(row.last_used_at_ms),
-    last_used_ip: row.last_used_ip,
-    expires_at: timestampOrNull(row.expires_at_ms),
-    revoked_at: timestampOrNull(row.revoked_at_ms),
-    exposed_at: timestampOrNull(row.exposed_at_ms),
-    rotated_to: row.rotated_to,
-    rotated_from: row.rotated_from,
-  };
+/** What a key has beside its rights; metadata is JSON. */
+interface Named {
+  name: string;
+  metadata: string;
+  rotated_from?: string;
 }

@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { parseAddress } from "./ip-address.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** What a TLS listener needs. `path` is the certificate's file: clients of a self-signed one are given it to trust. */
 export interface Certificate {
@@ -10,6 +11,7 @@ export interface Certificate {
   key: string;
   path: string;
   self_signed: boolean;
+  valid_from_ms: number;
   expires_at_ms: number;
 }
 
@@ -20,10 +22,9 @@ const renewBefore_ms = 30 * day_ms;
 /** Reads the operator's certificate; throws when it does not belong to the key. */
 export function readCertificate(certPath: string, keyPath: string): Certificate {
   const [cert, key] = [readFileSync(certPath, "utf8"), readFileSync(keyPath, "utf8")];
-  const parsed = new X509Certificate(cert);
-  if (!parsed.checkPrivateKey(createPrivateKey(key)))
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
     throw new Error(`The certificate ${certPath} does not belong to the key ${keyPath}.`);
-  return toCertificate(cert, key, certPath, parsed);
+  return toCertificate(cert, key, certPath);
 }
 
 /** A self-signed certificate for this machine, kept in `folder`; made anew near its end or for another host. */
@@ -33,19 +34,23 @@ export async function ownCertificate(folder: string, host: string, now = Date.no
   const kept = readKept(certPath, keyPath);
   if (kept && kept.expires_at_ms - now > renewBefore_ms && covers(kept.cert, hosts)) return kept;
   const { cert, private: key } = await generate(hosts, now);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  replace(keyPath, key, 0o600);
-  replace(certPath, cert, 0o644);
-  return toCertificate(cert, key, certPath, new X509Certificate(cert));
+  replaceFile(keyPath, key, 0o600);
+  replaceFile(certPath, cert, 0o644);
+  return toCertificate(cert, key, certPath);
 }
 
-const toCertificate = (cert: string, key: string, path: string, parsed: X509Certificate): Certificate => ({
-  cert,
-  key,
-  path,
-  self_signed: parsed.issuer === parsed.subject,
-  expires_at_ms: parsed.validToDate.getTime(),
-});
+/** What is known of a certificate and its key; the first one of a chain counts. */
+export function toCertificate(cert: string, key: string, path: string): Certificate {
+  const parsed = new X509Certificate(cert);
+  return {
+    cert,
+    key,
+    path,
+    self_signed: parsed.issuer === parsed.subject,
+    valid_from_ms: parsed.validFromDate.getTime(),
+    expires_at_ms: parsed.validToDate.getTime(),
+  };
+}
 
 // A crash between the two files leaves a pair that does not fit: the same as none.
 function readKept(certPath: string, keyPath: string): Certificate | null {
@@ -62,7 +67,8 @@ function hostsOf(host: string): string[] {
   return [...new Set(["localhost", "127.0.0.1", "::1", own])];
 }
 
-function covers(cert: string, hosts: readonly string[]): boolean {
+/** Whether the certificate is one for all of these names and addresses. */
+export function covers(cert: string, hosts: readonly string[]): boolean {
   const parsed = new X509Certificate(cert);
   return hosts.every((host) => (parseAddress(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
 }
@@ -86,10 +92,4 @@ async function generate(hosts: readonly string[], now: number) {
       },
     ],
   });
-}
-
-function replace(path: string, content: string, mode: number): void {
-  const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, content, { mode });
-  renameSync(temporary, path);
 }

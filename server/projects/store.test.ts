@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
+import { createAudit } from "../db/audit.ts";
 import { openDatabase } from "../db/open.ts";
 import { createProjectStore } from "./store.ts";
 
-const open = () => createProjectStore({ db: openDatabase(":memory:") });
+function open() {
+  const db = openDatabase(":memory:");
+  return createProjectStore({ db, audit: createAudit({ db }) });
+}
 
 test("the first start makes one project, and no later start another", async () => {
   const projects = open();
@@ -43,4 +47,46 @@ test("a name is given once and has no odd characters", async () => {
   await projects.create("shop");
   expect(projects.create("shop")).rejects.toThrow("already");
   for (const name of ["", "a b", "ä", "x".repeat(65), "../etc"]) expect(() => projects.create(name)).toThrow("name");
+});
+
+const actor = { type: "user" as const, id: "usr_1", ip: null, request_id: null };
+
+test("a project is renamed and given limits, field by field; null is the default again", async () => {
+  const projects = open();
+  const { id } = await projects.create("shop");
+  await projects.update(id, { name: "store", limits: { reads_per_minute: 5, runs_in_progress: 0 } }, actor);
+  await projects.update(id, { limits: { reads_per_minute: null }, retention: { live: { runs_days: 9 } } }, actor);
+  expect(projects.byId(id)).toMatchObject({
+    name: "store",
+    settings: { runs_in_progress: 0, retention: { live: { runs_days: 9 } } },
+  });
+  expect(projects.byId(id).settings).not.toHaveProperty("reads_per_minute");
+  await projects.create("shop");
+  await expect(projects.update(id, { name: "shop" }, actor)).rejects.toMatchObject({ code: "name_taken" });
+  await expect(projects.update(id, { name: "a b" }, actor)).rejects.toMatchObject({ param: "name" });
+  expect(await projects.update(id, { name: "store" }, actor)).toMatchObject({ name: "store" });
+});
+
+test("a project is archived and taken back, and again is nothing new", async () => {
+  const projects = open();
+  const { id } = await projects.create("shop");
+  const first = await projects.archive(id, actor);
+  expect(first.archived_at_ms).toBeNumber();
+  expect(await projects.archive(id, actor)).toEqual(first);
+  expect(projects.isOpen(id)).toBe(false);
+  expect((await projects.unarchive(id, actor)).archived_at_ms).toBeNull();
+  expect(projects.isOpen(id)).toBe(true);
+});
+
+test("a deleted project is neither found nor listed, and leaves its name to the next one", async () => {
+  const projects = open();
+  const { id } = await projects.create("shop");
+  await projects.changeSettings(id, { runs_in_progress: 3 });
+  await projects.remove(id, actor);
+  // Its runs go on until they are cancelled, and ask what they may.
+  expect([projects.settingsOf(id), projects.settingsOf("proj_none")]).toEqual([{ runs_in_progress: 3 }, {}]);
+  expect([projects.list(), projects.byName("shop"), projects.deleted()]).toEqual([[], null, [id]]);
+  for (const change of [projects.archive, projects.unarchive, projects.remove])
+    await expect(change(id, actor)).rejects.toMatchObject({ code: "resource_not_found" });
+  expect((await projects.create("shop")).id).not.toBe(id);
 });

@@ -1,11 +1,13 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { ProjectSettings, RetentionDays } from "../core/project-settings.ts";
 import type { Environment } from "../core/scope.ts";
+import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { projects } from "../db/schema.ts";
 import { notFound } from "../http/not-found.ts";
+import type { ProjectChange } from "./schema.ts";
 
 export type Project = typeof projects.$inferSelect;
 
@@ -13,57 +15,144 @@ type Change<T> = { [Field in keyof T]?: T[Field] | null };
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
-export function createProjectStore({ db, now = Date.now }: { db: Db; now?: () => number }) {
+/** Who acts where nobody asked: the first start, which makes a project. */
+const itself: Actor = { type: "cli", id: "runnel", ip: null, request_id: null };
+
+export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
   const { orm } = db;
+  // One that is being deleted is not there any more.
   const byId = orm
     .select()
     .from(projects)
-    .where(eq(projects.id, sql.placeholder("id")))
+    .where(and(eq(projects.id, sql.placeholder("id")), isNull(projects.deleted_at_ms)))
     .prepare();
   const byName = orm
     .select()
     .from(projects)
     .where(eq(projects.name, sql.placeholder("name")))
     .prepare();
-  const all = orm.select().from(projects).orderBy(projects.id).prepare();
+  const all = orm.select().from(projects).where(isNull(projects.deleted_at_ms)).orderBy(projects.id).prepare();
+  const gone = orm
+    .select({ id: projects.id })
+    .from(projects)
+    .where(isNotNull(projects.deleted_at_ms))
+    .orderBy(projects.id)
+    .prepare();
 
-  async function create(name: string): Promise<Project> {
+  const settings = orm
+    .select({ settings: projects.settings })
+    .from(projects)
+    .where(eq(projects.id, sql.placeholder("id")))
+    .prepare();
+
+  const note = (done: string, { id, name }: Project, actor: Actor, details: object = {}): void =>
+    audit.note({
+      scope: { project_id: id, environment: null },
+      actor,
+      action: `project.${done}`,
+      target: { type: "project", id },
+      details: { name, ...details },
+    });
+
+  /** Within a write: changes a project that is there, and answers what it has become. */
+  const set = (id: string, values: Partial<Project>): Project =>
+    orm.update(projects).set(values).where(eq(projects.id, id)).returning().get();
+  const find = (id: string): Project => byId.get({ id }) ?? missing();
+
+  /** Within a write. */
+  function requireName(name: string): void {
     if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name))
       throw new AppError("validation_failed", "A project's name has 1 to 64 letters, digits, - and _.", {
         param: "name",
       });
-    return db.write(() => {
-      if (byName.get({ name }))
-        throw new AppError("name_taken", `There is already a project "${name}".`, { param: "name" });
-      const row = { id: newId("project", now()), name, settings: {}, created_at_ms: now() };
-      return orm.insert(projects).values(row).returning().get();
-    });
+    if (byName.get({ name }))
+      throw new AppError("name_taken", `There is already a project "${name}".`, { param: "name" });
   }
+
+  const create = (name: string, actor = itself): Promise<Project> =>
+    db.write(() => {
+      requireName(name);
+      const row = { id: newId("project", now()), name, settings: {}, created_at_ms: now() };
+      const project = orm.insert(projects).values(row).returning().get();
+      note("created", project, actor);
+      return project;
+    });
+
+  /** Gives a project another name, limits or retention: what is not named stays, and null is the default. */
+  const update = (id: string, { name, limits, retention }: ProjectChange, actor = itself): Promise<Project> =>
+    db.write(() => {
+      const before = find(id);
+      if (name !== undefined && name !== before.name) requireName(name);
+      const kept = { ...before.settings.retention };
+      for (const [environment, change] of Object.entries(retention ?? {}))
+        kept[environment as Environment] = merged<RetentionDays>(kept[environment as Environment] ?? {}, change);
+      const settings: ProjectSettings = { ...merged<ProjectSettings>(before.settings, limits ?? {}) };
+      if (retention) settings.retention = kept;
+      const after = { ...before, name: name ?? before.name, settings };
+      if (Bun.deepEquals(after, before)) return before;
+      note("updated", after, actor, { settings });
+      return set(id, { name: after.name, settings });
+    });
 
   return {
     create,
+    update,
     list: (): Project[] => all.all(),
-    byId(id: string): Project {
-      return byId.get({ id }) ?? missing();
-    },
+    byId: find,
     byName: (name: string): Project | null => byName.get({ name }) ?? null,
+    /** Never throws: runs of a project that is being deleted go on for a moment. */
+    settingsOf: (id: string): ProjectSettings => settings.get({ id })?.settings ?? {},
+    /** Whether anybody may work with it: not while it is archived, nor after. */
+    isOpen: (id: string): boolean => byId.get({ id })?.archived_at_ms === null,
     /** What the first start makes; null when there are projects already. */
     async createDefault(): Promise<Project | null> {
       return all.get() ? null : await create("default");
     },
     /** Replaces what differs from the default limits. */
-    async changeSettings(id: string, settings: ProjectSettings): Promise<void> {
-      await db.write(() => orm.update(projects).set({ settings }).where(eq(projects.id, id)).run());
+    async changeSettings(id: string, settings: ProjectSettings, actor = itself): Promise<void> {
+      await db.write(() => note("updated", set(find(id).id, { settings }), actor, { settings }));
     },
     /** Says how long an environment keeps what is over; fields that are not named stay as they are, null is for ever. */
-    keep(id: string, environment: Environment, change: Change<RetentionDays>): Promise<Project> {
-      return db.write(() => {
-        const { settings } = byId.get({ id }) ?? missing();
-        const days = merged(settings.retention?.[environment] ?? {}, change);
-        const changed = { ...settings, retention: { ...settings.retention, [environment]: days } };
-        return orm.update(projects).set({ settings: changed }).where(eq(projects.id, id)).returning().get();
-      });
-    },
+    keep: (id: string, environment: Environment, change: Change<RetentionDays>, actor = itself): Promise<Project> =>
+      update(id, { retention: { [environment]: change } }, actor),
+
+    /** Puts a project away: its keys are refused from now on, and what it runs is cancelled. Again: nothing. */
+    archive: (id: string, actor: Actor): Promise<Project> =>
+      db.write(() => {
+        const before = find(id);
+        if (before.archived_at_ms !== null) return before;
+        note("archived", before, actor);
+        return set(id, { archived_at_ms: now() });
+      }),
+
+    /** Takes an archived project back into use, with the keys that it had. */
+    unarchive: (id: string, actor: Actor): Promise<Project> =>
+      db.write(() => {
+        const before = find(id);
+        if (before.archived_at_ms === null) return before;
+        note("unarchived", before, actor);
+        return set(id, { archived_at_ms: null });
+      }),
+
+    /** From now on the project is not there, and its name is free; what belongs to it is erased afterwards. */
+    remove: (id: string, actor: Actor): Promise<Project> =>
+      db.write(() => {
+        const project = find(id);
+        // Not among the project's own entries, which go with it.
+        audit.note({
+          scope: null,
+          actor,
+          action: "project.deleted",
+          target: { type: "project", id },
+          details: { name: project.name },
+        });
+        // No project can be given such a name.
+        set(id, { name: `deleted ${id}`, archived_at_ms: project.archived_at_ms ?? now(), deleted_at_ms: now() });
+        return project;
+      }),
+
+    /** Those that are still to be erased. */
+    deleted: (): string[] => gone.all().map(({ id }) => id),
   };
 }
 
@@ -71,8 +160,9 @@ function missing(): never {
   throw notFound();
 }
 
-function merged(days: RetentionDays, change: Change<RetentionDays>): RetentionDays {
+/** Null takes a field away; one that is not named, or undefined, stays. */
+function merged<T extends object>(fields: T, change: Change<T>): T {
   const named = Object.entries(change).filter(([, value]) => value !== undefined);
-  const all = Object.entries({ ...days, ...Object.fromEntries(named) });
-  return Object.fromEntries(all.filter(([, value]) => value !== null));
+  const all = Object.entries({ ...fields, ...Object.fromEntries(named) });
+  return Object.fromEntries(all.filter(([, value]) => value !== null)) as T;
 }

@@ -1,4 +1,5 @@
 import { expect, jest, test } from "bun:test";
+import { isOver } from "../core/run-state.ts";
 import { openDatabase } from "../db/open.ts";
 import { runBench, tool } from "../testing/run-bench.ts";
 import { createDeadlines } from "./deadlines.ts";
@@ -54,7 +55,7 @@ test("a partial answer does not buy time", async () => {
 });
 
 /** Deadlines over a table with nothing but what they look at. */
-function deadlinesOf(ends: Record<string, number>, fail = () => false) {
+function deadlinesOf(ends: Record<string, number>, fail: (id: string) => boolean = () => false) {
   const { sqlite } = openDatabase(":memory:");
   sqlite.run("PRAGMA foreign_keys = OFF");
   for (const [id, at] of Object.entries(ends))
@@ -68,7 +69,7 @@ function deadlinesOf(ends: Record<string, number>, fail = () => false) {
   let asked = 0;
   const expire = async (id: string) => {
     asked++;
-    if (fail()) throw new Error("full");
+    if (fail(id)) throw new Error("full");
     expired.push(id);
     sqlite.run("UPDATE runs SET expires_at_ms = NULL WHERE id = ?", [id]);
   };
@@ -78,6 +79,21 @@ function deadlinesOf(ends: Record<string, number>, fail = () => false) {
 const turn = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 };
+
+test("a run whose journal is damaged fails when its time is up, and is not asked again and again", async () => {
+  using bench = runBench();
+  const { id } = await bench.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 200 } });
+  await bench.settled(id);
+  bench.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
+  const { seq } = bench.journal.head(id)!;
+  const over = Promise.withResolvers<void>();
+  bench.watches.listen(() => isOver(bench.journal.head(id)!.status) && over.resolve());
+  await over.promise;
+  expect(bench.journal.read(id, seq)).toMatchObject([
+    { event: { type: "run.failed", error: { code: "internal_error" } } },
+  ]);
+  expect(bench.runs.expiry(id)).toBeNull();
+});
 
 test("a deadline further away than a timer can count is met on time, and not at once", async () => {
   jest.useFakeTimers();
@@ -96,6 +112,24 @@ test("a deadline further away than a timer can count is met on time, and not at 
     expect(expired).toEqual(["near"]);
     await pass(days30 - 2 ** 31);
     expect(expired).toEqual(["near", "far"]);
+    deadlines.stop();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("runs whose end is refused again and again hold up nobody else's", async () => {
+  jest.useFakeTimers();
+  try {
+    const at = Date.now() - 1;
+    const bad = Array.from({ length: 100 }, (_, index) => [`bad_${index}`, at] as const);
+    const { deadlines, expired } = deadlinesOf({ ...Object.fromEntries(bad), good: at }, (id) => id !== "good");
+    deadlines.load();
+    for (const ms of [1, 1001]) {
+      jest.advanceTimersByTime(ms);
+      await turn();
+    }
+    expect(expired).toEqual(["good"]);
     deadlines.stop();
   } finally {
     jest.useRealTimers();

@@ -68,10 +68,19 @@ export function createDeadlines(
     const over = [...deadlines].filter(([, { due }]) => due <= steady()).slice(0, batch);
     const ends = await Promise.allSettled(over.map(([id, { at }]) => end(id, at)));
     if (stopped) return;
-    if (ends.every(({ status }) => status === "fulfilled"))
+    const refused = over.filter((_, index) => ends[index]!.status === "rejected");
+    for (const [id, deadline] of refused) putBehind(id, deadline);
+    if (refused.length === 0)
       return arm([...deadlines.values()].reduce((least, { due }) => Math.min(least, due), Number.POSITIVE_INFINITY));
     // Storage that takes no write now would be asked without a pause: its runs are still due.
     arm(steady() + again_ms);
+  }
+
+  /** Who was refused is asked after all others: a batch of them may not hold up the rest. */
+  function putBehind(id: string, deadline: Deadline): void {
+    if (deadlines.get(id) !== deadline) return;
+    deadlines.delete(id);
+    deadlines.set(id, deadline);
   }
 
   async function end(id: string, at: number): Promise<void> {

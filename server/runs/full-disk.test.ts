@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { runBench } from "../testing/run-bench.ts";
+import { fold } from "../core/run-state.ts";
+import { runBench, textOfFrames } from "../testing/run-bench.ts";
+import type { ThreadFactory } from "./threads.ts";
+
+/** Threads on which nothing comes to an end: what they were told to do is under way when the process dies. */
+const idleThreads: ThreadFactory = () => ({ separate: false, send() {}, end() {} });
 
 test("a start whose database takes no write still answers reads: its runs are taken up once it does", async () => {
   using bench = runBench();
@@ -10,4 +15,57 @@ test("a start whose database takes no write still answers reads: its runs are ta
   expect(bench.runs.get(bench.scope, run.id).status).toBe("in_progress");
   bench.db.sqlite.run("PRAGMA query_only = OFF");
   expect(await bench.settled(run.id)).toMatchObject({ status: "completed", attempt: 2 });
+});
+
+test.each([
+  ["nothing", "PRAGMA query_only = ON", "PRAGMA query_only = OFF"],
+  [
+    "no entry",
+    "CREATE TRIGGER full BEFORE INSERT ON run_events BEGIN SELECT RAISE(ABORT, 'full'); END",
+    "DROP TRIGGER full",
+  ],
+])(
+  "runs that would be tried go on once they are recovered, when the disk takes %s at the start",
+  async (_, fill, clear) => {
+    const first = runBench({ threads: idleThreads });
+    const ids = [(await first.start([{ text: "One." }])).id, (await first.start([{ text: "Two." }])).id];
+    for (let crash = 0; crash < 2; crash++) await first.service.recover();
+    expect(ids.map((id) => fold(first.journal.read(id)).stalls)).toEqual([2, 2]);
+    first.service.stop();
+    first.pool.stop();
+
+    using bench = runBench({ db: first.db, trial_ms: 50 });
+    bench.db.sqlite.run(fill);
+    await bench.service.recover();
+    expect(ids.every((id) => bench.pool.minds(id))).toBe(true);
+    bench.db.sqlite.run(clear);
+    for (const id of ids) expect(await bench.settled(id)).toMatchObject({ status: "completed", attempt: 4 });
+  },
+);
+
+test.each([
+  ["is cancelled", { cancelled: true, full: true }],
+  ["is cancelled by the start itself", { cancelled: true, full: false }],
+  ["runs out of time", { cancelled: false, full: true }],
+])("a run that %s before its recovery is recorded takes back what it said in an earlier process", async (_, way) => {
+  const first = runBench();
+  const timeout_ms = way.cancelled ? 60_000 : 400;
+  const { id } = await first.start([{ text: "word ".repeat(1000), delta_ms: 2 }], { run: { timeout_ms } });
+  const frames = await first.stream(id, undefined, ({ event }) => event === "token");
+  first.service.stop();
+  first.pool.stop();
+  expect(textOfFrames(frames)).not.toBe("");
+
+  using bench = runBench({ db: first.db, threads: idleThreads });
+  if (way.full) {
+    bench.db.sqlite.run("PRAGMA query_only = ON");
+    await bench.service.recover();
+    bench.db.sqlite.run("PRAGMA query_only = OFF");
+  }
+  if (way.cancelled) await bench.service.cancel(bench.scope, id, null);
+  else await bench.settled(id);
+  const seq = Number(frames.at(-1)!.id.split(".")[0]);
+  const rest = await bench.stream(id, { seq, anchor: null, offset: 0 });
+  expect(rest.map(({ event }) => event)).toContain("step.restarted");
+  expect(textOfFrames([...frames, ...rest])).toBe("");
 });

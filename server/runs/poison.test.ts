@@ -15,9 +15,12 @@ const tools = [tool("look")];
 const look = { name: "look", arguments: {} };
 
 /** What a process does with a run that it is told to drive: it works on it, never comes to an end, or dies of it. */
-type Fate = "works" | "hangs" | "kills";
+type Fate = "works" | "hangs" | "kills" | "kills soon" | "kills late";
 
-/** Threads of a process that dies as soon as it goes on with a run that kills. */
+const trial_ms = 50;
+const delays: Partial<Record<Fate, number>> = { "kills soon": trial_ms * 0.5, "kills late": trial_ms * 1.5 };
+
+/** Threads of a process that dies as soon as it goes on with a run that kills; or in a trial's time, or after it. */
 function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactory {
   return (hear, died): Thread => {
     const thread = sameThread(hear, died);
@@ -27,6 +30,7 @@ function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactor
       const fate = order.do === "start" && !ends ? fateOf(order.start.run_id) : "works";
       if (fate === "works") thread.send(order);
       else if (fate === "kills") kill();
+      else if (delays[fate]) setTimeout(kill, delays[fate]);
     };
     return { ...thread, send };
   };
@@ -56,7 +60,7 @@ function machine(fateOf: (runId: string) => Fate) {
       end();
       resolve("died");
     };
-    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), trial_ms: 50 });
+    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), trial_ms });
     end = () => {
       alive = false;
       bench.service.stop();
@@ -145,7 +149,8 @@ test("three poison runs at once end, each for itself, and what was under way bes
 
 test("a run that makes progress beside a poison run is recovered as often as it takes, and completes", async () => {
   let poison = "";
-  using server = machine((id) => (id === poison ? "hangs" : "works"));
+  let fate: Fate = "hangs";
+  using server = machine((id) => (id === poison ? fate : "works"));
   let bench = server.boot();
   const turns = [...Array.from({ length: 6 }, () => ({ tool_calls: [look] })), { text: "All seen." }];
   const healthy = await start(bench, turns, { tools });
@@ -153,8 +158,7 @@ test("a run that makes progress beside a poison run is recovered as often as it 
     if (id !== healthy) poison = id;
   });
   await start(bench, [{ text: "Boom." }]);
-  let lives = 0;
-  for (; !areOver(bench, [poison]); lives++) {
+  for (let life = 1; life <= 2; life++) {
     await bench.settled(healthy);
     await answer(bench, healthy); // It is in the middle of its next step when the process dies.
     bench = server.boot();
@@ -162,10 +166,82 @@ test("a run that makes progress beside a poison run is recovered as often as it 
     await bench.settled(healthy);
     expect(stallsOf(bench, healthy)).toBe(0);
   }
+  await answer(bench, healthy);
+  fate = "kills";
+  bench = await server.survive((next) => areOver(next, [poison]));
   expect(runOf(bench, poison).error!.code).toBe("crash_loop");
-  expect(lives).toBeLessThanOrEqual(4);
+  expect(server.crashes()).toBe(1);
   while ((await bench.settled(healthy)).status === "requires_action") await answer(bench, healthy);
   expect(runOf(bench, healthy)).toMatchObject({ status: "completed", output: "All seen." });
+});
+
+test("a run that only looks guilty is not failed for a new one that kills the process beside it", async () => {
+  const fates = new Map<string, Fate>();
+  using server = machine((id) => fates.get(id) ?? "hangs");
+  const innocent = await start(server.boot(), [{ text: "Slow." }]);
+  let bench = server.boot();
+  for (let crash = 1; crash <= 2; crash++) {
+    await bench.service.recover();
+    expect(stallsOf(bench, innocent)).toBe(crash);
+    if (crash === 1) bench = server.boot();
+  }
+  const poison = await start(bench, [{ text: "Boom." }]);
+  fates.set(poison, "kills soon");
+  const last = await server.survive((next) => areOver(next, [poison]));
+  expect(runOf(last, poison).error!.code).toBe("crash_loop");
+  expect(statusOf(last, innocent)).toBe("in_progress");
+  fates.set(innocent, "works");
+  await last.runs.markCleanStop();
+  expect(runOf(await server.survive((next) => areOver(next, [innocent])), innocent).output).toBe("Slow.");
+});
+
+test("a run that is created while others are tried is driven when that is over, and is blamed for nothing", async () => {
+  const driven: string[] = [];
+  const fates = new Map<string, Fate>();
+  using server = machine((id) => {
+    driven.push(id);
+    return fates.get(id) ?? "hangs";
+  });
+  const first = server.boot();
+  const tried = [await start(first, [{ text: "One." }]), await start(first, [{ text: "Two." }])];
+  for (let crash = 1; crash <= 2; crash++) await server.boot().service.recover();
+  const bench = server.boot();
+  driven.length = 0;
+  await bench.service.recover();
+  const fresh = await start(bench, [{ text: "New." }]);
+  fates.set(fresh, "works");
+  expect((await bench.settled(fresh)).output).toBe("New.");
+  expect(driven).toEqual([...tried, fresh]);
+  expect(runOf(bench, fresh).attempt).toBe(1);
+  expect(tried.map((id) => stallsOf(bench, id))).toEqual([2, 2]);
+});
+
+test("one poison among many long calls is found within few crashes, and every trial is short", async () => {
+  const fates = new Map<string, Fate>();
+  using server = machine((id) => fates.get(id) ?? "hangs");
+  const first = server.boot();
+  const ids: string[] = [];
+  for (let index = 0; index < 16; index++) ids.push(await start(first, [{ text: "Slow." }]));
+  const poison = ids[13]!;
+  fates.set(poison, "kills");
+  const last = await server.survive((bench) => areOver(bench, [poison]));
+  expect(runOf(last, poison).error!.code).toBe("crash_loop");
+  for (const id of ids) if (id !== poison) expect(statusOf(last, id)).toBe("in_progress");
+  // Not one after the other: each crash leaves a quarter of them, or one that has to do it once more, alone.
+  expect(server.crashes()).toBeLessThanOrEqual(7);
+});
+
+test("a run that kills its process later than a trial lasts is found all the same: trials in vain get longer", async () => {
+  const fates = new Map<string, Fate>();
+  using server = machine((id) => fates.get(id) ?? "hangs");
+  const first = server.boot();
+  const beside = [await start(first, [{ text: "Slow." }])];
+  const poison = await start(first, [{ text: "Boom." }]);
+  beside.push(await start(first, [{ text: "Slow." }]));
+  fates.set(poison, "kills late");
+  const last = await server.survive((bench) => areOver(bench, [poison]));
+  expect(runOf(last, poison).error!.code).toBe("crash_loop");
+  expect(beside.map((id) => statusOf(last, id))).toEqual(["in_progress", "in_progress"]);
 });
 
 test("a completed step in between begins the count anew", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { fold } from "../core/run-state.ts";
+import { decide } from "../core/decide.ts";
+import { fold, isOver } from "../core/run-state.ts";
 import { httpTool, runBench, textOfFrames, tool } from "../testing/run-bench.ts";
 import type { Notice, Order } from "../worker/messages.ts";
 import { sameThread, type ThreadFactory, workerThread } from "./threads.ts";
@@ -40,6 +41,27 @@ function mortal() {
     die: (index: number) => deaths[index]!(),
     speak: (index: number, notice: Notice) => zombies[index]!(notice),
   };
+}
+
+/** Threads that one of their runs ends, or blocks for ever; other runs never come to an end. */
+function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
+  let deaths = 0;
+  const threads: ThreadFactory = (hear, died) => {
+    const thread = sameThread(hear, died);
+    let isStuck = false;
+    const send = (order: Order) => {
+      // A run that is given up is not worked on: its end is all that is recorded.
+      const ends = order.do === "start" && decide(fold(order.start.history)).do === "fail";
+      if (isStuck) return;
+      if (order.do !== "start" || ends) return thread.send(order);
+      if (!isPoison(order.start.run_id)) return;
+      deaths++;
+      isStuck = true;
+      if (way === "ends") setImmediate(() => died("killed by a run"));
+    };
+    return { separate: true, send, end() {} };
+  };
+  return { threads, deaths: () => deaths };
 }
 
 /** Answers when no run is driven any more: the loops have left and their slots are free. */
@@ -125,7 +147,7 @@ test("a thread that dies while its run waits for an answer is no reason to recov
   const [call] = required_action!.submit_tool_outputs.tool_calls;
   await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
   const run = await bench.settled(id);
-  expect([run.status, run.output]).toEqual(["completed", "Seen."]);
+  expect([run.status, run.output, run.attempt]).toEqual(["completed", "Seen.", 1]);
 });
 
 test("a run whose threads die three times without progress is given up, and the others live on", async () => {
@@ -144,6 +166,42 @@ test("a run whose threads die three times without progress is given up, and the 
   const other = await bench.start([{ text: "Fine." }]);
   expect((await bench.settled(other.id)).output).toBe("Fine.");
 });
+
+test.each([
+  ["ends", 3, 1, 1],
+  ["ends", 12, 3, 2],
+  ["blocks", 3, 1, 1],
+] as const)(
+  "a run that %s its thread is given up and none of its %d neighbours, with %d such runs on %d threads",
+  async (way, innocents, poisons, size) => {
+    const poison: string[] = [];
+    const { threads, deaths } = doomed(way, (id) => poison.includes(id));
+    using bench = runBench({ threads, size, beat_ms: 20 });
+    const ids: string[] = [];
+    for (let index = 0; index < innocents + poisons; index++) ids.push((await bench.start([slow])).id);
+    poison.push(...ids.slice(1, 1 + poisons));
+    for (const id of poison) {
+      bench.pool.abort(id); // Driven anew, it shows what it is.
+      bench.pool.start(id);
+    }
+    for (const id of poison) expect((await bench.settled(id)).error!.code).toBe("crash_loop");
+    const others = ids.filter((id) => !poison.includes(id));
+    expect(others.filter((id) => isOver(bench.journal.head(id)!.status))).toEqual([]);
+    expect(others.every((id) => bench.pool.minds(id))).toBe(true);
+    expect(deaths()).toBeLessThanOrEqual(6 * poisons);
+  },
+);
+
+test.each([1, 2])(
+  "a run that begins while a dead thread of %d is not replaced yet begins without a recovery",
+  async (size) => {
+    const { threads, die } = mortal();
+    using bench = runBench({ threads, size });
+    die(0); // So young that the next one is not begun at once.
+    const { id } = await bench.start([{ text: "Hello." }]);
+    expect(await bench.settled(id)).toMatchObject({ status: "completed", output: "Hello.", attempt: 1 });
+  },
+);
 
 test("an answer may come while the loop that asked for it is on its way out", async () => {
   using bench = runBench();

@@ -1,17 +1,19 @@
 import { SQLiteError } from "bun:sqlite";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { failedEvents } from "../core/conclude.ts";
-import { runError } from "../core/decide.ts";
+import { runError, stallsMax } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
-import { fold, isOver } from "../core/run-state.ts";
+import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { unknownRunUsage } from "../core/usage.ts";
 import { isDamage } from "../db/damage.ts";
 import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
-import type { Notice, Order, RunStart } from "../worker/messages.ts";
+import { withFollowUp } from "../worker/follow-up.ts";
+import type { Notice, Order, RunStart, ToolSecrets } from "../worker/messages.ts";
 import { partialOf } from "./partial.ts";
+import { inShares } from "./shares.ts";
 import type { Thread, ThreadFactory } from "./threads.ts";
 import type { Watches } from "./watch.ts";
 
@@ -20,6 +22,9 @@ export type Prepare = (
   scope: Scope,
   agent: AgentSnapshot,
 ) => Pick<RunStart, "connection" | "model" | "secrets" | "egress">;
+
+/** What a pinned tool's encrypted text stands for at this moment. */
+export type OpenSecrets = (scope: Scope, toolId: string, sealed: string) => ToolSecrets;
 
 /** What a run is driven with: read from the journal, or at hand when it was just created. */
 interface Begun {
@@ -52,6 +57,7 @@ export function createPool({
   journal,
   watches,
   prepare,
+  openSecrets,
   threads: makeThread,
   size,
   slots,
@@ -62,6 +68,7 @@ export function createPool({
   journal: Journal;
   watches: Watches;
   prepare: Prepare;
+  openSecrets: OpenSecrets;
   threads: ThreadFactory;
   /** How many threads. */
   size: number;
@@ -77,17 +84,26 @@ export function createPool({
   const queues = new Map<string, Map<string, Scope>>();
   // Runs that nobody may drive until the journal says that they were recovered: the attempt they had is past.
   const recovering = new Set<string>();
+  // Runs that failed, as soon as the storage takes it.
+  const ending = new Set<string>();
+  // Who alone may be driven, while it is found out who brings the process down; null: everybody.
+  let allowed: ReadonlySet<string> | null = null;
+  const held = new Set<string>();
   // Beats since a thread last answered. They are counted and not timed: a process that was stopped for a while, and
   // its threads with it, has missed none.
   const unanswered = new WeakMap<Thread, number>();
   let count = 0;
   let stopped = false;
-  const threads: Thread[] = Array.from({ length: Math.max(1, size) }, (_, index) => spawn(index));
+  // Dead ones are not among them: none may be left for a moment.
+  const threads = new Set<Thread>();
+  // Runs that are suspected to kill their threads, on threads that they share with few others or none.
+  const confined = new Map<string, Thread>();
+  for (let index = 0; index < Math.max(1, size); index++) threads.add(spawn());
 
   const beats = setInterval(beat, beat_ms);
   beats.unref();
 
-  function spawn(index: number): Thread {
+  function spawn(): Thread {
     const born = performance.now();
     const thread: Thread = makeThread(
       (notices) => {
@@ -96,44 +112,84 @@ export function createPool({
       (reason) => {
         if (stopped) return;
         log.error("worker thread ended", { reason });
-        replace(index, thread, performance.now() - born < shortLife_ms ? shortLife_ms : 0);
+        replace(thread, performance.now() - born < shortLife_ms ? shortLife_ms : 0);
       },
     );
     return thread;
   }
 
   /** A thread that cannot even start is started again at a pace: without one it would take the whole processor. */
-  function replace(index: number, dead: Thread, pause_ms: number): void {
-    const lost = new Set([...drives.values()].filter(({ thread }) => thread === dead).map(({ run_id }) => run_id));
-    for (const id of lost) drop(id);
-    const send = (order: Order) => void (order.do === "start" && lost.add(order.start.run_id));
-    const nobody: Thread = { separate: false, send, end() {} };
-    threads[index] = nobody;
+  function replace(dead: Thread, pause_ms: number): void {
+    const isOurs = threads.delete(dead);
+    for (const [id, thread] of confined) if (thread === dead) confined.delete(id);
+    const left = [...drives.values()].filter(({ thread }) => thread === dead).map(({ run_id }) => run_id);
+    // Who waits for an answer was done with its thread.
+    const lost = left.filter((id) => journal.head(id)?.status === "in_progress");
+    for (const id of lost) recovering.add(id);
+    for (const id of left) drop(id);
     setTimeout(() => {
       if (stopped) return;
-      threads[index] = spawn(index);
-      for (const id of lost) {
-        drop(id);
-        void recover(id);
-      }
+      if (isOurs) threads.add(spawn());
+      takeUp(lost);
+      release();
     }, pause_ms);
+  }
+
+  /**
+   * Takes up the runs of a dead thread. All of them look like the one that killed it: before one of several is given up,
+   * they go on in smaller company, until it kills a thread that it has for itself.
+   */
+  function takeUp(lost: readonly string[]): void {
+    const suspects = lost.length > 1 ? lost.filter(isLastChance) : [];
+    for (const share of inShares(suspects)) {
+      const thread = spawn();
+      for (const id of share) confined.set(id, thread);
+    }
+    for (const id of lost) void recover(id, suspects.includes(id));
+  }
+
+  function isLastChance(runId: string): boolean {
+    try {
+      return fold(journal.read(runId)).stalls >= stallsMax - 1;
+    } catch {
+      return false; // It cannot be read: its recovery will say so.
+    }
+  }
+
+  /** Ends the thread of a suspect that needs it no longer, unless another one does. */
+  function free(runId: string): void {
+    const thread = confined.get(runId);
+    confined.delete(runId);
+    if (thread && ![...confined.values()].includes(thread)) thread.end();
   }
 
   /** Replaces threads that have not answered for several beats: one run that blocks a thread may not block its others. */
   function beat(): void {
-    threads.forEach((thread, index) => {
-      if (!thread.separate) return;
+    for (const thread of new Set([...threads, ...confined.values()])) {
+      if (!thread.separate) continue;
       const missed = unanswered.get(thread) ?? 0;
       if (missed >= beatsMax) {
         log.error("a worker thread does not answer and is replaced", { beats: missed });
         unanswered.delete(thread);
         thread.end();
-        replace(index, thread, 0);
+        replace(thread, 0);
       } else {
         unanswered.set(thread, missed + 1);
         thread.send({ do: "ping" });
       }
-    });
+    }
+  }
+
+  /** Lets these runs alone be driven, or everybody again. Those who are driven already stay. */
+  function only(runIds: ReadonlySet<string> | null): void {
+    allowed = runIds;
+    release();
+  }
+
+  function release(): void {
+    const waiting = [...held];
+    held.clear();
+    for (const id of waiting) start(id);
   }
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
@@ -154,8 +210,13 @@ export function createPool({
 
   function drivable(runId: string): RunHead | null {
     const head = journal.head(runId);
-    return head?.status === "in_progress" && !drives.has(runId) && !recovering.has(runId) ? head : null;
+    if (head?.status !== "in_progress" || drives.has(runId) || recovering.has(runId)) return null;
+    if (!mustWait(runId)) return head;
+    held.add(runId);
+    return null;
   }
+
+  const mustWait = (runId: string): boolean => threads.size === 0 || allowed?.has(runId) === false;
 
   /** Gives free slots to those who wait. Who ended while it waited takes none: the next one gets it. */
   function advance(key: string): void {
@@ -173,7 +234,7 @@ export function createPool({
     const { run_id, attempt } = head;
     try {
       const { history, agent } = begun ?? recorded(head);
-      const thread = leastBusy();
+      const thread = confined.get(run_id) ?? leastBusy();
       const one: Drive = { id: ++count, run_id, owner: keyOf(head), thread };
       const order: Order = {
         do: "start",
@@ -194,18 +255,18 @@ export function createPool({
     return { history, agent: journal.snapshot(head, created.agent_hash) };
   }
 
-  const leastBusy = (): Thread => {
+  function leastBusy(): Thread {
+    const [first, ...others] = threads;
     const load = (thread: Thread) => [...drives.values()].filter((drive) => drive.thread === thread).length;
-    return threads.length === 1
-      ? threads[0]!
-      : threads.reduce((best, thread) => (load(thread) < load(best) ? thread : best));
-  };
+    return others.reduce((best, thread) => (load(thread) < load(best) ? thread : best), first!);
+  }
 
   function hear(notice: Notice, thread: Thread): void {
     if (stopped) return;
     if (notice.do === "pong") unanswered.set(thread, 0);
     else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
     else if (notice.do === "append") void append(notice, thread);
+    else if (notice.do === "secrets") tell(notice, thread);
     else leave(notice);
   }
 
@@ -224,8 +285,22 @@ export function createPool({
     }
   }
 
+  /** A named secret may be another one by now than when the run was started: each call asks. */
+  function tell({ run_id, attempt, ticket, tool_id, sealed }: Extract<Notice, { do: "secrets" }>, thread: Thread) {
+    try {
+      const head = journal.head(run_id);
+      if (head) return thread.send({ do: "secrets", ticket, secrets: openSecrets(head, tool_id, sealed) });
+    } catch (error) {
+      void end(run_id, attempt, error);
+    }
+    thread.send({ do: "refused", ticket });
+  }
+
   function leave({ drive, run_id, attempt, fault }: Extract<Notice, { do: "left" }>): void {
-    if (drives.get(run_id)?.id === drive) drop(run_id);
+    if (drives.get(run_id)?.id === drive) {
+      drop(run_id);
+      free(run_id);
+    }
     if (fault !== null) void end(run_id, attempt, new Error(fault));
     else start(run_id); // An answer may have come while the loop was on its way out.
   }
@@ -245,9 +320,11 @@ export function createPool({
   /** Tells the loop of a run to stop; the journal has already said why. */
   function abort(runId: string): void {
     const drive = drives.get(runId);
-    if (!drive) return;
-    drop(runId);
-    drive.thread.send({ do: "abort", drive: drive.id });
+    if (drive) {
+      drop(runId);
+      drive.thread.send({ do: "abort", drive: drive.id });
+    }
+    free(runId);
   }
 
   function later(again: () => Promise<void>): void {
@@ -261,27 +338,40 @@ export function createPool({
     const known = cause instanceof AppError && cause.code === "model_not_available";
     const message = known ? cause.message : "runnel met an internal error while it worked on this run.";
     if (!known) log.error("a run met a bug", { run_id: runId, error: cause });
+    ending.add(runId);
     const done = await change(runId, attempt, (entries) => {
       const state = fold(entries);
       const error = runError(known ? "model_not_available" : "internal_error", message, state);
       return failedEvents(state, error, now(), partialOf(watches.live(runId), state));
     });
-    if (!done) later(() => end(runId, attempt, cause));
+    if (!done) return later(() => end(runId, attempt, cause));
+    ending.delete(runId);
+    free(runId);
   }
 
-  /** Takes up a run whose loop is gone, under a new attempt, from its last completed step; held, it is not driven yet. */
-  async function recover(runId: string, clean = false, held = false): Promise<void> {
+  /** Takes up a run whose loop is gone, under a new attempt, from its last completed step. */
+  async function recover(runId: string, clean = false): Promise<void> {
     if (stopped) return;
     recovering.add(runId);
     const done = await change(runId, undefined, (entries) => {
       const state = fold(entries);
-      if (state.status !== "in_progress") return [];
-      const step_index = state.open[0]?.step_index ?? null;
-      return [{ type: "run.recovered", attempt: state.attempt + 1, step_index, ...(clean && { clean }) }];
+      return state.status === "in_progress" ? [recoveredEvent(state, clean)] : [];
     });
-    if (!done) return later(() => recover(runId, clean, held));
+    if (!done) return later(() => recover(runId, clean));
     recovering.delete(runId);
-    if (!held) start(runId);
+    start(runId);
+  }
+
+  /** Begins a queued run if `mayBegin` says so within the write. False when the storage refused, to be asked again. */
+  async function begin(runId: string, mayBegin: () => boolean): Promise<boolean> {
+    const done = await change(runId, undefined, (entries) => {
+      const state = fold(entries);
+      if (state.status !== "queued" || !mayBegin()) return [];
+      const agent = journal.snapshot(state.run!, state.run!.agent_hash);
+      return withFollowUp(state, [{ type: "run.started" }], agent, now());
+    });
+    if (done) start(runId);
+    return done;
   }
 
   /** False when the storage refused, to be asked again; a run that is past reading is failed as it is. */
@@ -298,39 +388,65 @@ export function createPool({
       });
       return true;
     } catch (error) {
-      if (error instanceof AppendRefused) return true;
+      if (await giveUp(runId, error)) return true;
       log.error("the journal could not be written", { run_id: runId, error });
-      if (error instanceof SQLiteError && !isDamage(error)) return false;
-      return giveUp(runId); // Read again, it would be as damaged.
+      return false;
     }
   }
 
-  /** Ends a run whose journal cannot be read, and reads nothing of it: nobody waits for it until its timeout. */
-  async function giveUp(runId: string): Promise<boolean> {
+  /**
+   * Ends a run whose journal cannot be read, and reads nothing of it: read again, it would be as damaged. False when it
+   * was but the storage that refused.
+   */
+  async function giveUp(runId: string, cause: unknown): Promise<boolean> {
+    if (cause instanceof AppendRefused) return true;
+    if (cause instanceof SQLiteError && !isDamage(cause)) return false;
     const message = "The record of this run is damaged and cannot be read.";
     const error = { type: "run_error", code: "internal_error", message, step_index: null, retryable: false } as const;
     const failed: RunEvent = { type: "run.failed", error, output: null, usage: unknownRunUsage };
     try {
       await journal.append(runId, [failed]);
-      return true;
     } catch (refusal) {
-      return !(refusal instanceof SQLiteError) || isDamage(refusal);
+      if (refusal instanceof SQLiteError && !isDamage(refusal)) return false;
     }
+    log.error("the journal cannot be read: its run is given up", { run_id: runId, error: cause });
+    return true;
   }
 
   return {
     start,
+    begin,
     recover,
     abort,
+    only,
+    giveUp,
+    /** Whether the storage has not taken yet that the run was recovered. */
+    owes: (runId: string): boolean => recovering.has(runId),
     driving: () => drives.size,
+    /** For tests: whether the run goes on without anybody's asking, now or when its turn comes. */
+    minds: (runId: string): boolean =>
+      [drives, recovering, ending, ...queues.values()].some((those) => those.has(runId)) ||
+      (held.has(runId) && mustWait(runId)),
+    /** For tests: whether a loop is at work on the run. */
+    drives: (runId: string): boolean => drives.has(runId),
+    /** For tests: whether some have to wait for others who are tried. */
+    tries: (): boolean => allowed !== null,
     /** For tests: how many slots of a scope are taken. */
     busy: (scope: Scope): number => busy.get(keyOf(scope)) ?? 0,
     stop(): void {
       stopped = true;
       clearInterval(beats);
-      for (const thread of threads) thread.end();
+      for (const thread of [...threads, ...confined.values()]) thread.end();
     },
   };
 }
+
+/** That a run goes on under a new attempt; `clean` if nothing that it did ended the one before. */
+export const recoveredEvent = ({ attempt, open }: RunState, clean = false): RunEvent => ({
+  type: "run.recovered",
+  attempt: attempt + 1,
+  step_index: open[0]?.step_index ?? null,
+  ...(clean && { clean }),
+});
 
 const keyOf = ({ project_id, environment }: Scope): string => `${project_id}:${environment}`;

@@ -88,6 +88,8 @@ export function createRunProjector(sqlite: Database): Projector {
 const changesStanding = (type: string): boolean => statusAfter(type) !== null || type === "run.recovered";
 
 const statuses: Record<string, RunStatus> = {
+  "run.queued": "queued",
+  "run.started": "in_progress",
   "run.requires_action": "requires_action",
   "run.resumed": "in_progress",
   "run.completed": "completed",
@@ -105,7 +107,7 @@ function stand(standing: Standing, { at, event }: JournalEntry): Standing {
   return { ...standing, status, status_since_ms: at, worked_ms: standing.worked_ms + Math.max(0, worked) };
 }
 
-/** Waiting for somebody has a timeout of its own and does not use up the run's. */
+/** Waiting for somebody has a timeout of its own and does not use up the run's; waiting in the queue has none. */
 function expiry({ status, status_since_ms, worked_ms, timeout_ms, action_timeout_ms }: Standing): number | null {
   if (status === "in_progress") return status_since_ms + Math.max(0, timeout_ms - worked_ms);
   return status === "requires_action" ? status_since_ms + action_timeout_ms : null;

@@ -2,13 +2,14 @@ import { expect, jest, test } from "bun:test";
 import { answer, completed, created, started } from "../core/__fixtures__/events.ts";
 import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
+import { createAudit } from "../db/audit.ts";
 import { openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
 import { createProjectStore } from "../projects/store.ts";
 import { testApp } from "../testing/test-app.ts";
 import { createRunProjector } from "./project.ts";
-import { createRetention, type ForgetExpired, selectEnded } from "./retention.ts";
+import { createRetention, type ForgetExpired, selectBytes, selectEnded } from "./retention.ts";
 import { createRunStore, deleteUnusedBlob } from "./store.ts";
 import { createRunStream } from "./stream.ts";
 import { createWatches } from "./watch.ts";
@@ -23,19 +24,23 @@ async function bench(forgetters: ForgetExpired[] = []) {
   const now = () => clock;
   const watches = createWatches(now);
   const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
-  const projects = createProjectStore({ db, now });
-  const runs = createRunStore({ db, journal });
+  const projects = createProjectStore({ db, audit: createAudit({ db, now }), now });
+  const runs = createRunStore({ db, journal, audit: createAudit({ db }) });
   const retention = createRetention({ db, projects, runs, forgetters, log: silentLog, now, pause_ms: 0 });
   const { id: project_id } = await projects.create("shop");
 
   /** Makes runs that began so many days ago; answers their ids. Each has a blob of its own and one that all share. */
-  async function make(count: number, days: number, { over = true, scope = live(project_id) } = {}): Promise<string[]> {
+  async function make(
+    count: number,
+    days: number,
+    { over = true, scope = live(project_id), bytes = 6000 } = {},
+  ): Promise<string[]> {
     const today = clock;
     clock -= days * day;
     const ids = await Promise.all(
       Array.from({ length: count }, async () => {
         const run_id = newId("run");
-        const own = answer([{ type: "text", text: run_id.repeat(200) }]);
+        const own = answer([{ type: "text", text: run_id.repeat(bytes / run_id.length) }]);
         await journal.append(run_id, [
           created({ ...scope, run_id, input: "shared ".repeat(1000) }),
           started(0),
@@ -156,6 +161,24 @@ test("runs of many events go a few at a time", async () => {
   expect(left.slice(left[0] === 10 ? 1 : 0)).toEqual([8, 6, 4, 2, 0]);
 });
 
+test.each([
+  ["runs_days", "runs"],
+  ["traces_days", "runs WHERE summary IS NULL"],
+])("large runs go a few at a time by %s, and one that is huge goes alone", async (days, rest) => {
+  const { retention, make, count, db, projects, project_id } = await bench();
+  await projects.keep(project_id, "live", { [days]: 1 });
+  await make(6, 4, { bytes: 400_000 });
+  await make(1, 3, { bytes: 5_000_000 });
+  await make(3, 2);
+  const left: number[] = [];
+  const sweeping = retention.sweep();
+  for (let running = true; running; ) {
+    running = await Promise.race([sweeping.then(() => false), db.write(() => true)]);
+    if (left.at(-1) !== count(rest)) left.push(count(rest));
+  }
+  expect(left.slice(left[0] === 10 ? 1 : 0)).toEqual([8, 6, 4, 3, 0]);
+});
+
 test("a reader whose run is deleted under him is let go", async () => {
   const { retention, make, journal, watches, projects, project_id } = await bench();
   await projects.keep(project_id, "live", { runs_days: 1 });
@@ -192,6 +215,12 @@ test("what is due is found by an index and not sorted, and who uses a blob is no
       .map(({ detail }) => detail);
   expect(plan(selectEnded)).toEqual([
     "SEARCH runs USING INDEX runs_by_end (project_id=? AND environment=? AND <expr>=? AND ended_at_ms>? AND ended_at_ms<?)",
+  ]);
+  expect(plan(selectBytes).filter((step) => step.startsWith("S") && !step.includes("SCALAR"))).toEqual([
+    "SCAN CONSTANT ROW",
+    "SEARCH run_events USING PRIMARY KEY (run_id=?)",
+    "SEARCH run_blobs USING PRIMARY KEY (run_id=?)",
+    "SEARCH blobs USING INDEX sqlite_autoindex_blobs_1 (project_id=? AND environment=? AND hash=?)",
   ]);
   expect(plan(deleteUnusedBlob)).toEqual([
     "SEARCH blobs USING INDEX sqlite_autoindex_blobs_1 (project_id=? AND environment=? AND hash=?)",

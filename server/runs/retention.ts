@@ -27,6 +27,7 @@ const every_ms = 5 * 60_000;
 // What one write deletes at most, so that those who wait for the next one wait for milliseconds.
 const runsPerWrite = 50;
 const eventsPerWrite = 1000;
+const bytesPerWrite = 1_000_000;
 const rowsPerWrite = 500;
 
 /** Oldest first, by the index `runs_by_end`. */
@@ -34,6 +35,12 @@ export const selectEnded = `
   SELECT id, project_id, environment, agent_id, status, seq, expires_at_ms, summary, ended_at_ms, rowid AS place
   FROM runs WHERE project_id = ? AND environment = ? AND (summary IS NULL) = ?
     AND ended_at_ms < ? AND (ended_at_ms, rowid) > (?, ?) ORDER BY ended_at_ms, rowid LIMIT ?`;
+
+/** What a run's journal and its large payloads take, none of which is read for it. CROSS: from the run, not from all blobs. */
+export const selectBytes = `
+  SELECT (SELECT coalesce(sum(octet_length(data)), 0) FROM run_events WHERE run_id = ?1)
+    + (SELECT coalesce(sum(octet_length(content)), 0) FROM run_blobs CROSS JOIN blobs
+       ON blobs.project_id = ?2 AND blobs.environment = ?3 AND blobs.hash = run_blobs.hash WHERE run_id = ?1) AS n`;
 
 /**
  * Deletes what is older than its project and environment keep: nothing, unless somebody said so. It knows nothing that
@@ -59,6 +66,7 @@ export function createRetention({
   pause_ms?: number;
 }) {
   const select = db.sqlite.query<EndedRow, [string, string, boolean, number, number, number, number]>(selectEnded);
+  const bytes = db.sqlite.query<{ n: number }, [string, string, string]>(selectBytes);
   let stopped = false;
   let sweeping: Promise<Swept> | null = null;
   let timer: Timer | undefined;
@@ -112,10 +120,13 @@ export function createRetention({
     const { project_id, environment } = scope;
     const { ended_at_ms, place } = from;
     const due = select.all(project_id, environment, traced, before, ended_at_ms, place, runsPerWrite);
-    const some = due.slice(0, Math.max(1, affordable(due)));
+    const some = due.slice(0, Math.max(1, affordable(due, bytesOf)));
     const count = some.filter((row) => erased(row, erase)).length;
     return { count, next: some.at(-1) ?? null };
   }
+
+  const bytesOf = ({ id, project_id, environment, summary }: RunRow): number =>
+    bytes.get(id, project_id, environment)!.n + (summary?.length ?? 0);
 
   /** A run whose journal cannot be read any more may not keep the others from going. */
   function erased(row: RunRow, erase: (row: RunRow) => void): boolean {
@@ -150,12 +161,14 @@ export function createRetention({
   };
 }
 
-/** How many of these runs have no more events together than one write may delete. */
-function affordable(due: readonly EndedRow[]): number {
+/** How many of these runs have no more events and bytes together than one write may delete. */
+function affordable(due: readonly EndedRow[], bytesOf: (row: RunRow) => number): number {
   let events = 0;
-  const tooMany = due.findIndex(({ seq }) => {
-    events += seq;
-    return events > eventsPerWrite;
+  let bytes = 0;
+  const tooMany = due.findIndex((row) => {
+    events += row.seq;
+    bytes += bytesOf(row);
+    return events > eventsPerWrite || bytes > bytesPerWrite;
   });
   return tooMany < 0 ? due.length : tooMany;
 }

@@ -4,6 +4,7 @@ import { frameOf } from "../core/frames.ts";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { runStatuses } from "../core/run-state.ts";
+import type { Audit } from "../db/audit.ts";
 import { type Auth, type Principal, requireAgent, type StillValid } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
@@ -22,6 +23,7 @@ import type { Watches } from "./watch.ts";
 export interface RunRoutes {
   auth: Auth;
   journal: Journal;
+  audit: Audit;
   runs: RunStore;
   service: RunService;
   tail: RunStream;
@@ -81,7 +83,13 @@ export const runRoutes = (deps: RunRoutes) => {
       "/runs/:id/cancel",
       async ({ principal, params: { id }, body, request }) => {
         const claim = claimOf(request);
-        if (!claim?.earlier) await service.cancel(principal, id, body.reason ?? null, noteOf(claim));
+        if (!claim?.earlier)
+          await service.cancel(
+            principal,
+            id,
+            body.reason ?? null,
+            byPerson(deps, principal, "cancelled", noteOf(claim)),
+          );
         return answerOf(deps, principal, id, claim);
       },
       { permission: "run", params, body: CancelRun },
@@ -92,7 +100,12 @@ export const runRoutes = (deps: RunRoutes) => {
         const claim = claimOf(request);
         const before = claim?.earlier
           ? claim.earlier.seq!
-          : await service.submit(principal, id, body.tool_outputs, noteOf(claim, body));
+          : await service.submit(
+              principal,
+              id,
+              body.tool_outputs,
+              byPerson(deps, principal, "answered", noteOf(claim, body)),
+            );
         if (body.stream && claim) requireEvents(deps, principal, id);
         if (body.stream) return streamOf(deps, principal, id, { seq: before, anchor: null, offset: 0 }, request);
         return answerOf(deps, principal, id, claim);
@@ -128,6 +141,18 @@ const start: Cursor = { seq: 0, anchor: null, offset: 0 };
 function noteOf(claim: Claim | undefined, { stream = false } = {}, wait = 0): Note | undefined {
   if (!claim) return undefined;
   return (row, before) => claim.keep(stream ? { ...row, seq: before } : wait > 0 ? { ...row, seq: null } : row);
+}
+
+/** Notes, with the run's own entries, what a person did to it; what keys do stands in the journal alone. */
+function byPerson({ audit }: RunRoutes, principal: Principal, done: string, note: Note | undefined): Note | undefined {
+  if (principal.kind === "key") return note;
+  return (row, before) => {
+    note?.(row, before);
+    const { id, agent_id, seq } = row;
+    if (seq === before) return; // It was so already.
+    const target = { type: "run", id };
+    audit.note({ scope: row, actor: principal.actor, action: `run.${done}`, target, details: { agent_id } });
+  };
 }
 
 /** The run: as it is now, or for a request with a key as it will be answered again. */

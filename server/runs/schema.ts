@@ -29,7 +29,7 @@ export const CreateRun = Type.Object(
     timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
     action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
     on_disconnect: Type.Optional(oneOf(["continue", "cancel"])),
-    on_concurrency_limit: Type.Optional(Type.Literal("reject")),
+    on_concurrency_limit: Type.Optional(oneOf(["reject", "queue"])),
     metadata: Type.Optional(Metadata),
   },
   closed,

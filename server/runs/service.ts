@@ -4,7 +4,7 @@ import { runError } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { JournalEntry, RunCreated } from "../core/run-event.ts";
+import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
@@ -16,10 +16,11 @@ import { validateAgainst } from "../lib/json-schema.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { partialOf } from "./partial.ts";
-import type { Pool } from "./pool.ts";
+import { type Pool, recoveredEvent } from "./pool.ts";
+import { createRunQueue } from "./queue.ts";
 import type { CreateRun } from "./schema.ts";
 import type { RunRow, RunStore } from "./store.ts";
-import { createTrials } from "./trials.ts";
+import { acquittal, createTrials } from "./trials.ts";
 import type { Watches } from "./watch.ts";
 
 export type RunService = ReturnType<typeof createRunService>;
@@ -36,8 +37,8 @@ export function createRunService({
   runs,
   snapshot,
   slots,
-  requireRoom = () => {},
   trial_ms,
+  look_ms,
   now,
 }: {
   db: Db;
@@ -49,20 +50,21 @@ export function createRunService({
   snapshot(scope: Scope, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
   /** How many runs of a scope may be in progress at once. */
   slots(scope: Scope): number;
-  /** Throws `storage_full` when there is no room for new work. */
-  requireRoom?: () => void;
   /** How long a run that may be what brings the process down goes on alone. */
   trial_ms?: number;
+  /** How often a queue is looked at when nothing happens. */
+  look_ms?: number;
   now: () => number;
 }) {
-  const trials = createTrials({ db, journal, watches, start: pool.start, trial_ms });
+  const trials = createTrials({ db, journal, watches, only: pool.only, trial_ms });
+  const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms });
   const deadlines = createDeadlines(db.sqlite, expire, now);
+  let isRecovered = false;
   // A run that begins to wait may have to end sooner than it would have had to before.
   const unlisten = watches.listen(deadlines.look);
 
-  /** Starts a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
+  /** Starts or queues a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
   async function create(scope: Scope, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
-    requireRoom();
     const run_id = newId("run", now());
     const agent = snapshot(scope, body.agent_id, body.overrides);
     const created = {
@@ -70,21 +72,24 @@ export function createRunService({
       ...pinned(scope, run_id, agent, body, requestId, journal.hashOf(agent)),
     };
     const entries = await journal.commit(run_id, () => {
-      refuseIfFull(scope);
-      const inserted = journal.insert(run_id, withFollowUp(initialState, [created], agent, now()));
+      const queue_position = queue.place(scope, body.on_concurrency_limit);
+      const events: RunEvent[] =
+        queue_position === null
+          ? withFollowUp(initialState, [created], agent, now())
+          : [
+              { ...created, queued: true },
+              { type: "run.queued", queue_position },
+            ];
+      const inserted = journal.insert(run_id, events);
       journal.pin(scope, run_id, agent);
       note?.(runs.standing(scope, run_id), 0);
       return inserted;
     });
-    pool.start(run_id, { history: entries, agent });
-    return runObject(fold(entries), runs.expiry(run_id));
-  }
-
-  function refuseIfFull(scope: Scope): void {
-    const limit = slots(scope);
-    if (runs.inProgress(scope) < limit) return;
-    const message = `${limit} runs are in progress, which is the limit. Try again when one has ended.`;
-    throw new AppError("concurrency_limit_exceeded", message, { retryAfter: 1, details: { limit } });
+    const state = fold(entries);
+    const answer = runObject(state, runs.expiry(run_id));
+    if (state.status === "queued") queue.wait(scope);
+    else pool.start(run_id, { history: entries, agent });
+    return answer;
   }
 
   /** Takes answers to what a run asked for. Answers the `seq` before them, from where a stream may go on. */
@@ -126,22 +131,37 @@ export function createRunService({
   function insertCancelled({ id, status }: RunRow, reason: string | null): JournalEntry[] {
     if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already.`);
     const state = fold(journal.read(id));
-    return journal.insert(id, cancelledEvents(state, reason, now(), partialOf(watches.live(id), state)));
+    return insertEnd(id, state, (last) => cancelledEvents(last, reason, now(), partialOf(watches.live(id), last)));
   }
 
-  /** Fails a run whose time is up. Looks again inside the write: it may have moved on in the meantime. */
+  /** Inserts the end of a run, and before it the recovery that it is still owed: its readers learn what is void. */
+  function insertEnd(id: string, state: RunState, end: (state: RunState) => RunEvent[]): JournalEntry[] {
+    const isLost = state.status === "in_progress" && !watches.live(id) && (!isRecovered || pool.owes(id));
+    const owed = isLost ? journal.insert(id, [recoveredEvent(state)]) : [];
+    return [...owed, ...journal.insert(id, end(fold(owed, state)))];
+  }
+
+  /** Fails a run whose time is up; one whose journal is damaged is given up, or it would be asked for ever. */
   async function expire(runId: string, at: number): Promise<void> {
-    const entries = await journal.commit(runId, () => {
+    try {
+      if ((await failExpired(runId, at)).length === 0) return;
+    } catch (error) {
+      if (!(await pool.giveUp(runId, error))) throw error;
+    }
+    pool.abort(runId);
+  }
+
+  /** Looks again inside the write: it may have moved on in the meantime. */
+  const failExpired = (runId: string, at: number): Promise<JournalEntry[]> =>
+    journal.commit(runId, () => {
       if (runs.expiry(runId) !== at) return [];
       const state = fold(journal.read(runId));
       const waiting = state.status === "requires_action";
       const error = waiting
         ? runError("action_expired", "Nobody answered what the run asked for in time (action_timeout_ms).", state)
         : runError("run_timeout", `The run took longer than ${state.run!.timeout_ms} ms (timeout_ms).`, state);
-      return journal.insert(runId, failedEvents(state, error, now(), partialOf(watches.live(runId), state)));
+      return insertEnd(runId, state, (last) => failedEvents(last, error, now(), partialOf(watches.live(runId), last)));
     });
-    if (entries.length > 0) pool.abort(runId);
-  }
 
   /** Answers when the run is over or needs action, after `ms`, or when the signal is aborted. */
   async function settled(runId: string, ms: number, signal?: AbortSignal): Promise<void> {
@@ -151,7 +171,7 @@ export function createRunService({
     try {
       const end = performance.now() + ms;
       for (let seen = -1; ; ) {
-        if (watch.commits() !== seen && journal.head(runId)?.status !== "in_progress") return;
+        if (watch.commits() !== seen && !isUnderWay(journal.head(runId))) return;
         seen = watch.commits(); // Deltas wake us too, and change nothing here.
         const left = end - performance.now();
         if (left <= 0 || !(await watch.next(left))) return;
@@ -165,25 +185,28 @@ export function createRunService({
   async function recover(): Promise<number> {
     const unfinished = runs.unfinished();
     const clean = await runs.takeCleanStop().catch(() => false); // A full disk may not keep the server from reading.
-    const suspects = trials.suspects(clean ? [] : unfinished);
-    const held = (id: string) => suspects.includes(id);
-    // Whoever is on trial is not blamed for the crash: only for one that happens in its turn.
-    await Promise.all(unfinished.map((id) => pool.recover(id, clean || held(id), held(id))));
-    trials.hold(suspects).catch(() => {
-      for (const id of suspects) pool.start(id); // A full disk may not keep them back for ever.
-    });
+    const verdict = clean ? acquittal : trials.judge(unfinished);
+    trials.prepare(verdict);
+    await Promise.all(unfinished.map((id) => pool.recover(id, !verdict.blamed.has(id))));
+    isRecovered = true;
+    void trials.hold(verdict);
     deadlines.load();
+    queue.load();
     return unfinished.length;
   }
 
   function stop(): void {
     unlisten();
     trials.stop();
+    queue.stop();
     deadlines.stop();
   }
 
   return { create, submit, cancel, settled, recover, stop };
 }
+
+const isUnderWay = (head: Pick<RunRow, "status"> | null): boolean =>
+  head?.status === "in_progress" || head?.status === "queued";
 
 function pinned(
   scope: Scope,

@@ -1,10 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
+import { siblingId } from "../core/ids.ts";
 import type { Needs, ToolRequest } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, isOver, type RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
+import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
@@ -35,7 +37,7 @@ interface PendingRow extends Scope {
 export type RunStore = ReturnType<typeof createRunStore>;
 
 /** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
-export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
+export function createRunStore({ db, journal, audit }: { db: Db; journal: Journal; audit: Audit }) {
   const { sqlite } = db;
   const columns = "id, project_id, environment, agent_id, status, seq, expires_at_ms, summary";
   const select = sqlite.query<RunRow, [string, string, string]>(
@@ -44,11 +46,25 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
   const countActive = sqlite.query<{ n: number }, [string, string]>(
     "SELECT count(*) AS n FROM runs WHERE project_id = ? AND environment = ? AND status = 'in_progress'",
   );
+  const countQueued = sqlite.query<{ n: number }, [string, string]>(
+    "SELECT count(*) AS n FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued'",
+  );
+  const countBefore = sqlite.query<{ n: number }, [string, string, string]>(
+    "SELECT count(*) AS n FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued' AND id < ?",
+  );
+  const selectQueued = sqlite.query<{ id: string }, [string, string, number]>(
+    "SELECT id FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued' ORDER BY id LIMIT ?",
+  );
+  // The first condition names the index: without it, SQLite would look through all runs that ever were.
+  const selectQueues = sqlite.query<Scope, []>(
+    `SELECT DISTINCT project_id, environment FROM runs
+     WHERE status IN ('in_progress', 'queued') AND status = 'queued'`,
+  );
   const selectExpiry = sqlite.query<{ at: number | null }, [string]>(
     "SELECT expires_at_ms AS at FROM runs WHERE id = ?",
   );
   const selectUnfinished = sqlite.query<{ id: string }, []>(
-    "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') ORDER BY id",
+    "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') AND status = 'in_progress' ORDER BY id",
   );
 
   /** The row of a run of this scope; another scope's run, or one of an agent that is not the viewer's, is not there. */
@@ -59,8 +75,14 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     return row;
   }
 
-  const read = ({ id, expires_at_ms, summary }: Pick<RunRow, "id" | "expires_at_ms" | "summary">): RunObject =>
-    summary === null ? runObject(fold(journal.read(id)), expires_at_ms) : JSON.parse(summary);
+  const read = (row: Omit<RunRow, "agent_id" | "seq">): RunObject =>
+    row.summary === null
+      ? runObject(fold(journal.read(row.id)), row.expires_at_ms, row.status === "queued" ? positionOf(row) : null)
+      : JSON.parse(row.summary);
+
+  /** Counted from 1: it is the next to begin. */
+  const positionOf = ({ id, project_id, environment }: Scope & { id: string }): number =>
+    countBefore.get(project_id, environment, id)!.n + 1;
 
   /** Within a write: deletes the journal of a run that is over, and leaves its summary. */
   function eraseTrace(row: RunRow): void {
@@ -76,6 +98,15 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     sqlite.query("DELETE FROM runs WHERE id = ?").run(row.id);
   }
 
+  const noteDeleted = (author: Author, target: { type: string; id: string }, { agent_id, status }: RunRow): void =>
+    audit.note({
+      scope: author,
+      actor: author.actor,
+      action: `${target.type}.deleted`,
+      target,
+      details: { agent_id, status },
+    });
+
   return {
     standing,
     read,
@@ -89,6 +120,12 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     list: (scope: Viewer, page: Page) =>
       toList(listRows<RunRow>(db, { table: "runs", columns, scope, page, where: ofAgents(scope, "agent_id") }), read),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
+    queued: ({ project_id, environment }: Scope): number => countQueued.get(project_id, environment)!.n,
+    /** Those that have waited longest. */
+    firstQueued: ({ project_id, environment }: Scope, limit: number): string[] =>
+      selectQueued.all(project_id, environment, limit).map(({ id }) => id),
+    /** Every scope in which runs are queued. */
+    queues: (): Scope[] => selectQueues.all(),
     expiry: (id: string): number | null => selectExpiry.get(id)?.at ?? null,
     /** Notes that the process ends in order: what it leaves unfinished did not bring it down. */
     async markCleanStop(): Promise<void> {
@@ -100,21 +137,23 @@ export function createRunStore({ db, journal }: { db: Db; journal: Journal }) {
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
 
     /** Deletes what the journal tells of a run that is over; what was asked and what came of it stays. */
-    async forgetTrace(scope: Viewer, id: string): Promise<void> {
+    async forgetTrace(scope: Viewer & Author, id: string): Promise<void> {
       await db.write(() => {
         const row = standing(scope, id);
         if (row.summary !== null) throw notFound();
         if (!isOver(row.status)) throw notTerminal();
         eraseTrace(row);
+        noteDeleted(scope, { type: "trace", id: siblingId(id, "trace") }, row);
       });
     },
 
     /** Deletes a run that is over, with its journal and what nobody else shares of its blobs. */
-    async remove(scope: Viewer, id: string): Promise<void> {
+    async remove(scope: Viewer & Author, id: string): Promise<void> {
       await db.write(() => {
         const row = standing(scope, id);
         if (!isOver(row.status)) throw notTerminal();
         erase(row);
+        noteDeleted(scope, { type: "run", id }, row);
       });
     },
 

@@ -89,7 +89,7 @@ test("whoever comes after the end is told nothing more and let go, also when the
   const { id } = await bench.start([{ text: "Hi." }]);
   await bench.settled(id);
   expect(await bench.stream(id, parseCursor("1000", ""))).toEqual([]);
-  await bench.runs.forgetTrace(bench.scope, id);
+  await bench.runs.forgetTrace(bench.author, id);
   expect(await bench.stream(id)).toEqual([]);
   expect(await bench.stream("run_gone")).toEqual([]);
 });
@@ -98,7 +98,7 @@ test("a run without its trace can be cancelled and answered no more, and says so
   using bench = runBench();
   const { id } = await bench.start([{ text: "Hi." }]);
   await bench.settled(id);
-  await bench.runs.forgetTrace(bench.scope, id);
+  await bench.runs.forgetTrace(bench.author, id);
   await expect(bench.service.cancel(bench.scope, id, null)).rejects.toMatchObject({ code: "run_already_terminal" });
   const answers = [{ tool_call_id: "call_x", output: 1 }];
   await expect(bench.service.submit(bench.scope, id, answers)).rejects.toMatchObject({

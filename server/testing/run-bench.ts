@@ -2,6 +2,7 @@ import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
+import { type Author, createAudit } from "../db/audit.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
@@ -14,6 +15,9 @@ import { createRunStore } from "../runs/store.ts";
 import { type Cursor, createRunStream } from "../runs/stream.ts";
 import { sameThread, type ThreadFactory } from "../runs/threads.ts";
 import { createWatches } from "../runs/watch.ts";
+import { testActor } from "./test-actor.ts";
+
+const toolSecrets = { headers: {}, signing_secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
 
 /** Everything that drives runs, without HTTP: real database, journal, loop and stream; the model is `test/script`. */
 export function runBench(
@@ -21,34 +25,32 @@ export function runBench(
     db?: Db;
     threads?: ThreadFactory;
     size?: number;
-    slots?: number;
+    slots?: number | (() => number);
     beat_ms?: number;
     trial_ms?: number;
+    look_ms?: number;
     now?: () => number;
   } = {},
 ) {
   const db = options.db ?? openDatabase(":memory:");
   const now = options.now ?? Date.now;
   const scope: Scope = { project_id: "proj_bench", environment: "test" };
+  const author: Author = { ...scope, actor: testActor };
   db.sqlite.run("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES ('proj_bench', 'bench', 0)");
   const watches = createWatches(now);
   const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
   let agent = agentOf([]);
-  const slots = () => options.slots ?? 20;
+  const slots = () => (typeof options.slots === "function" ? options.slots() : (options.slots ?? 20));
   const pool = createPool({
     journal,
     watches,
     prepare: (_, { model, tools }) => ({
       connection: testConnection,
       model: model.slice("test/".length),
-      secrets: Object.fromEntries(
-        tools.map(({ id }) => [
-          id,
-          { headers: {}, signing_secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" },
-        ]),
-      ),
+      secrets: Object.fromEntries(tools.map(({ id }) => [id, toolSecrets])),
       egress: { allow: [], loopback: true },
     }),
+    openSecrets: () => toolSecrets,
     threads: options.threads ?? sameThread,
     size: options.size ?? 1,
     slots,
@@ -56,7 +58,7 @@ export function runBench(
     log: silentLog,
     now,
   });
-  const runs = createRunStore({ db, journal });
+  const runs = createRunStore({ db, journal, audit: createAudit({ db, now }) });
   const service = createRunService({
     db,
     journal,
@@ -66,6 +68,7 @@ export function runBench(
     snapshot: () => agent,
     slots,
     trial_ms: options.trial_ms,
+    look_ms: options.look_ms,
     now,
   });
   const tail = createRunStream({ journal, watches });
@@ -73,6 +76,8 @@ export function runBench(
   return {
     db,
     scope,
+    /** The same, for what the audit log tells of. */
+    author,
     journal,
     watches,
     pool,

@@ -3,6 +3,7 @@ import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import { testActor } from "./test-actor.ts";
 
 /** A response as a test looks at it: JSON is parsed, anything else is text. */
 export interface Answer {
@@ -26,6 +27,7 @@ export interface Client {
   key: { id: string; secret: string };
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
+  put(path: string, body?: unknown): Promise<Answer>;
   patch(path: string, body?: unknown): Promise<Answer>;
   delete(path: string): Promise<Answer>;
 }
@@ -35,12 +37,14 @@ export interface TestAppOptions {
   log?: Log;
   /** Lets HTTP tools of test environments reach this machine. */
   loopback?: boolean;
+  /** Throws `storage_full` when there is no room for new work. */
+  requireRoom?: () => void;
 }
 
 export type TestApp = ReturnType<typeof testApp>;
 
 /** The whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
-export function testApp({ now = Date.now, log = silentLog, loopback = true }: TestAppOptions = {}) {
+export function testApp({ now = Date.now, log = silentLog, loopback = true, requireRoom }: TestAppOptions = {}) {
   const db = openDatabase(":memory:");
   const server: App = createApp({
     db,
@@ -49,6 +53,7 @@ export function testApp({ now = Date.now, log = silentLog, loopback = true }: Te
     environment: {},
     workers: 0,
     egress: { allow: [], loopback },
+    storage: requireRoom && { requireRoom, isWhole: () => true },
     now,
   });
 
@@ -74,7 +79,7 @@ export function testApp({ now = Date.now, log = silentLog, loopback = true }: Te
     const { project = "default", environment = "test", scopes = ["admin"], agent_ids } = options;
     const { id } = server.projects.byName(project) ?? (await server.projects.create(project));
     const scope: Scope = { project_id: id, environment };
-    const key = await server.keys.create(scope, { name: "test", scopes, agent_ids }, "cli");
+    const key = await server.keys.create({ ...scope, actor: testActor }, { name: "test", scopes, agent_ids });
     const ask = (method: string) => (path: string, body?: unknown) =>
       send(method, path, body, { authorization: `Bearer ${key.secret}` });
     return {
@@ -82,6 +87,7 @@ export function testApp({ now = Date.now, log = silentLog, loopback = true }: Te
       key,
       get: ask("GET"),
       post: ask("POST"),
+      put: ask("PUT"),
       patch: ask("PATCH"),
       delete: ask("DELETE"),
     };

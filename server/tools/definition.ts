@@ -5,6 +5,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { checkHeaders, type Egress, EgressError } from "../lib/egress.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { httpFields, type UpdateTool } from "./schema.ts";
+import { hasBrokenReference, referencesIn } from "./secret-reference.ts";
 
 /** What stands in a tool's row, but for its name and its secrets. */
 export interface Definition {
@@ -79,13 +80,21 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
     Object.entries(headers).map(([name, value]) => [name, value === mask ? (before[name] ?? mask) : value]),
   );
 
-/** Throws with every fault of what a client wants a tool to be; `headers` are those that it had. */
-export function checkTool(input: UpdateTool, type: ToolType, isNew: boolean, known: readonly string[]): void {
+/** What is there already: the tool's headers, and named secrets. */
+export interface Known {
+  headers: readonly string[];
+  hasSecret(name: string): boolean;
+}
+
+/** Throws with every fault of what a client wants a tool to be. */
+export function checkTool(input: UpdateTool, type: ToolType, isNew: boolean, known: Known): void {
   const faults: Fault[] = [];
   if (type === "client")
     for (const name of httpFields) if (name in input) faults.push(fault(name, "Only HTTP tools have this."));
   if (type === "http" && isNew && input.url === undefined)
     faults.push(fault("url", "An HTTP tool needs a URL.", "required"));
+  if (input.url?.includes("{{secret."))
+    faults.push(fault("url", "Secrets go into headers: addresses are shown to whoever may read tools."));
   if (input.parameters) faults.push(...parameterFaults(input.parameters));
   if (typeof input.approval === "object")
     for (const message of checkSchema(input.approval.when)) faults.push(fault("approval.when", `${message}.`));
@@ -110,13 +119,17 @@ const ownHeaders = new Set([
   "webhook-signature",
 ]);
 
-function headerFaults(headers: Record<string, string>, known: readonly string[]): Fault[] {
+function headerFaults(headers: Record<string, string>, known: Known): Fault[] {
   const faults: Fault[] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (ownHeaders.has(name.toLowerCase()))
       faults.push(fault(`headers.${name}`, "Every call sets this header itself."));
-    if (value.includes("{{secret.")) faults.push(fault(`headers.${name}`, "There are no named secrets yet."));
-    if (value === mask && !known.includes(name)) faults.push(fault(`headers.${name}`, "There is no value to keep."));
+    if (hasBrokenReference(value))
+      faults.push(fault(`headers.${name}`, "A secret is referred to as {{secret.NAME}}, without blanks."));
+    for (const secret of referencesIn(value).filter((secret) => !known.hasSecret(secret)))
+      faults.push(fault(`headers.${name}`, `There is no secret ${secret}.`));
+    if (value === mask && !known.headers.includes(name))
+      faults.push(fault(`headers.${name}`, "There is no value to keep."));
   }
   try {
     checkHeaders(headers);

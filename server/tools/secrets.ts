@@ -1,8 +1,10 @@
 import type { Scope } from "../core/scope.ts";
 import type { Seal } from "../lib/seal.ts";
+import type { ToolSecrets } from "../worker/messages.ts";
+import { referencesIn, withValues } from "./secret-reference.ts";
 
-/** What an HTTP tool sends and signs with. */
-export interface ToolSecrets {
+/** What a tool keeps encrypted: its headers as they were written, and what it signs with. */
+export interface SealedSecrets {
   headers: Record<string, string>;
   signing_secret: string;
 }
@@ -10,9 +12,25 @@ export interface ToolSecrets {
 // The row that the text belongs to: moved into another tool or project it does not open.
 const context = ({ project_id, environment }: Scope, toolId: string) => `tool/${project_id}/${environment}/${toolId}`;
 
-export const sealToolSecrets = (seal: Seal, scope: Scope, toolId: string, secrets: ToolSecrets): string =>
+export const sealToolSecrets = (seal: Seal, scope: Scope, toolId: string, secrets: SealedSecrets): string =>
   seal.seal(JSON.stringify(secrets), context(scope, toolId));
 
 /** The secrets of a tool or of its snapshot (`snapshot.http.sealed`); throws when the text is not this tool's. */
-export const openToolSecrets = (seal: Seal, scope: Scope, toolId: string, sealed: string): ToolSecrets =>
+export const openToolSecrets = (seal: Seal, scope: Scope, toolId: string, sealed: string): SealedSecrets =>
   JSON.parse(seal.open(sealed, context(scope, toolId)));
+
+/** What a call sends: the headers with what their references stand for at this moment. */
+export function resolveToolSecrets(
+  { headers, signing_secret }: SealedSecrets,
+  read: (name: string) => string | null,
+): ToolSecrets {
+  const names = [...new Set(Object.values(headers).flatMap(referencesIn))];
+  if (names.length === 0) return { headers, signing_secret };
+  const found = names.map((name) => [name, read(name)] as const);
+  const values = Object.fromEntries(found.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+  return {
+    headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, withValues(text, values)])),
+    signing_secret,
+    named: { values: Object.values(values), missing: names.filter((name) => !Object.hasOwn(values, name)) },
+  };
+}

@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
+import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
@@ -26,15 +27,17 @@ interface Row extends Scope {
 
 export interface ToolStoreOptions {
   db: Db;
+  audit: Audit;
   seal: Seal;
   /** The guard for addresses that users of this environment give. */
   egress: (environment: Environment) => Pick<Egress, "check">;
+  hasSecret: (scope: Scope, name: string) => boolean;
   now?: () => number;
 }
 
 export type ToolStore = ReturnType<typeof createToolStore>;
 
-export function createToolStore({ db, seal, egress, now = Date.now }: ToolStoreOptions) {
+export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date.now }: ToolStoreOptions) {
   const { sqlite } = db;
   const one = sqlite.query<Row, [string, string, string]>(
     "SELECT * FROM tools WHERE project_id = ? AND environment = ? AND id = ?",
@@ -55,10 +58,18 @@ export function createToolStore({ db, seal, egress, now = Date.now }: ToolStoreO
       throw new AppError("name_taken", `There is already a tool "${name}".`, { param: "name" });
   };
 
+  const note = (author: Author, action: string, id: string, details: Record<string, unknown>): void =>
+    audit.note({ scope: author, actor: author.actor, action, target: { type: "tool", id }, details });
+
+  const known = (scope: Scope, headers: readonly string[]) => ({
+    headers,
+    hasSecret: (name: string) => hasSecret(scope, name),
+  });
+
   /** The answer alone holds the signing secret. */
-  async function create(scope: Scope, input: CreateTool) {
+  async function create(scope: Author, input: CreateTool) {
     const type = input.type ?? (input.url === undefined ? "client" : "http");
-    checkTool(input, type, true, []);
+    checkTool(input, type, true, known(scope, []));
     if (type === "http") await checkUrl(input.url!, egress(scope.environment), scope.environment);
     const [id, at] = [newId("tool", now()), now()];
     const signing_secret = type === "http" ? newSigningSecret() : null;
@@ -84,13 +95,14 @@ export function createToolStore({ db, seal, egress, now = Date.now }: ToolStoreO
           at,
           at,
         );
+      note(scope, "tool.created", id, { name: input.name, type });
       return { ...toTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
     });
   }
 
-  async function update(scope: Scope, id: string, input: UpdateTool) {
+  async function update(scope: Author, id: string, input: UpdateTool) {
     const { type, definition } = find(scope, id);
-    checkTool(input, type, false, (JSON.parse(definition) as Definition).http?.header_names ?? []);
+    checkTool(input, type, false, known(scope, (JSON.parse(definition) as Definition).http?.header_names ?? []));
     if (input.url !== undefined) await checkUrl(input.url, egress(scope.environment), scope.environment);
     return db.write(() => {
       const row = find(scope, id); // Read again: while the address was looked up, somebody else may have been here.
@@ -110,6 +122,7 @@ export function createToolStore({ db, seal, egress, now = Date.now }: ToolStoreO
           scope.environment,
           id,
         );
+      note(scope, "tool.updated", id, { name: input.name ?? row.name, changes: Object.keys(input) });
       return toTool(find(scope, id));
     });
   }
@@ -125,9 +138,11 @@ export function createToolStore({ db, seal, egress, now = Date.now }: ToolStoreO
     get: (scope: Scope, id: string) => toTool(find(scope, id)),
     list: (scope: Scope, page: Page) => toList(listRows<Row>(db, { table: "tools", scope, page }), toTool),
     /** Takes the tool off its agents too; runs keep the snapshot that they pinned. */
-    remove: ({ project_id, environment }: Scope, id: string) =>
+    remove: (author: Author, id: string) =>
       db.write(() => {
-        if (deletion.run(project_id, environment, id).changes === 0) throw notFound();
+        const { name, type } = find(author, id);
+        deletion.run(author.project_id, author.environment, id);
+        note(author, "tool.deleted", id, { name, type });
         return { id, object: "tool" as const, deleted: true };
       }),
     /** What a run pins of these tools, in their order: switched-off ones are left out, and so are ids of nothing. */

@@ -75,6 +75,7 @@ function firstStep(steps: readonly TraceStep[], after: string | null): number {
 
 function summary(row: Row, { state }: Trace) {
   const run = state.run!;
+  const begun = state.started_at ?? state.created_at;
   return {
     id: siblingId(row.id, "trace"),
     object: "trace" as const,
@@ -82,9 +83,9 @@ function summary(row: Row, { state }: Trace) {
     agent_id: run.agent_id,
     agent_version: run.agent_version,
     status: state.status,
-    started_at: timestamp(state.created_at),
+    started_at: timestamp(begun),
     ended_at: timestampOrNull(state.ended_at),
-    duration_ms: (state.ended_at ?? state.updated_at) - state.created_at,
+    duration_ms: (state.ended_at ?? state.updated_at) - begun,
     usage: state.usage,
     created_at: timestamp(state.created_at),
     metadata: run.metadata,

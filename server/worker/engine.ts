@@ -1,22 +1,27 @@
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import { createEgress } from "../lib/egress.ts";
 import { createModelCache } from "../models/model-cache.ts";
 import type { Model } from "../models/port.ts";
-import type { Notice, Order, RunStart } from "./messages.ts";
+import type { Notice, Order, RunStart, ToolSecrets } from "./messages.ts";
 import { runLoop } from "./run-loop.ts";
 import type { RunTool } from "./run-tools.ts";
 import { runHttpTool } from "./tools/http.ts";
+import { secretTexts } from "./tools/secret-texts.ts";
 import { type Ports, Superseded } from "./turn.ts";
 
 interface Waiter {
-  resolve(place: { seq: number; at: number }): void;
+  resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
+
+/** Asks the main thread what a tool of the run sends now. */
+type AskSecrets = (tool: ToolSnapshot) => Promise<ToolSecrets>;
 
 /** How an engine reaches the world for a run. */
 export interface Reach {
   model(start: RunStart): Promise<Model> | Model;
-  tools(start: RunStart): RunTool;
+  tools(start: RunStart, ask: AskSecrets): RunTool;
 }
 
 /**
@@ -46,6 +51,9 @@ export function createEngine(
       case "appended":
         settle(order.ticket, (waiter) => waiter.resolve(order));
         break;
+      case "secrets":
+        settle(order.ticket, (waiter) => waiter.resolve(order.secrets));
+        break;
       case "refused":
         settle(order.ticket, (waiter) => waiter.reject(new Superseded()));
     }
@@ -73,16 +81,23 @@ export function createEngine(
       append: (events) => append(start, events),
       delta: (delta) => send({ do: "delta", run_id, delta }),
       model: await reach.model(start),
-      runTool: reach.tools(start),
+      runTool: reach.tools(start, ({ id, http }) => askSecrets(start, id, http!.sealed)),
       now,
     };
     await runLoop(start, ports, signal);
   }
 
-  function append({ run_id, attempt }: RunStart, events: RunEvent[]): Promise<{ seq: number; at: number }> {
+  const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>
+    ask<{ seq: number; at: number }>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
+  const askSecrets = ({ run_id, attempt }: RunStart, tool_id: string, sealed: string) =>
+    ask<ToolSecrets>((ticket) => ({ do: "secrets", run_id, attempt, ticket, tool_id, sealed }));
+
+  function ask<Answer>(notice: (ticket: number) => Notice): Promise<Answer> {
     const ticket = ++tickets;
-    send({ do: "append", run_id, attempt, ticket, events });
-    return new Promise((resolve, reject) => waiters.set(ticket, { resolve, reject }));
+    send(notice(ticket));
+    return new Promise((resolve, reject) =>
+      waiters.set(ticket, { resolve: (answer) => resolve(answer as Answer), reject }),
+    );
   }
 
   return { receive };
@@ -92,10 +107,16 @@ function createReach(now: () => number): Reach {
   const openModel = createModelCache();
   return {
     model: ({ connection, model }) => openModel(connection, model),
-    tools({ run_id, secrets, egress: policy }) {
+    tools({ run_id, secrets, egress: policy }, ask) {
       const egress = createEgress(policy);
-      return (call, tool, signal) =>
-        runHttpTool(call, tool, { run_id, secrets: secrets[tool.id]!, egress, now }, signal);
+      // Of all tools, and of earlier calls too: whatever was sent somewhere may be echoed from elsewhere.
+      const hidden = new Set<string>();
+      return async (call, tool, signal) => {
+        const given = secrets[tool.id]!;
+        const own = given.named ? await ask(tool) : given;
+        for (const each of [...Object.values(secrets), own]) for (const text of secretTexts(each)) hidden.add(text);
+        return runHttpTool(call, tool, { run_id, secrets: own, hidden: [...hidden], egress, now }, signal);
+      };
     },
   };
 }

@@ -5,6 +5,7 @@ import type { HttpCall, ToolSnapshot } from "../core/agent-snapshot.ts";
 import { createEgress } from "../lib/egress.ts";
 import { newSigningSecret } from "../lib/signature.ts";
 import { httpTool } from "../testing/run-bench.ts";
+import type { ToolSecrets } from "./messages.ts";
 import { runHttpTool } from "./tools/http.ts";
 
 type Handler = (request: Request, body: string) => Response | Promise<Response>;
@@ -37,15 +38,17 @@ interface Setting {
   args?: Record<string, unknown>;
   loopback?: boolean;
   signal?: AbortSignal;
+  named?: ToolSecrets["named"];
+  hidden?: string[];
 }
 
-function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal }: Setting = {}) {
+function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal, named, hidden = [] }: Setting = {}) {
   const snapshot = httpTool("t", url, tool);
   const egress = createEgress({ allow: [], loopback });
   return runHttpTool(
     { ...call!, arguments: args ?? requested("call_1", 1).call.arguments },
     { ...snapshot, http: { ...snapshot.http!, ...http } },
-    { run_id: "run_1", secrets: { headers, signing_secret }, egress, now: Date.now },
+    { run_id: "run_1", secrets: { headers, signing_secret, named }, hidden, egress, now: Date.now },
     signal ?? new AbortController().signal,
   );
 }
@@ -192,4 +195,38 @@ test("a call that is given up closes its connection", async () => {
   };
   expect(await run({ signal: abort.signal })).toMatchObject({ error: { code: "aborted" } });
   await closed.promise;
+});
+
+const hidden = ["canary-of-a-header"];
+const [canary] = hidden as [string];
+
+test.each<[string, () => Response, Partial<HttpCall>, string]>([
+  ["JSON", () => Response.json({ [canary]: [`Bearer ${canary}`] }), {}, '{"[hidden]":["Bearer [hidden]"]}'],
+  ["JSON that spells it with escapes", () => new Response('["c\\u0061nary-of-a-header"]'), {}, '["[hidden]"]'],
+  ["text", () => new Response(`I got ${canary}.`), { response: "text" }, '"I got [hidden]."'],
+])("a secret that comes back as %s is hidden before anybody reads it", async (_, answer, http, shown) => {
+  handle = answer;
+  expect(JSON.stringify((await run({ http, hidden })).output)).toBe(shown);
+});
+
+test("a secret that comes back in an error, or where an answer is cut, is hidden with its beginning", async () => {
+  const answers = [
+    new Response(`${"x".repeat(990)}${canary}`, { status: 400 }),
+    new Response(`${"x".repeat(190)}${canary} is no JSON`),
+    new Response(`${"x".repeat(90)}${canary}`),
+  ];
+  const settings: Setting[] = [{}, {}, { http: { response: "text" }, tool: { max_output_bytes: 100 } }];
+  for (const [index, answer] of answers.entries()) {
+    handle = () => answer;
+    const outcome = JSON.stringify(await run({ ...settings[index], hidden }));
+    expect(outcome).toContain("x".repeat(50));
+    expect(outcome).not.toContain("cana");
+  }
+});
+
+test("a call whose headers name a secret that is gone is an error with its name, and nothing is sent", async () => {
+  const outcome = await run({ named: { values: [], missing: ["KEY"] } });
+  expect(outcome).toMatchObject({ output: null, error: { code: "secret_not_found" }, attempts: 0 });
+  expect(outcome.error?.message).toContain("KEY");
+  expect(seen).toEqual([]);
 });

@@ -23,6 +23,8 @@ export interface RunStart {
 export interface ToolSecrets {
   headers: Record<string, string>;
   signing_secret: string;
+  /** What the headers took from named secrets. These may change while the run works: each call asks for them anew. */
+  named?: { values: string[]; missing: string[] };
 }
 
 /** From the main thread to a worker. */
@@ -33,12 +35,16 @@ export type Order =
   | { do: "ping" }
   /** The append with this ticket is durable: its events got `seq` and the following numbers, all at `at`. */
   | { do: "appended"; ticket: number; seq: number; at: number }
+  /** What the tool of the request with this ticket sends and signs with now. */
+  | { do: "secrets"; ticket: number; secrets: ToolSecrets }
   /** The run is over or has moved on: whoever asked shall stop. */
   | { do: "refused"; ticket: number };
 
 /** From a worker to the main thread. */
 export type Notice =
   | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[] }
+  /** Asks for what a pinned tool's encrypted text stands for at this moment. */
+  | { do: "secrets"; run_id: string; attempt: number; ticket: number; tool_id: string; sealed: string }
   | { do: "delta"; run_id: string; delta: Delta }
   | { do: "pong" }
   /** The loop has ended: the run waits, is over, or (with a `fault`) met a bug. */

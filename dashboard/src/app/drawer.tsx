@@ -27,8 +27,9 @@ export function Drawer({ session, open, onOpenChange }: DrawerProps) {
               <X aria-hidden className="size-4" strokeWidth={1.5} />
             </Dialog.Close>
           </div>
-          <Nav wide onNavigate={() => onOpenChange(false)} />
-          <div className="mt-auto border-t border-mode-line pt-2">
+          <Nav group="Pages" wide onNavigate={() => onOpenChange(false)} />
+          <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
+            <Nav group="Administration" wide onNavigate={() => onOpenChange(false)} />
             <AccountMenu session={session} wide />
           </div>
         </Dialog.Popup>

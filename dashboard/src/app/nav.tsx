@@ -1,14 +1,25 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { ListTree } from "lucide-react";
+import { ListTree, Settings } from "lucide-react";
 
-const pages = [{ to: "/runs", label: "Runs", icon: ListTree }] as const;
+const groups = {
+  Pages: [{ to: "/runs", label: "Runs", icon: ListTree }],
+  Administration: [{ to: "/settings", label: "Settings", icon: Settings }],
+} as const;
 
-/** The pages. On the rail their names are tooltips. */
-export function Nav({ wide = false, onNavigate }: { wide?: boolean; onNavigate?: () => void }) {
+/** One group of pages. On the rail their names are tooltips. */
+export function Nav({
+  group,
+  wide = false,
+  onNavigate,
+}: {
+  group: keyof typeof groups;
+  wide?: boolean;
+  onNavigate?: () => void;
+}) {
   return (
-    <nav aria-label="Pages" className="flex flex-col gap-px">
-      {pages.map(({ to, label, icon: Icon }) => (
+    <nav aria-label={group} className="flex flex-col gap-px">
+      {groups[group].map(({ to, label, icon: Icon }) => (
         <Link
           key={to}
           to={to}

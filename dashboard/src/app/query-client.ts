@@ -1,14 +1,14 @@
-import { QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "../lib/api.ts";
 
 /** The cache of all that was read. A 401 anywhere means that the session ended: the session is asked again. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, query) => {
-      if (error instanceof ApiError && error.status === 401 && query.queryKey[0] !== "session")
-        void queryClient.invalidateQueries({ queryKey: ["session"] });
+      if (query.queryKey[0] !== "session") askWhoIsSignedIn(error);
     },
   }),
+  mutationCache: new MutationCache({ onError: askWhoIsSignedIn }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -19,3 +19,7 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: "always" },
   },
 });
+
+function askWhoIsSignedIn(error: Error): void {
+  if (error instanceof ApiError && error.status === 401) void queryClient.invalidateQueries({ queryKey: ["session"] });
+}

@@ -68,9 +68,15 @@ const run = createRoute({
   validateSearch: (search): { view?: "events" } => (search.view === "events" ? { view: "events" } : {}),
 });
 
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./routes/settings.tsx"), "SettingsRoute"),
+});
+
 /** The dashboard's pages, and what of each lies in its address. */
 export const router = createRouter({
-  routeTree: root.addChildren([index, setup, login, shell.addChildren([runs, run])]),
+  routeTree: root.addChildren([index, setup, login, shell.addChildren([runs, run, settings])]),
   basepath: "/dashboard",
   defaultPreload: false,
 });

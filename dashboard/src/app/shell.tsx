@@ -1,14 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { FolderOpen } from "lucide-react";
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { sessionQuery } from "../features/account/session.ts";
 import { paint } from "../lib/appearance.ts";
 import { usePreference } from "../lib/preference.ts";
 import type { Session } from "../lib/types.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
-import { EmptyState } from "../ui/empty-state.tsx";
 import { SideBar } from "./side-bar.tsx";
+import { useRefreshSession } from "./use-refresh-session.ts";
 import { useSessionWorkspace } from "./use-session-workspace.ts";
 
 /** The frame: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. */
@@ -23,9 +22,15 @@ export function Shell() {
   return data?.signedIn ? <Frame session={data.session} /> : null;
 }
 
+/** Loaded only where it is needed, which is hardly ever. */
+const NoProject = lazy(() =>
+  import("../features/settings/no-project.tsx").then((module) => ({ default: module.NoProject })),
+);
+
 function Frame({ session }: { session: Session }) {
   const workspace = useSessionWorkspace(session);
   const [theme] = usePreference("theme", ["system", "light", "dark"], "system");
+  const refresh = useRefreshSession();
   const mode = workspace?.mode ?? "test";
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read by paint.
   useEffect(() => {
@@ -51,19 +56,15 @@ function Frame({ session }: { session: Session }) {
           tabIndex={-1}
           className="relative flex min-h-0 min-w-0 flex-col overflow-hidden border-t border-mode-line bg-surface before:absolute before:inset-x-0 before:top-0 before:z-(--z-rail) before:h-0.5 before:bg-mode focus-visible:shadow-none rail:my-2 rail:mr-2 rail:rounded-lg rail:border rail:shadow-1"
         >
-          {workspace ? <Outlet /> : <NoProject />}
+          {workspace ? (
+            <Outlet />
+          ) : (
+            <Suspense>
+              <NoProject onProjectsChanged={refresh} />
+            </Suspense>
+          )}
         </main>
       </div>
     </WorkspaceContext>
-  );
-}
-
-function NoProject() {
-  return (
-    <EmptyState page icon={FolderOpen} title="No project yet">
-      <p className="text-muted">
-        A project holds agents, runs and keys. Make the first: <code>runnel projects create NAME</code>
-      </p>
-    </EmptyState>
   );
 }

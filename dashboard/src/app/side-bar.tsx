@@ -28,8 +28,9 @@ export function SideBar({ session }: { session: Session }) {
             <ModeSwitch />
           </>
         )}
-        <Nav />
-        <div className="mt-auto border-t border-mode-line pt-2">
+        <Nav group="Pages" />
+        <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
+          <Nav group="Administration" />
           <AccountMenu session={session} />
         </div>
       </header>

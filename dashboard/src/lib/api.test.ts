@@ -13,6 +13,8 @@ const server = Bun.serve({
         body: request.method === "POST" ? await request.json() : null,
       });
     }
+    if (pathname === "/one")
+      return Response.json({ error: { code: "name_taken", message: "Taken.", param: "name" } }, { status: 409 });
     if (pathname === "/html") return new Response("<h1>Bad gateway</h1>", { status: 502 });
     const error = {
       code: "rate_limited",
@@ -46,6 +48,10 @@ test("a refusal tells its code, its request, its faults and how long to wait", a
     details: { a: 1 },
     retryAfterSeconds: 42,
   });
+});
+
+test("a refusal with one fault tells it as it tells several", async () => {
+  expect(await refusal("/one")).toMatchObject({ status: 409, faults: [{ param: "name", message: "Taken." }] });
 });
 
 test("an answer that is no JSON still becomes an ApiError", async () => {

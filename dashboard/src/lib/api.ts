@@ -2,6 +2,7 @@ interface ErrorBody {
   error?: {
     code?: string;
     message?: string;
+    param?: string | null;
     errors?: { param: string | null; code: string; message: string }[];
     details?: Record<string, unknown>;
   };
@@ -33,6 +34,11 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 /** POST to a path under `/console/api`. */
 export function post<T>(path: string, body: unknown = {}): Promise<T> {
   return send<T>("POST", path, body);
+}
+
+/** PATCH of a path under `/console/api`. */
+export function patch<T>(path: string, body: unknown): Promise<T> {
+  return send<T>("PATCH", path, body);
 }
 
 /** The address of a resource in one project and mode: `resourceUrl({projectId, mode}, "/runs")`. */
@@ -73,8 +79,14 @@ function toError(response: Response, body: ErrorBody | null): ApiError {
     body?.error?.code ?? `http_${response.status}`,
     body?.error?.message ?? `The server answered with status ${response.status} and no explanation.`,
     body?.request_id ?? response.headers.get("x-request-id"),
-    body?.error?.errors ?? [],
+    faultsOf(body?.error),
     body?.error?.details ?? {},
     retryAfter > 0 ? retryAfter : null,
   );
+}
+
+/** A single fault stands beside the message, without a list. */
+function faultsOf(error: ErrorBody["error"]): ApiError["faults"] {
+  if (error?.errors) return error.errors;
+  return error?.param ? [{ param: error.param, message: error.message ?? "" }] : [];
 }

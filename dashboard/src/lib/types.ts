@@ -112,6 +112,7 @@ export const runEvents = [
   "run.resumed",
   "run.recovered",
   "run.queued",
+  "run.started",
   "step.started",
   "step.restarted",
   "step.completed",

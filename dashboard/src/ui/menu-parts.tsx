@@ -24,7 +24,7 @@ export function BaseMenu({ trigger, side = "bottom", align = "start", defaultOpe
       <Base.Trigger render={trigger} />
       <Base.Portal render={<section aria-label="Menu" />}>
         <Base.Positioner side={side} align={align} sideOffset={4} collisionPadding={8} className="z-(--z-palette)">
-          <Base.Popup className="enter min-w-50 rounded-lg border border-line bg-surface p-1 shadow-2">
+          <Base.Popup className="enter max-h-(--available-height) max-w-80 min-w-50 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-2">
             {children(parts)}
           </Base.Popup>
         </Base.Positioner>

@@ -46,14 +46,20 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
     world.note("client: create");
     attempts++;
     const agent = { max_turns: 1 + world.int(5) };
-    const run = { timeout_ms: world.pick([60_000, 3_600_000]), action_timeout_ms: world.pick([60_000, 3_600_000]) };
+    const on_concurrency_limit = world.pick(["reject", "queue"] as const);
+    const timeouts = {
+      timeout_ms: world.pick([60_000, 3_600_000]),
+      action_timeout_ms: world.pick([60_000, 3_600_000]),
+    };
+    const run = { ...timeouts, on_concurrency_limit };
     try {
       const { id } = await bench().start([], { tools: world.some(tools), agent, run });
       acknowledged.add(id);
       if (!ledgers.has(id)) throw found(`${short(id)} was acknowledged and is not recorded (P1)`);
     } catch (error) {
       if (!(error instanceof AppError)) return;
-      if (error.code !== "concurrency_limit_exceeded") throw found(`create: ${error.code}`);
+      if (error.code !== "concurrency_limit_exceeded" || on_concurrency_limit === "queue")
+        throw found(`create: ${error.code}`);
     }
   }
 

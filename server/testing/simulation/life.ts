@@ -12,10 +12,12 @@ import { createThreads } from "./threads.ts";
 import { type Bench, createWitness, slots } from "./witness.ts";
 import { createWorld, Found, type Owner } from "./world.ts";
 
-const runsMax = 4;
+const runsMax = 5;
 const faultsMax = 6;
 // Some hundred steps are a life; whoever takes so many will not come to an end.
 const stepsMax = 20_000;
+// Queues move by what happens, and not because somebody looks at them now and then: that would hide a forgotten run.
+const never_ms = 2 ** 31;
 
 /**
  * Lives one life of a server and its clients on an empty database, to the end of every run: the real service, pool,
@@ -45,7 +47,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
   let bench: Bench;
   const refusal = refusalOf(db);
   let full = false;
-  /** Nobody is let in, and nothing else goes wrong, before the runs of the last process are recovered. */
+  /** Nobody is let in before the runs of the last process are recovered, or wait for a disk that takes it. */
   let isOpen = false;
   let faults = world.int(faultsMax + 1);
   const witness = createWitness(world, () => bench);
@@ -64,7 +66,15 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
         return job();
       });
     const disk: Db = { ...db, write: Object.assign(refusing, { flush: write.flush, commits: write.commits }) };
-    bench = runBench({ db: disk, threads: threads.factory, size: 2, slots, beat_ms: 20_000, now: world.now });
+    bench = runBench({
+      db: disk,
+      threads: threads.factory,
+      size: 2,
+      slots,
+      beat_ms: 20_000,
+      look_ms: never_ms,
+      now: world.now,
+    });
     bench.watches.listen(witness.committed);
     isOpen = false;
     const opened = () => {
@@ -75,9 +85,10 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
 
   function crash(): void {
     world.note("the process dies");
+    witness.dies();
     world.restart();
     readers.cutOff();
-    full = false;
+    full &&= world.chance(0.7); // It may be as full when the next one starts.
     start();
   }
 
@@ -113,7 +124,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
     const fate = world.random();
     const thread = world.pick(threads.living);
     if (fate < 0.35) crash();
-    else if (fate < 0.45) void stop();
+    else if (fate < 0.45 && isOpen) void stop();
     else if (!thread || fate < 0.55) fill();
     else if (fate < 0.7) freeze(thread);
     else thread.die(world.chance(0.6));
@@ -128,18 +139,27 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
     const waiting = clients.waiting();
     if (fate < 0.3) allStarted() || clients.create();
     else if (fate < 0.7) waiting.length > 0 && clients.answer(world.pick(waiting), isCalm());
-    else if (fate < 0.73) ledgers.size > 0 && clients.cancel(world.pick([...ledgers.values()]));
+    else if (fate < 0.73) cancelOne();
     else if (fate < 0.82) clients.repeat();
     else if (fate < 0.92) open.length > 0 && readers.open(world.pick(open).id);
     else readers.toggle();
   }
 
+  /** Once all is calm, nobody ends the wait of a queued run: one that was forgotten would not be missed. */
+  function cancelOne(): void {
+    const some = [...ledgers.values()].filter(({ state }) => state.status !== "queued" || !isCalm());
+    if (some.length > 0) clients.cancel(world.pick(some));
+  }
+
   function step(): void {
     const fate = world.random();
-    if (fate < 0.02 && isOpen) fault();
+    if (fate < 0.02) fault();
     else if (fate < 0.15 && isOpen) act();
     else if (fate < 0.17) world.pass();
-    else if (!world.work() && world.chance(0.3)) world.pass();
+    else if (!world.work()) {
+      if (isOpen) witness.idle();
+      if (world.chance(0.3)) world.pass();
+    }
     drainMicrotasks();
     witness.complain();
   }

@@ -29,6 +29,8 @@ export type Witness = ReturnType<typeof createWitness>;
 /** Watches every commit and every effect, and throws `Found` at the first broken promise. */
 export function createWitness(world: World, bench: () => Bench) {
   const ledgers = new Map<string, Ledger>();
+  /** Those that were not alone when the process died, until they are recovered: nobody can say that it was them. */
+  const beside = new Set<string>();
   let fault: Error | null = null;
   /** Faults are found in the middle of the product's own work, which might catch them: they are kept. */
   const found = (message: string): Found => {
@@ -78,9 +80,22 @@ export function createWitness(world: World, bench: () => Bench) {
     if (taken !== pool.driving()) throw found(`${taken} slots are taken, ${pool.driving()} runs are driven`);
   }
 
-  function judge({ id, state, starts, closed, again }: Ledger, { at, event }: JournalEntry, stalls: number): void {
+  function judge(ledger: Ledger, { at, event }: JournalEntry, stalls: number): void {
+    const { id, state, starts, closed, again } = ledger;
     const wrong = (what: string) => found(`${short(id)}: ${event.type}: ${what}`);
     switch (event.type) {
+      case "run.recovered":
+        if (beside.delete(id) && !event.clean && stalls === 2) throw wrong("blamed for a crash beside others (P9)");
+        break;
+      case "run.created":
+        if (!event.queued) judgeBegin(ledger, wrong);
+        break;
+      case "run.queued":
+        if (event.queue_position !== queued().length + 1) throw wrong(`at ${event.queue_position} of the queue`);
+        break;
+      case "run.started":
+        judgeBegin(ledger, wrong);
+        break;
       case "step.started":
       case "step.restarted":
         if (closed.has(event.step_index)) throw wrong(`step ${event.step_index} was complete (P3)`);
@@ -107,9 +122,22 @@ export function createWitness(world: World, bench: () => Bench) {
         if (event.error.code === "crash_loop" && stalls < 3) throw wrong(`after ${stalls} stalls (P9)`);
         if (event.error.code === "action_expired" && at < state.waiting_since! + state.run!.action_timeout_ms)
           throw wrong(`${event.error.code} too early`);
-        if (event.error.code === "run_timeout" && at < state.created_at + state.run!.timeout_ms)
+        if (event.error.code === "run_timeout" && at < state.started_at! + state.run!.timeout_ms)
           throw wrong(`${event.error.code} too early`);
+        if (event.error.code === "run_timeout" && !bench().pool.minds(id)) throw wrong("nobody went on with it (P2)");
     }
+  }
+
+  const queued = (): Ledger[] => [...ledgers.values()].filter(({ state }) => state.status === "queued");
+
+  /** The queue moves in its order, and nobody begins on a slot that is taken or that somebody waits for. */
+  function judgeBegin({ id, state }: Ledger, wrong: (what: string) => Found): void {
+    const waiting = queued();
+    const isNext = waiting[0]?.id === id;
+    if (state.status === "queued" && !isNext) throw wrong(`before ${short(waiting[0]!.id)}, which came first`);
+    const others = [...ledgers.values()].filter((other) => other.id !== id && other.state.status === "in_progress");
+    const before = others.length + (isNext ? 0 : waiting.length);
+    if (before >= slots) throw wrong(`while ${before} are in progress or wait for it, of ${slots}`);
   }
 
   /** The loop's state, as the model sees it, is the fold of the journal; and one start is one request. */
@@ -144,6 +172,22 @@ export function createWitness(world: World, bench: () => Bench) {
     if (!equalJson(known.arguments, call.arguments)) throw found(`${short(id)}: ${tool.name} got other arguments`);
   }
 
+  /** The process is about to die. */
+  function dies(): void {
+    const driven = [...ledgers.values()].filter(({ id, state }) => {
+      return state.status === "in_progress" && state.stalls < 3 && bench().pool.drives(id);
+    });
+    if (driven.length > 1) for (const { id } of driven) beside.add(id);
+    else beside.clear();
+  }
+
+  /** Nobody is at work: each run that is in progress waits for something that will come. */
+  function idle(): void {
+    for (const { id, state } of ledgers.values())
+      if (state.status === "in_progress" && !bench().pool.minds(id))
+        throw found(`${short(id)}: in progress, and nobody goes on with it (P2)`);
+  }
+
   /** What must hold when everybody has come to rest. */
   function rested(): void {
     for (const { id, state, entries } of ledgers.values()) {
@@ -160,6 +204,7 @@ export function createWitness(world: World, bench: () => Bench) {
       "waiting for somebody": count("SELECT count(*) AS n FROM pending_calls"),
       watched: bench().watches.size(),
     };
+    if (bench().pool.tries()) throw found("somebody is tried for ever");
     for (const [what, n] of Object.entries(left)) if (n > 0) throw found(`${n} left ${what}`);
   }
 
@@ -168,6 +213,8 @@ export function createWitness(world: World, bench: () => Bench) {
     committed,
     modelAsked,
     toolAsked,
+    dies,
+    idle,
     rested,
     found,
     /** Throws what was found and perhaps caught by the product. */
@@ -184,7 +231,7 @@ const asksInVain = ({ messages, calls }: RunState): boolean =>
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
 
 /** How many runs may be driven at once, so that some have to wait for others. */
-export const slots = 3;
+export const slots = 2;
 
 export const short = (id: string): string => `run …${id.slice(-4)}`;
 

@@ -2,6 +2,7 @@ import type { HttpCall, ToolSnapshot } from "../../core/agent-snapshot.ts";
 import type { ToolCall } from "../../core/run-state.ts";
 import { type Egress, EgressError, type EgressResponse } from "../../lib/egress.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
+import { hide, hideCut, hideInJson } from "../../lib/redact.ts";
 import { backoff, retryAfter, sleep } from "../../lib/retry.ts";
 import { sign } from "../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
@@ -10,6 +11,8 @@ import type { ToolOutcome } from "../run-tools.ts";
 interface Context {
   run_id: string;
   secrets: ToolSecrets;
+  /** What must not come back in an output: journal and model would have it for ever. */
+  hidden: readonly string[];
   egress: Egress;
   now(): number;
 }
@@ -33,12 +36,19 @@ export async function runHttpTool(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const http = tool.http!;
+  const missing = context.secrets.named?.missing ?? [];
+  if (missing.length > 0) return { output: null, error: noSecret(missing), attempts: 0 };
   for (let attempts = 1; ; attempts++) {
     const { outcome, again, delay_ms } = await attempt(call, tool, http, context, signal);
     if (!again || attempts > http.retries || signal.aborted) return { ...outcome, attempts } as ToolOutcome;
     await sleep(backoff(attempts, delay_ms), signal);
   }
 }
+
+const noSecret = (names: readonly string[]) => ({
+  code: "secret_not_found",
+  message: `The tool's headers name ${names.map((name) => `the secret ${name}`).join(" and ")}, which does not exist.`,
+});
 
 async function attempt(
   call: ToolCall,
@@ -50,10 +60,10 @@ async function attempt(
   try {
     const response = await send(call, tool, http, context, signal);
     if (response.status >= 200 && response.status < 300)
-      return { outcome: readResult(response, http, tool), again: false, delay_ms: null };
+      return { outcome: readResult(response, http, tool, context.hidden), again: false, delay_ms: null };
     const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
     return {
-      outcome: failed("http_error", answerText(response)),
+      outcome: failed("http_error", answerText(response, context.hidden)),
       again,
       delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
     };
@@ -114,26 +124,31 @@ function readResult(
   { body, truncated }: EgressResponse,
   { response }: HttpCall,
   { max_output_bytes }: ToolSnapshot,
+  hidden: readonly string[],
 ): Attempt["outcome"] {
   const text = new TextDecoder().decode(body);
   if (truncated && response === "json")
     return failed("output_too_large", `The tool answered with more than ${max_output_bytes} bytes.`);
-  if (truncated) return { output: `${text}\n[cut after ${max_output_bytes} bytes]`, error: null };
+  if (truncated) return { output: `${hideCut(text, hidden)}\n[cut after ${max_output_bytes} bytes]`, error: null };
   if (response === "text" || text === "")
-    return { output: text === "" && response === "json" ? null : text, error: null };
+    return { output: text === "" && response === "json" ? null : hide(text, hidden), error: null };
   try {
     const output: unknown = JSON.parse(text);
     const fault = jsonFault(output);
-    return fault ? failed("invalid_response", fault) : { output, error: null };
+    return fault ? failed("invalid_response", fault) : { output: hideInJson(output, hidden), error: null };
   } catch {
-    return failed("invalid_response", `The tool did not answer with JSON: ${text.slice(0, 200)}`);
+    return failed("invalid_response", `The tool did not answer with JSON: ${beginning(hide(text, hidden), 200)}`);
   }
 }
 
 const failed = (code: string, message: string): Attempt["outcome"] => ({ output: null, error: { code, message } });
 
 /** What the model reads of a refusal: the status and the beginning of what the tool said. */
-function answerText({ status, body }: EgressResponse): string {
-  const text = new TextDecoder().decode(body.subarray(0, 1000)).trim();
+function answerText({ status, body, truncated }: EgressResponse, hidden: readonly string[]): string {
+  // Before it is shortened: a secret that is cut in two is not found any more.
+  const shown = (truncated ? hideCut : hide)(new TextDecoder().decode(body), hidden);
+  const text = beginning(shown, 1000).trim();
   return `The tool answered with status ${status}${text ? `: ${text}` : "."}`;
 }
+
+const beginning = (text: string, length: number): string => text.slice(0, length).toWellFormed();

@@ -59,6 +59,8 @@ function Outcome({ run }: { run: Run }) {
       </Note>
     );
   if (run.status === "cancelled") return <Note tone="info">{run.error?.message || "This run was cancelled."}</Note>;
+  if (run.status === "queued")
+    return <Note tone="info">Queued: it begins when a run in progress has ended and those before it have begun.</Note>;
   if (run.status !== "requires_action") return null;
   const calls = run.required_action?.submit_tool_outputs.tool_calls ?? [];
   const address = `POST /v1/runs/${run.id}/submit_tool_outputs`;

@@ -8,7 +8,7 @@ export function RunAnnouncer({ run }: { run: Run }) {
   const line =
     run.status === "in_progress"
       ? "Writing"
-      : run.ended_at
+      : run.started_at && run.ended_at
         ? `${statusWords[run.status]} in ${took}`
         : statusWords[run.status];
   return (

@@ -57,7 +57,7 @@ export function RunHead({
             <code className="cut">{run.id}</code>
             <CopyButton text={run.id} what="run id" />
           </Fact>
-          <Fact name="Started">
+          <Fact name={run.started_at ? "Started" : "Created"}>
             <Time at={run.started_at ?? run.created_at} />
           </Fact>
           <Fact name="Duration">

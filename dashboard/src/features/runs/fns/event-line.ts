@@ -31,6 +31,8 @@ export function eventLine({ event, data }: Entry): string {
       return join(text(data.type), stepName(data.step_index), latency, tokens(data.usage));
     case "step.restarted":
       return join(stepName(data.step_index), `attempt ${data.attempt}`);
+    case "run.queued":
+      return `at ${data.queue_position}`;
     case "run.recovered":
       return `attempt ${data.attempt}`;
     case "run.failed":

@@ -135,3 +135,13 @@ describe("journaled events", () => {
     expect(before).toEqual(copy);
   });
 });
+
+test("a queued run is queued until it starts", () => {
+  const queued = [
+    entry(1, "run.created", { status: "queued" }),
+    entry(2, "run.queued", { status: "queued", queue_position: 2 }),
+  ];
+  const view = foldRunEvents(emptyRunView, queued);
+  expect(view.status).toBe("queued");
+  expect(foldRunEvents(view, [entry(3, "run.started", { status: "in_progress" })]).status).toBe("in_progress");
+});

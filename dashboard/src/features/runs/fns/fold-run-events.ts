@@ -90,6 +90,7 @@ function addEntry(view: RunView, { event, data }: Frame): void {
     case "run.requires_action":
       view.status = "requires_action";
       break;
+    case "run.started":
     case "run.resumed":
     case "run.recovered":
       view.status = "in_progress";

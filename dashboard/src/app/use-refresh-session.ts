@@ -1,0 +1,8 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { sessionQuery } from "../features/account/session.ts";
+
+/** Reads the session again: it holds the projects that the frame shows. */
+export function useRefreshSession(): () => Promise<void> {
+  const client = useQueryClient();
+  return () => client.invalidateQueries(sessionQuery);
+}

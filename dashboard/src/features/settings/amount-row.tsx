@@ -1,0 +1,91 @@
+import { CircleAlert } from "lucide-react";
+import { useId } from "react";
+import type { Amount } from "./fns/amount.ts";
+
+export interface AmountSetting {
+  /** Of the wire, within its group: `reads_per_minute`, `live.runs_days`. */
+  name: string;
+  label: string;
+  hint?: string;
+  /** Behind the number: “per minute”. */
+  unit: string;
+  /** The number that null stands for; null where it stands for none. */
+  usual: number | null;
+  choices: { value: Amount["choice"]; label: string }[];
+  /** What stands in the number's place where none is set. */
+  blank: string;
+}
+
+interface AmountRowProps {
+  setting: AmountSetting;
+  amount: Amount;
+  fault: string | null;
+  readOnly: boolean;
+  onChange: (amount: Amount) => void;
+}
+
+/** One setting: a choice, and a number beside it. Typing a number is choosing one. */
+export function AmountRow({ setting, amount, fault, readOnly, onChange }: AmountRowProps) {
+  const id = useId();
+  const { label, hint, unit, usual, choices, blank } = setting;
+  const choose = (choice: Amount["choice"]) => {
+    const text = choice === "unset" ? String(usual ?? "") : choice === "off" ? "" : amount.text;
+    onChange({ choice, text });
+  };
+  return (
+    <fieldset
+      className="grid items-center gap-x-6 gap-y-2 border-t border-line-soft py-3 first:border-t-0 first:pt-0 rail:grid-cols-[minmax(0,1fr)_auto]"
+      aria-describedby={fault ? `${id}-fault` : undefined}
+    >
+      <legend className="sr-only">{label}</legend>
+      <div aria-hidden className="min-w-0">
+        <div className="font-medium">
+          {label} <span className="text-xs font-regular text-muted rail:hidden">{unit}</span>
+        </div>
+        {hint && <div className="text-xs text-muted">{hint}</div>}
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <div className="flex h-(--control) min-w-48 rounded-md border border-line-control bg-subtle p-0.5">
+          {choices.map((choice) => (
+            <label
+              key={choice.value}
+              className="flex flex-auto cursor-pointer items-center justify-center rounded-sm px-2.5 text-xs font-medium text-muted select-none hover:text-ink has-checked:bg-surface has-checked:font-strong has-checked:text-accent has-checked:shadow-1 has-checked:ring-1 has-checked:ring-accent-line has-focus-visible:shadow-(--focus)"
+            >
+              <input
+                type="radio"
+                name={id}
+                className="sr-only"
+                checked={amount.choice === choice.value}
+                disabled={readOnly}
+                onChange={() => choose(choice.value)}
+              />
+              {choice.label}
+            </label>
+          ))}
+        </div>
+        <input
+          aria-label={`${label}, ${unit}`}
+          aria-invalid={fault ? true : undefined}
+          aria-describedby={fault ? `${id}-fault` : undefined}
+          inputMode="numeric"
+          autoComplete="off"
+          maxLength={16}
+          value={amount.text}
+          placeholder={blank}
+          readOnly={readOnly}
+          onChange={(event) => onChange({ choice: "own", text: event.target.value })}
+          className="h-(--control) w-24 min-w-0 rounded-md border border-line-control bg-surface px-2.5 text-right text-ink tabular-nums hover:border-muted aria-invalid:border-bad"
+        />
+        <span aria-hidden className="hidden w-18 text-xs text-muted rail:block">
+          {unit}
+        </span>
+      </div>
+      {fault && (
+        <div id={`${id}-fault`} className="flex items-center gap-1.5 text-xs text-bad rail:col-span-2 rail:justify-end">
+          <CircleAlert aria-hidden className="size-3.5 shrink-0" strokeWidth={1.5} />
+          {fault}
+        </div>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,47 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { archiveProject, type ProjectDetails } from "./settings-api.ts";
+
+interface ArchiveProjectProps {
+  project: ProjectDetails;
+  onArchived: () => Promise<void>;
+}
+
+/** Puts a project away, after saying what that ends. */
+export function ArchiveProject({ project, onArchived }: ArchiveProjectProps) {
+  const [open, setOpen] = useState(false);
+  const archiving = useMutation({
+    mutationFn: () => archiveProject(project.id),
+    onSuccess: async () => {
+      setOpen(false);
+      await onArchived();
+    },
+  });
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Archive project</Button>
+      <ConfirmDialog
+        open={open}
+        onOpenChange={setOpen}
+        title={`Archive ${project.name}`}
+        act={archiving.isPending ? "Archiving" : "Archive project"}
+        keep="Keep it in use"
+        busy={archiving.isPending}
+        onConfirm={() => archiving.mutate()}
+      >
+        <p>
+          Its API keys are refused at once, in test and in live, and its runs in progress are cancelled. Nothing is
+          deleted: Unarchive takes it back into use, with the same keys.
+        </p>
+        {archiving.error && (
+          <div className="mt-3">
+            <ErrorNote title="The project was not archived" error={archiving.error} />
+          </div>
+        )}
+      </ConfirmDialog>
+    </>
+  );
+}

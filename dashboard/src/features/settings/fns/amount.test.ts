@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { changedValues, nested, toAmount, toValue } from "./amount.ts";
+
+test.each([
+  [null, 600, { choice: "unset", text: "600" }],
+  [null, null, { choice: "unset", text: "" }],
+  [0, 600, { choice: "off", text: "" }],
+  [50, 600, { choice: "own", text: "50" }],
+] as const)("%p with the default %p is shown as it is and reads back as the same", (value, usual, amount) => {
+  expect(toAmount(value, usual)).toEqual(amount);
+  expect(toValue(amount)).toBe(value);
+});
+
+test.each(["", " ", "abc", "1.5", "1e3", "1,000", "0x10", "9".repeat(16)])("%p is no number", (text) => {
+  expect(toValue({ choice: "own", text })).toBeUndefined();
+});
+
+test("only what differs from what is saved is a change, and what is no number is one that cannot be sent", () => {
+  const edited = {
+    same: toAmount(5, 600),
+    back: toAmount(null, 600),
+    more: toAmount(7, 600),
+    broken: { choice: "own", text: "many" } as const,
+  };
+  expect(changedValues({ same: 5, back: 5, more: 5, broken: 5, untouched: 5 }, edited)).toEqual({
+    back: null,
+    more: 7,
+    broken: undefined,
+  });
+});
+
+test("dotted names become objects within objects", () => {
+  expect(nested({ a: 1, "live.runs_days": 30, "live.traces_days": null })).toEqual({
+    a: 1,
+    live: { runs_days: 30, traces_days: null },
+  });
+});

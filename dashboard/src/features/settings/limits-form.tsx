@@ -1,0 +1,34 @@
+import { defaultLimits } from "../../../../server/core/project-settings.ts";
+import type { AmountSetting } from "./amount-row.tsx";
+import { AmountsForm } from "./amounts-form.tsx";
+import type { ProjectDetails } from "./settings-api.ts";
+
+const limit = (name: keyof typeof defaultLimits, label: string, hint: string, unit: string): AmountSetting => ({
+  ...{ name, label, hint, unit, usual: defaultLimits[name], blank: "No limit" },
+  choices: [
+    { value: "unset", label: `Default ${defaultLimits[name]}` },
+    { value: "off", label: "Off" },
+    { value: "own", label: "Number" },
+  ],
+});
+
+const limits = [
+  limit("reads_per_minute", "Reads", "GET requests.", "per minute"),
+  limit("run_creations_per_minute", "Run creations", "New runs.", "per minute"),
+  limit("writes_per_minute", "Other writes", "All other requests.", "per minute"),
+  limit("runs_in_progress", "Runs in progress", "Those that wait for action do not count.", "at once"),
+];
+
+/** How much each environment of a project may do. */
+export function LimitsForm({ project }: { project: ProjectDetails }) {
+  return (
+    <AmountsForm
+      project={project}
+      group="limits"
+      settings={limits}
+      saved={project.limits}
+      act="Save limits"
+      rule="A limit is a whole number. Choose Off for none."
+    />
+  );
+}

@@ -1,0 +1,41 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { FolderOpen } from "lucide-react";
+import { useState } from "react";
+import { useTitle } from "../../lib/use-title.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ArchivedProjects } from "./archived-projects.tsx";
+import { NewProject } from "./new-project.tsx";
+import { projectsQuery } from "./settings-api.ts";
+
+/** What stands where no project is in use: the way to the first one, or back to one that was put away. */
+export function NoProject({ onProjectsChanged }: { onProjectsChanged: () => Promise<void> }) {
+  const client = useQueryClient();
+  const { data: archived = [] } = useQuery(projectsQuery);
+  const [open, setOpen] = useState(false);
+  useTitle("No project");
+  const changed = async () => {
+    await Promise.all([client.invalidateQueries(projectsQuery), onProjectsChanged()]);
+  };
+  return (
+    <div className="relative min-h-0 overflow-y-auto">
+      <EmptyState page icon={FolderOpen} title="No project in use">
+        <p className="text-muted">
+          A project holds agents, runs and keys. From a terminal: <code>runnel projects create NAME</code>
+        </p>
+        <Button kind="primary" onClick={() => setOpen(true)}>
+          New project
+        </Button>
+        <NewProject open={open} onOpenChange={setOpen} onCreated={changed} />
+        {archived.length > 0 && (
+          <section className="w-full max-w-135 pt-6 text-left">
+            <h2 className="border-b border-line pb-2 text-md">Archived projects</h2>
+            <div className="pt-3">
+              <ArchivedProjects projects={archived} onChanged={changed} />
+            </div>
+          </section>
+        )}
+      </EmptyState>
+    </div>
+  );
+}

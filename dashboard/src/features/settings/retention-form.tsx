@@ -1,0 +1,77 @@
+import { useState } from "react";
+import type { Mode } from "../../lib/types.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import type { AmountSetting } from "./amount-row.tsx";
+import { AmountsForm } from "./amounts-form.tsx";
+import type { Value } from "./fns/amount.ts";
+import { forgotten } from "./fns/forgotten.ts";
+import type { ProjectDetails } from "./settings-api.ts";
+
+const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting => ({
+  ...{ name: `${mode}.${what}_days`, label, unit: "days", usual: null, blank: "–" },
+  choices: [
+    { value: "unset", label: "For ever" },
+    { value: "own", label: "Days" },
+  ],
+});
+
+const settings = [
+  kept("test", "runs", "Test runs"),
+  kept("test", "traces", "Traces of test runs"),
+  kept("live", "runs", "Live runs"),
+  kept("live", "traces", "Traces of live runs"),
+];
+
+interface Question {
+  losses: string[];
+  save: () => void;
+}
+
+/** How long a project keeps what is over. Keeping it for fewer days deletes, so it asks first. */
+export function RetentionForm({ project }: { project: ProjectDetails }) {
+  const [question, setQuestion] = useState<Question | null>(null);
+  const [open, setOpen] = useState(false);
+  const { test, live } = project.retention;
+  const saved: Record<string, Value> = {
+    "test.runs_days": test.runs_days,
+    "test.traces_days": test.traces_days,
+    "live.runs_days": live.runs_days,
+    "live.traces_days": live.traces_days,
+  };
+  const ask = (changes: Record<string, Value>, save: () => void) => {
+    const losses = forgotten(saved, changes);
+    if (losses.length === 0) return save();
+    setQuestion({ losses, save });
+    setOpen(true);
+  };
+  return (
+    <>
+      <AmountsForm
+        project={project}
+        group="retention"
+        settings={settings}
+        saved={saved}
+        act="Save retention"
+        rule="Days are a whole number from 1 on. Choose For ever to keep all."
+        ask={ask}
+      />
+      <ConfirmDialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Save retention"
+        act="Save and delete"
+        keep="Change nothing"
+        busy={false}
+        onConfirm={() => {
+          setOpen(false);
+          question?.save();
+        }}
+      >
+        {question?.losses.map((loss) => (
+          <p key={loss}>{loss}</p>
+        ))}
+        <p className="mt-2">It begins within minutes, and nothing brings it back.</p>
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,300 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
+import { envelopeOf, ours, type RawAnswer, rawRequest } from "./raw-request.ts";
+
+// Requests that no client sends: what they try is to be read in two ways, by a proxy and by the server behind it.
+let server: Runnel;
+beforeAll(async () => {
+  server = await startRunnel();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+// Whatever was sent: the next one is served, nothing was a bug, and the process is the same.
+afterEach(async () => {
+  expect((await server.get("/v1/me")).status).toBe(200);
+  expect(server.isAlive()).toBe(true);
+  expect(server.log()).not.toContain("met a bug");
+});
+
+const agent = JSON.stringify({ name: "A", instructions: "B", model: "test/echo" });
+const json = "Content-Type: application/json\r\n";
+const close = "Connection: close\r\n";
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+const post = (headers: string, body = "") => `POST /v1/agents HTTP/1.1\r\n${ours(server)}${json}${headers}\r\n${body}`;
+const get = (headers = "", path = "/v1/me") => `GET ${path} HTTP/1.1\r\n${ours(server)}${close}${headers}\r\n`;
+const send = (request: string) => rawRequest(server, request, 2000);
+const agentCount = async (): Promise<number> => (await server.get("/v1/agents?limit=100")).body.data.length;
+
+/** By the socket's parser: no envelope, no request id, and the connection is over. */
+function expectRefusedByParser(answer: RawAnswer, status = 400): void {
+  expect({ ...answer, headers: null }).toEqual({ status, statuses: [status], headers: null, text: "", closed: true });
+}
+
+/** By runnel: with its envelope. */
+function expectRefused(answer: RawAnswer, status: number, code: string): void {
+  expect({ status: answer.status, code: envelopeOf(answer).code }).toEqual({ status, code });
+}
+
+describe("a length of the body", () => {
+  const framings: [title: string, headers: string, body: string][] = [
+    ["beside chunks", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"],
+    ["after chunks", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n"],
+    ["given twice, differently", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}x"],
+    ["given as a list", "Content-Length: 2, 2\r\n", "{}"],
+    ["that is negative", "Content-Length: -1\r\n", ""],
+    ["with a sign", "Content-Length: +2\r\n", "{}"],
+    ["in hexadecimal", "Content-Length: 0x2\r\n", "{}"],
+    ["that is empty", "Content-Length: \r\n", "{}"],
+    ["of 26 digits", `Content-Length: ${"9".repeat(26)}\r\n`, "{}"],
+    ["that is 2 after 64 bits", "Content-Length: 18446744073709551618\r\n", "{}"],
+  ];
+  test.each(framings)("%s is refused, and what follows is no request", async (_, headers, body) => {
+    const before = await agentCount();
+    const smuggled = `POST /v1/agents HTTP/1.1\r\n${ours(server)}${json}Content-Length: ${agent.length}\r\n\r\n${agent}`;
+    expectRefusedByParser(await send(post(headers, body + smuggled)));
+    expect(await agentCount()).toBe(before);
+  });
+
+  test("of 10 GB is refused before anything of it is read", async () => {
+    expectRefusedByParser(await send(post(`Content-Length: ${10 * 1024 ** 3}\r\n`, "{")), 413);
+  });
+
+  test("of 10 MB is refused with the reason, and the connection with it", async () => {
+    const answer = await send(post("Content-Length: 10000000\r\n", "{"));
+    expectRefused(answer, 413, "payload_too_large");
+    expect([answer.closed, answer.headers.get("connection")]).toEqual([true, "close"]);
+  });
+
+  test("that a stranger announces is not waited for", async () => {
+    const strange = `POST /v1/agents HTTP/1.1\r\nHost: x.example\r\n${json}Content-Length: 1000000\r\n\r\n{`;
+    const answer = await rawRequest(server, strange, 300);
+    expectRefused(answer, 401, "missing_api_key");
+  });
+
+  test("of a stranger's request covers what follows: it is no request of its own", async () => {
+    const inner = get();
+    const outer = `POST /v1/agents HTTP/1.1\r\nHost: x.example\r\n${json}Content-Length: ${inner.length}\r\n\r\n${inner}`;
+    expect((await rawRequest(server, outer, 300)).statuses).toEqual([401]);
+  });
+
+  test("of a GET is read over, also by the next request on the connection", async () => {
+    const body = `GET /v1/agents HTTP/1.1\r\n${ours(server)}\r\n`;
+    const first = `GET /v1/me HTTP/1.1\r\n${ours(server)}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const { statuses } = await send(`${first}${get("", "/v1/nothing")}`);
+    expect(statuses).toEqual([200, 404]);
+  });
+});
+
+describe("a body in chunks", () => {
+  const chunked = "Transfer-Encoding: chunked\r\n";
+
+  test("is taken like any other", async () => {
+    expect((await send(post(`${close}${chunked}`, `${chunk(agent)}0\r\n\r\n`))).status).toBe(201);
+  });
+
+  test("that grows beyond the limit is cut off there, with the reason", async () => {
+    const pid = serverPid(server.dataDir);
+    const before = figuresAvailable ? residentBytes(pid) : 0;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => send(post(chunked, chunk("x".repeat(65_536)).repeat(40)))),
+    );
+    for (const answer of answers) {
+      expectRefused(answer, 413, "payload_too_large");
+      expect(answer.closed).toBe(true);
+    }
+    // 20 × 2.5 MB were sent: were they all kept, it would be these 50 MB and as much again for their texts.
+    if (figuresAvailable) expect((residentBytes(pid) - before) / 1024 ** 2).toBeLessThan(80);
+  });
+
+  const broken: [title: string, body: string][] = [
+    ["a size that is no number", "zz\r\n{}\r\n0\r\n\r\n"],
+    ["a negative size", "-2\r\n{}\r\n0\r\n\r\n"],
+    ["a size beyond 64 bits", "ffffffffffffffff2\r\n{}\r\n0\r\n\r\n"],
+    ["a space after the size", "2 \r\n{}\r\n0\r\n\r\n"],
+    ["bare line feeds", "2\n{}\n0\n\n"],
+  ];
+  test.each(broken)("with %s is refused", async (_, body) => {
+    expectRefusedByParser(await send(post(chunked, body)));
+  });
+
+  test("with an extension of 1 MB is refused", async () => {
+    const { statuses } = await send(post(chunked, `2;a=${"b".repeat(1_000_000)}\r\n{}\r\n0\r\n\r\n`));
+    // The connection may be cut before the answer is read: more was sent than anybody takes.
+    expect([[413], []]).toContainEqual(statuses);
+  });
+
+  test("with a request where trailers belong: that one is not carried out", async () => {
+    const before = await agentCount();
+    const smuggled = `POST /v1/agents HTTP/1.1\r\n${ours(server)}${json}Content-Length: ${agent.length}\r\n\r\n${agent}`;
+    const { statuses, closed } = await send(post(chunked, `2\r\n{}\r\n0\r\n${smuggled}`));
+    // The parser ends the connection, perhaps before the answer to the first one is out.
+    expect([[400], [400, 400]]).toContainEqual(statuses);
+    expect([closed, await agentCount()]).toEqual([true, before]);
+  });
+
+  test("with trailers ends the connection: they are no headers of the next request", async () => {
+    const { statuses, closed } = await send(`${post(chunked, `2\r\n{}\r\n0\r\nX-A: b\r\n\r\n`)}${get()}`);
+    expect([[400], [400, 400]]).toContainEqual(statuses);
+    expect(closed).toBe(true);
+  });
+
+  const encodings = ["xchunked", "identity", "gzip, chunked", "chunked, identity", "chunked\r\nTransfer-Encoding: x"];
+  test.each(encodings)("by the encoding %j is refused", async (encoding) => {
+    expectRefusedByParser(await send(post(`Transfer-Encoding: ${encoding}\r\n`, "2\r\n{}\r\n0\r\n\r\n")));
+  });
+
+  test.each(["Transfer-Encoding :", "Transfer-Encoding:\t", " Transfer-Encoding:", "X: y\r\n\tTransfer-Encoding:"])(
+    "hidden behind %j from a proxy is refused",
+    async (name) => {
+      expectRefusedByParser(await send(post(`Content-Length: 2\r\n${name} chunked\r\n`, "{}")));
+    },
+  );
+});
+
+describe("a header", () => {
+  test("Host that is not there is refused", async () => {
+    expectRefusedByParser(await send(`GET /v1/me HTTP/1.1\r\nAuthorization: Bearer x\r\n${close}\r\n`));
+    expectRefused(await send("GET /v1/me HTTP/1.0\r\n\r\n"), 400, "validation_failed");
+  });
+
+  test("Host given twice is refused, also when both say the same", async () => {
+    expectRefused(await send(get("Host: evil.example\r\n")), 400, "validation_failed");
+    expectRefused(await send(get(`Host: ${new URL(server.url).host}\r\n`)), 400, "validation_failed");
+  });
+
+  test("Authorization given twice opens nothing", async () => {
+    expectRefused(await send(get("Authorization: Bearer sk_test_x\r\n")), 401, "invalid_api_key");
+  });
+
+  test.each(["X-A: a\rX-B: b", "X-A: a\nX-B: b", "X-A: a\0b", "XAB", ": x", "X-A: b\r\n folded", "X-Cl\x01: a"])(
+    "that reads %j is refused",
+    async (line) => {
+      expectRefusedByParser(await send(get(`${line}\r\n`)));
+    },
+  );
+
+  test("of 20 KB, and 300 of them, are refused; 150 small ones are not", async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: a\r\n`).join("");
+    expectRefusedByParser(await send(get(`X-A: ${"a".repeat(20_000)}\r\n`)), 431);
+    expectRefusedByParser(await send(get(many(300))), 431);
+    expect((await send(get(many(150)))).status).toBe(200);
+  });
+
+  test("of 1 MB is refused, or cut off", async () => {
+    expect([[431], []]).toContainEqual((await send(get(`X-A: ${"a".repeat(1_000_000)}\r\n`))).statuses);
+  });
+
+  test("X-Request-Id of a client's own changes nothing", async () => {
+    const answer = await send(get("X-Request-Id: req_mine\r\n", "/v1/nothing"));
+    expectRefused(answer, 404, "resource_not_found");
+  });
+
+  test("X-HTTP-Method-Override is no other method", async () => {
+    expectRefused(await send(get("X-HTTP-Method-Override: POST\r\n", "/v1/nothing")), 404, "resource_not_found");
+    const override = `POST /v1/me HTTP/1.1\r\n${ours(server)}${close}X-HTTP-Method-Override: GET\r\n\r\n`;
+    expectRefused(await send(override), 405, "method_not_allowed");
+  });
+
+  test("Expect: 100-continue is answered before the body", async () => {
+    const { status } = await send(post(`${close}Expect: 100-continue\r\nContent-Length: ${agent.length}\r\n`, agent));
+    expect(status).toBe(201);
+  });
+
+  test.each(["websocket", "h2c"])("Upgrade: %s is not followed", async (protocol) => {
+    const upgrade = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n`;
+    const answer = await rawRequest(server, `GET /v1/me HTTP/1.1\r\n${ours(server)}${upgrade}\r\n`, 300);
+    expect(answer.statuses).toEqual([200]);
+  });
+});
+
+describe("a body that says it is", () => {
+  const compressed = Buffer.from(Bun.gzipSync(agent)).toString("latin1");
+  test.each([
+    ["compressed", "Content-Encoding: gzip\r\n", compressed],
+    ["compressed in the end", "Content-Encoding: identity, gzip\r\n", compressed],
+    ["two things", "Content-Type: text/plain\r\n", agent],
+  ])("%s is refused", async (_, headers, body) => {
+    const answer = await send(post(`${headers}${close}Content-Length: ${body.length}\r\n`, body));
+    expectRefused(answer, 415, "unsupported_media_type");
+  });
+
+  test.each(["", "Content-Type: application/x-www-form-urlencoded\r\n", "Content-Type: multipart/form-data\r\n"])(
+    "no JSON (%j) is refused",
+    async (type) => {
+      const head = `POST /v1/agents HTTP/1.1\r\n${ours(server)}${close}${type}Content-Length: ${agent.length}\r\n\r\n`;
+      expectRefused(await send(head + agent), 415, "unsupported_media_type");
+    },
+  );
+});
+
+describe("a method", () => {
+  test.each(["OPTIONS", "TRACE", "CONNECT", "PUT", "PURGE"])(
+    "%s is answered with those that there are",
+    async (method) => {
+      const answer = await send(`${method} /v1/agents HTTP/1.1\r\n${ours(server)}${close}Content-Length: 0\r\n\r\n`);
+      expectRefused(answer, 405, "method_not_allowed");
+      expect([answer.headers.get("allow"), answer.text.includes(server.keys.test)]).toEqual(["GET, POST", false]);
+    },
+  );
+
+  test("CONNECT to somebody else connects nobody", async () => {
+    const answer = await send(`CONNECT evil.example:443 HTTP/1.1\r\n${ours(server)}${close}\r\n`);
+    expectRefused(answer, 404, "resource_not_found");
+  });
+
+  test("HEAD is answered like GET, without a body", async () => {
+    for (const [path, status] of [
+      ["/v1/me", 200],
+      ["/v1/nothing", 404],
+    ] as const) {
+      const answer = await send(`HEAD ${path} HTTP/1.1\r\n${ours(server)}${close}\r\n`);
+      expect([answer.status, answer.text]).toEqual([status, ""]);
+      expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+    }
+  });
+
+  test.each(["BREW", "get", "\x16\x03\x01\x00\xa5"])("%j is none", async (method) => {
+    const { statuses, closed } = await send(`${method} /v1/me HTTP/1.1\r\n${ours(server)}${close}\r\n`);
+    expect(closed).toBe(true);
+    expect([[], [400]]).toContainEqual(statuses);
+  });
+});
+
+describe("a request line", () => {
+  test("with the whole address reaches the same path, whichever server it names", async () => {
+    for (const base of [server.url, "http://evil.example", "https://u:p@evil.example"])
+      expect((await send(get("", `${base}/v1/me`))).status).toBe(200);
+  });
+
+  test.each(["file:///etc/passwd", "ftp://x/v1/me", "v1/me", "@evil.example/v1/me", "?x", "*", "", "\\v1\\me"])(
+    "for %j is refused",
+    async (target) => {
+      expectRefusedByParser(await send(get("", target)));
+    },
+  );
+
+  test("with a fragment is an address that nothing has", async () => {
+    expectRefused(await send(get("", "/v1/me#x")), 404, "resource_not_found");
+  });
+
+  test("of another protocol, or broken up, is refused by the parser alone", async () => {
+    const refused = [
+      `GET /v1/me HTTP/2.0\r\n${ours(server)}\r\n`,
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+      `GET /v1/me HTTP/1.1\n${ours(server).replaceAll("\r\n", "\n")}\n`,
+      get("", "/v1/me\0"),
+      get("", "/v1/\tme"),
+    ];
+    for (const request of refused) {
+      const { statuses, text, closed } = await send(request);
+      // 505 is the parser's word for a version that is none: not a failure of the server.
+      expect([[400], [505]]).toContainEqual(statuses);
+      expect([text, closed]).toEqual(["", true]);
+    }
+  });
+
+  test("after another one on the same connection has an answer of its own", async () => {
+    const first = `GET /v1/me HTTP/1.1\r\n${ours(server)}\r\n`;
+    expect((await send(first + first + get("", "/v1/nothing"))).statuses).toEqual([200, 200, 404]);
+  });
+});

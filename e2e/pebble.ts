@@ -1,0 +1,79 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createCertificateAuthority } from "../server/testing/certificate-authority.ts";
+
+const programs = ["pebble", "pebble-challtestsrv"] as const;
+const patience_ms = 15_000;
+
+/** Starts the test server of Let's Encrypt, strict and unkind, for which every name leads to this machine. */
+export async function startPebble(folder: string) {
+  const [acme, management, http, tls, dns, dnsManagement] = freePorts(6) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const authority = createCertificateAuthority();
+  const { cert, key } = authority.issue({ names: ["localhost", "127.0.0.1"] });
+  const path = (name: string) => join(folder, name);
+  writeFileSync(path("pebble-cert.pem"), cert);
+  writeFileSync(path("pebble-key.pem"), key);
+  const pebble = {
+    listenAddress: `127.0.0.1:${acme}`,
+    managementListenAddress: `127.0.0.1:${management}`,
+    certificate: path("pebble-cert.pem"),
+    privateKey: path("pebble-key.pem"),
+    httpPort: http,
+    tlsPort: tls,
+    ocspResponderURL: "",
+  };
+  writeFileSync(path("pebble.json"), JSON.stringify({ pebble }));
+  const names = ["-defaultIPv4", "127.0.0.1", "-defaultIPv6", "", "-dns01", `127.0.0.1:${dns}`];
+  const none = ["-http01", "", "-https01", "", "-tlsalpn01", "", "-management", `127.0.0.1:${dnsManagement}`];
+  const start = (command: string[]) =>
+    Bun.spawn(command, {
+      env: { ...process.env, PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "20" },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+  const children = [
+    start([programs[1], ...names, ...none]),
+    start([programs[0], "-strict", "-config", path("pebble.json"), "-dnsserver", `127.0.0.1:${dns}`]),
+  ];
+  const get = (url: string) => fetch(url, { tls: { ca: authority.ca }, keepalive: false } as RequestInit);
+  const directory = `https://127.0.0.1:${acme}/dir`;
+  await answered(() => get(directory));
+  return {
+    directory,
+    /** Verifies the directory. */
+    ca: authority.ca,
+    /** Where it looks for challenges. */
+    httpPort: http,
+    /** Verifies the certificates that it gives out. */
+    root: async (): Promise<string> => await (await get(`https://127.0.0.1:${management}/roots/0`)).text(),
+    async [Symbol.asyncDispose]() {
+      for (const child of children) child.kill();
+      await Promise.all(children.map(({ exited }) => exited));
+    },
+  };
+}
+
+startPebble.available = programs.every((name) => Bun.which(name) !== null);
+
+function freePorts(count: number): number[] {
+  const listeners = Array.from({ length: count }, () =>
+    Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } }),
+  );
+  const ports = listeners.map(({ port }) => port);
+  for (const listener of listeners) listener.stop(true);
+  return ports;
+}
+
+async function answered(ask: () => Promise<unknown>): Promise<void> {
+  const end = performance.now() + patience_ms;
+  while (!(await ask().catch(() => null))) {
+    if (performance.now() > end) throw new Error("Pebble does not answer.");
+    await Bun.sleep(50);
+  }
+}

@@ -1,0 +1,61 @@
+import { connect } from "node:tls";
+import type { Json, Runnel } from "./harness.ts";
+
+/** What came back for bytes that no client would send. */
+export interface RawAnswer {
+  /** Of the first answer; 0 when the connection was closed without one. */
+  status: number;
+  /** Of every answer on this connection, in their order, without `100 Continue`. */
+  statuses: number[];
+  headers: Headers;
+  /** The body of the first answer. */
+  text: string;
+  /** Whether the server ended the connection; else there was only silence any more. */
+  closed: boolean;
+}
+
+/** The line and headers by which a request is ours. */
+export const ours = (server: Runnel, key = server.keys.test): string =>
+  `Host: ${new URL(server.url).host}\r\nAuthorization: Bearer ${key}\r\n`;
+
+/** Sends bytes as they are, one byte per character, and gives up after a silence, since some requests are never answered. */
+export function rawRequest(server: Runnel, request: string, silence_ms = 5000): Promise<RawAnswer> {
+  const { hostname, port } = new URL(server.url);
+  const { promise, resolve } = Promise.withResolvers<RawAnswer>();
+  let received = "";
+  let closed = true;
+  const socket = connect({ host: hostname, port: Number(port), ca: server.ca }, () => socket.write(request, "latin1"));
+  socket.setTimeout(silence_ms, () => {
+    closed = false;
+    socket.destroy();
+  });
+  socket.on("data", (data) => (received += data.toString("latin1")));
+  socket.on("error", () => {}); // Of a connection that the server cut: `close` follows.
+  socket.on("close", () => resolve({ ...parse(received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")), closed }));
+  return promise;
+}
+
+function parse(received: string): Omit<RawAnswer, "closed"> {
+  const [head = "", ...rest] = received.split("\r\n\r\n");
+  const [line = "", ...fields] = head.split("\r\n");
+  const headers = new Headers(fields.map((field) => field.split(/: ?(.*)/s, 2) as [string, string]));
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(line)?.[1] ?? 0);
+  return { status, statuses, headers, text: bodyOf(headers, rest.join("\r\n\r\n")) };
+}
+
+function bodyOf(headers: Headers, body: string): string {
+  const length = headers.get("content-length");
+  if (length !== null) return body.slice(0, Number(length));
+  if (headers.get("transfer-encoding") !== "chunked") return body;
+  return body.replaceAll(/[0-9a-f]+\r\n/gi, "").replaceAll("\r\n", "");
+}
+
+/** The answer as runnel itself makes every refusal; throws for anything else. */
+export function envelopeOf({ status, headers, text }: RawAnswer): Json {
+  const body: Json = JSON.parse(text);
+  const id = headers.get("x-request-id");
+  if (!/^req_[0-9a-z]{26}$/.test(id ?? "") || body.request_id !== id || typeof body.error?.code !== "string")
+    throw new Error(`Not an answer of runnel's: ${status} ${text}`);
+  return body.error;
+}

@@ -1,0 +1,307 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type ConsoleMessage, expect, type Locator, type Page, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+
+// The settings of projects in the compiled executable, as somebody changes them in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel({ keepLimits: true });
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+
+const account = { email: "owner@example.com", password: "a rather long password" };
+
+test("a project is renamed, limited, put away, taken back and deleted, by mouse and keyboard", async ({
+  page,
+}, info) => {
+  test.setTimeout(120_000); // Each of the many states is looked through by axe.
+  const complaints = watch(page);
+  const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`), fullPage: true });
+  const section = (name: string) => page.getByRole("region", { name, exact: true });
+  const saved = (name: string) => expect(section(name).getByRole("status")).toHaveText("Saved");
+
+  await test.step("the page shows what is set, and by default the defaults", async () => {
+    await setUp(page);
+    await page.getByRole("link", { name: "Settings" }).click();
+    await expect(page).toHaveURL(/\/dashboard\/settings$/);
+    await expect(page.getByRole("link", { name: "Settings" })).toHaveAttribute("aria-current", "page");
+    await expect(section("Project").getByLabel("Name")).toHaveValue("default");
+    for (const [label, number] of [
+      ["Reads, per minute", "600"],
+      ["Run creations, per minute", "120"],
+      ["Other writes, per minute", "300"],
+      ["Runs in progress, at once", "20"],
+    ] as const)
+      await expect(section("Limits").getByLabel(label)).toHaveValue(number);
+    for (const radio of await section("Limits")
+      .getByRole("radio", { name: /Default/ })
+      .all())
+      await expect(radio).toBeChecked();
+    await shot("settings");
+  });
+
+  await test.step("a name that cannot be is refused at the field, and a name that can be is everywhere", async () => {
+    const name = section("Project").getByLabel("Name");
+    await name.fill("a b");
+    await name.press("Enter");
+    await expect(name).toHaveAccessibleDescription(/1 to 64 letters/);
+    await expect(name).toHaveAttribute("aria-invalid", "true");
+    await expect(name).toBeFocused();
+    await name.fill("shop");
+    await name.press("Enter");
+    await saved("Project");
+    await expect(switcher(page, "shop")).toBeVisible();
+    await expect(page).toHaveTitle(/Settings · shop/);
+  });
+
+  await test.step("a limit that is saved holds for the very next request", async () => {
+    const reads = section("Limits").getByLabel("Reads, per minute");
+    await reads.fill("many");
+    await section("Limits").getByRole("button", { name: "Save limits" }).click();
+    await expect(reads).toHaveAccessibleDescription(/whole number/);
+    await expect(reads).toBeFocused();
+    await reads.fill("-3");
+    await reads.press("Enter");
+    await expect(reads).toHaveAttribute("aria-invalid", "true");
+    await expect(reads).toHaveAccessibleDescription(/greater or equal to 0/);
+    await expectAccessible(page, "refused limit");
+    await shot("refused");
+    await reads.fill("5");
+    await reads.press("Enter");
+    await saved("Limits");
+    expect((await server.get("/v1/agents")).headers.get("x-ratelimit-limit")).toBe("5");
+    await choose(row(page, "Reads"), "Off");
+    await choose(row(page, "Runs in progress"), "Number");
+    await section("Limits").getByLabel("Runs in progress, at once").fill("7");
+    await section("Limits").getByRole("button", { name: "Save limits" }).click();
+    await saved("Limits");
+    await page.reload();
+    await expect(row(page, "Reads").getByRole("radio", { name: "Off" })).toBeChecked();
+    await expect(section("Limits").getByLabel("Runs in progress, at once")).toHaveValue("7");
+    const { stdout } = await server.command("projects", "limits", "shop", "--json");
+    expect(JSON.parse(stdout).limits).toMatchObject({
+      reads_per_minute: 0,
+      runs_in_progress: 7,
+      writes_per_minute: null,
+    });
+  });
+
+  await test.step("what somebody else sets meanwhile is not undone by a save here", async () => {
+    await section("Limits").getByLabel("Run creations, per minute").fill("99");
+    await server.command("projects", "limits", "shop", "--writes-per-minute", "88");
+    await section("Limits").getByRole("button", { name: "Save limits" }).click();
+    await saved("Limits");
+    await expect(section("Limits").getByLabel("Other writes, per minute")).toHaveValue("88");
+    await expect(section("Limits").getByLabel("Run creations, per minute")).toHaveValue("99");
+  });
+
+  await test.step("a choice can be made and discarded by keyboard alone", async () => {
+    const reads = row(page, "Reads");
+    await reads.getByRole("radio", { name: "Off" }).focus();
+    await page.keyboard.press("ArrowLeft");
+    await expect(reads.getByRole("radio", { name: /Default/ })).toBeChecked();
+    await expect(section("Limits").getByLabel("Reads, per minute")).toHaveValue("600");
+    const discard = section("Limits").getByRole("button", { name: "Discard" });
+    await discard.focus();
+    await page.keyboard.press("Enter");
+    await expect(reads.getByRole("radio", { name: "Off" })).toBeChecked();
+    await expect(discard).toBeHidden();
+  });
+
+  await test.step("keeping runs for fewer days asks first and says what is deleted", async () => {
+    await section("Retention").getByLabel("Live runs, days", { exact: true }).fill("30");
+    await section("Retention").getByRole("button", { name: "Save retention" }).click();
+    const dialog = page.getByRole("alertdialog");
+    await expect(dialog).toContainText("Live runs that ended more than 30 days ago are deleted.");
+    await expectAccessible(page, "retention asks");
+    await shot("retention");
+    await dialog.getByRole("button", { name: "Change nothing" }).click();
+    expect(await retention("shop")).toEqual({ runs_days: null, traces_days: null });
+    await section("Retention").getByRole("button", { name: "Save retention" }).click();
+    await dialog.getByRole("button", { name: "Save and delete" }).click();
+    await saved("Retention");
+    expect(await retention("shop")).toEqual({ runs_days: 30, traces_days: null });
+    await choose(row(page, "Live runs"), "For ever");
+    await section("Retention").getByRole("button", { name: "Save retention" }).click();
+    await saved("Retention");
+    expect(await retention("shop")).toEqual({ runs_days: null, traces_days: null });
+  });
+
+  await test.step("a server that does not answer leaves the form as it was filled in, to be sent again", async () => {
+    const writes = section("Limits").getByLabel("Other writes, per minute");
+    await page.context().setOffline(true);
+    await writes.fill("77");
+    await section("Limits").getByRole("button", { name: "Save limits" }).click();
+    await expect(section("Limits").getByRole("alert")).toContainText("The server does not answer");
+    await expect(writes).toHaveValue("77");
+    await shot("offline");
+    await page.context().setOffline(false);
+    await section("Limits").getByRole("button", { name: "Save limits" }).click();
+    await saved("Limits");
+    await expect(section("Limits").getByRole("alert")).toBeHidden();
+  });
+
+  await test.step("a new project is made from the switcher, shown at once, and two have two names", async () => {
+    await openNewProject(page, "shop");
+    const dialog = page.getByRole("dialog", { name: "New project" });
+    await expect(dialog.getByLabel("Name")).toBeFocused();
+    await dialog.getByLabel("Name").fill("shop");
+    await page.keyboard.press("Enter");
+    await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription(/already a project/);
+    await expectAccessible(page, "new project");
+    await shot("new-project");
+    await dialog.getByLabel("Name").fill("lab");
+    await page.keyboard.press("Enter");
+    await expect(dialog).toBeHidden();
+    await expect(switcher(page, "lab")).toBeVisible();
+    await expect(section("Project").getByLabel("Name")).toHaveValue("lab");
+    await switcher(page, "lab").click();
+    await expect(page.getByRole("menuitemradio", { name: "lab" })).toBeChecked();
+    await shot("switcher");
+    await page.getByRole("menuitemradio", { name: "shop" }).click();
+    await expect(section("Limits").getByLabel("Other writes, per minute")).toHaveValue("77");
+  });
+
+  for (const [theme, width] of [
+    ["light", 1280],
+    ["dark", 1280],
+    ["light", 900],
+    ["light", 360],
+    ["dark", 360],
+  ] as const)
+    await test.step(`it is accessible and fits, ${theme}, ${width} wide`, async () => {
+      await page.evaluate((value) => localStorage.setItem("runnel.theme", value), theme);
+      await page.setViewportSize({ width, height: width < 500 ? 780 : 1400 });
+      await page.reload();
+      await expect(section("Project").getByLabel("Name")).toHaveValue("shop");
+      await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
+      await expectAccessible(page, `settings, ${theme}, ${width}`);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      const { across, down } = await page.locator("#main").evaluate((frame) => {
+        const body = frame.querySelector(":scope > div")!;
+        return { across: body.scrollWidth - body.clientWidth, down: frame.scrollHeight - frame.clientHeight };
+      });
+      expect([across, down]).toEqual([0, 0]); // The page scrolls within its frame, downwards, and the head stays.
+      await shot(`settings-${theme}-${width}`);
+      if (width > 500) return;
+      await section("Limits").getByRole("button", { name: "Save limits" }).scrollIntoViewIfNeeded();
+      await shot(`settings-${theme}-${width}-limits`);
+    });
+  await page.setViewportSize({ width: 1280, height: 900 });
+
+  await test.step("archiving refuses the project's keys at once, and taking it back lets them in again", async () => {
+    expect((await server.get("/v1/agents")).status).toBe(200);
+    await section("Archive or delete").getByRole("button", { name: "Archive project" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Archive shop" });
+    await expect(dialog.getByRole("button", { name: "Keep it in use" })).toBeFocused();
+    await expectAccessible(page, "archive asks");
+    await dialog.getByRole("button", { name: "Archive project" }).click();
+    await expect(page.getByText(/shop is archived/)).toBeVisible();
+    await expect(switcher(page, "lab")).toBeVisible();
+    expect((await server.get("/v1/agents")).status).toBe(401);
+    await expectAccessible(page, "one archived");
+    await shot("archived");
+    await page.getByRole("button", { name: "Unarchive project shop" }).click();
+    await expect(page.getByText(/shop is in use again/)).toBeVisible();
+    expect((await server.get("/v1/agents")).status).toBe(200);
+  });
+
+  await test.step("a project is deleted only by its typed name, and without any there is a way to a new one", async () => {
+    await switcher(page, "lab").or(switcher(page, "shop")).click();
+    await page.getByRole("menuitemradio", { name: "lab" }).click();
+    await deleteShown(page, "lab", shot);
+    await expect(page.getByText("lab is deleted.")).toBeVisible();
+    await deleteShown(page, "shop");
+    await expect(page.getByText("No project in use")).toBeVisible();
+    expect((await server.get("/v1/agents")).status).toBe(401);
+    await expectAccessible(page, "no project");
+    await shot("no-project");
+    await page.getByRole("button", { name: "New project" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("again");
+    await page.keyboard.press("Enter");
+    await expect(switcher(page, "again")).toBeVisible();
+    await expect(section("Project").getByLabel("Name")).toHaveValue("again");
+  });
+
+  await test.step("a project that is archived elsewhere is not shown as if it were in use", async () => {
+    await server.command("projects", "create", "other");
+    await server.command("projects", "archive", "again");
+    await section("Project").getByLabel("Name").fill("later");
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    await expect(page.getByText("This project is not in use any more").or(switcher(page, "other"))).toBeVisible();
+  });
+
+  await test.step("a session that ended elsewhere leads to the sign-in page instead of saving", async () => {
+    await page.goto(`${server.url}/dashboard/settings`);
+    await section("Project").getByLabel("Name").fill("nobody");
+    await page.evaluate(() =>
+      fetch("/console/api/logout", {
+        method: "POST",
+        headers: { "x-runnel-console": "1", "content-type": "application/json" },
+        body: "{}",
+      }),
+    );
+    await section("Project").getByRole("button", { name: "Save name" }).click();
+    await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+    expect((await server.command("projects", "list")).stdout).not.toContain("nobody");
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+async function setUp(page: Page): Promise<void> {
+  await page.goto(server.setupUrl);
+  await page.getByLabel("Email").fill(account.email);
+  await page.getByLabel("Password", { exact: true }).fill(account.password);
+  await page.getByLabel("Repeat the password").fill(account.password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+}
+
+const switcher = (page: Page, project: string): Locator => page.getByRole("button", { name: `Project ${project}` });
+
+const row = (page: Page, label: string): Locator => page.getByRole("group", { name: label, exact: true });
+
+const choose = (setting: Locator, choice: string): Promise<void> => setting.getByText(choice, { exact: true }).click();
+
+async function openNewProject(page: Page, current: string): Promise<void> {
+  await switcher(page, current).click();
+  await page.getByRole("menuitem", { name: "New project" }).click();
+}
+
+async function deleteShown(page: Page, name: string, shot?: (name: string) => Promise<unknown>): Promise<void> {
+  await page.getByRole("button", { name: "Delete project", exact: true }).click();
+  const dialog = page.getByRole("alertdialog", { name: `Delete ${name}` });
+  const act = dialog.getByRole("button", { name: "Delete project" });
+  await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+  await expect(act).toBeDisabled();
+  await dialog.getByLabel(`Type ${name} to go on`).fill(name.slice(1));
+  await expect(act).toBeDisabled();
+  await dialog.getByLabel(`Type ${name} to go on`).fill(name);
+  await expectAccessible(page, "delete asks");
+  await shot?.("delete");
+  await act.click();
+}
+
+async function retention(project: string): Promise<unknown> {
+  const { stdout } = await server.command("projects", "retention", project, "--env", "live", "--json");
+  return JSON.parse(stdout).retention.live;
+}
+
+async function expectAccessible(page: Page, place: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, nodes }) => `${place}: ${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  expect(found).toEqual([]);
+}
+
+/** What the page complained of, but for the lines that a browser writes by itself of each refusal and of no network. */
+function watch(page: Page): string[] {
+  const complaints: string[] = [];
+  const foreseen = (message: ConsoleMessage) =>
+    /the server responded with a status of (400|401|404|409)|net::ERR_/.test(message.text());
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && !foreseen(message)) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return complaints;
+}

@@ -1,0 +1,62 @@
+import type { Environment } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
+import type { Actor } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import type { Principal } from "../http/auth.ts";
+import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+
+interface Row {
+  id: string;
+  project_id: string | null;
+  environment: Environment | null;
+  action: string;
+  actor_type: Actor["type"];
+  actor_id: string;
+  ip: string | null;
+  request_id: string | null;
+  target_type: string | null;
+  target_id: string | null;
+  details: string;
+  created_at_ms: number;
+}
+
+export type AuditStore = ReturnType<typeof createAuditStore>;
+
+/** The audit log as it is read; `db/audit.ts` writes it. */
+export const createAuditStore = ({ db }: { db: Pick<Db, "sqlite"> }) => ({
+  list: (principal: Principal, page: Page) =>
+    toList(
+      listRows<Row>(db, {
+        table: "audit_log",
+        scope: principal,
+        within: visibleTo(principal),
+        page,
+        where: ownOf(principal),
+      }),
+      toEntry,
+    ),
+});
+
+/** What concerns both environments is for either; what concerns the whole server is for its operators alone. */
+function visibleTo({ kind, project_id, environment }: Principal): Condition {
+  const sql = "project_id = ? AND (environment = ? OR environment IS NULL)";
+  return { sql: kind === "user" ? `(${sql}) OR project_id IS NULL` : sql, values: [project_id, environment] };
+}
+
+/** A key that is bound to some agents reads what it did itself: the rest would name the other agents. */
+const ownOf = ({ agent_ids, id }: Principal): Condition[] =>
+  agent_ids ? [{ sql: "actor_type = 'api_key' AND actor_id = ?", values: [id] }] : [];
+
+const toEntry = (row: Row) => ({
+  id: row.id,
+  object: "audit_entry" as const,
+  action: row.action,
+  actor: { type: row.actor_type, id: row.actor_id, ip: row.ip },
+  target: row.target_type === null ? null : { type: row.target_type, id: row.target_id },
+  details: JSON.parse(row.details) as Record<string, unknown>,
+  request_id: row.request_id,
+  metadata: {},
+  created_at: timestamp(row.created_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});

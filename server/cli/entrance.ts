@@ -1,0 +1,65 @@
+import type { DataDir } from "../db/data-dir.ts";
+import type { Certificate } from "../lib/certificate.ts";
+import type { Log } from "../lib/log.ts";
+import { type CertificateSource, openCertificate } from "./certificate-source.ts";
+import type { ListenPlan } from "./listen-plan.ts";
+import { createListener, type Handle } from "./listener.ts";
+import { type PlainRequests, refusePlain } from "./refuse-plain.ts";
+
+/** The ports that requests come in by, and the certificate that stands at the door. */
+export type Entrance = Awaited<ReturnType<typeof openEntrance>>;
+
+/** Listens as planned. Requests wait until they are let in; throws when a port is taken. */
+export async function openEntrance(plan: ListenPlan, dir: DataDir, log: Log) {
+  const source = await openCertificate(plan, dir, log);
+  let certificate: Certificate | null = source?.first ?? null;
+  let handle: Handle | null = null;
+  const { promise: opened, resolve: open } = Promise.withResolvers<Handle>();
+  const enter: Handle = (request) => (handle ? handle(request) : opened.then((admitted) => admitted(request)));
+  const listener = createListener({ ...plan, certificate, handle: enter, log });
+  const refused = plan.httpPort === null || !source ? null : await openPlain(plan.httpPort, source.answer);
+  let onRenewed = () => {};
+  const certified = source?.start((newer) => {
+    certificate = newer;
+    listener.renew(newer);
+    onRenewed();
+  });
+  // What renewal tools send. A terminal sends it when it is closed, and then it means what it always did: the end.
+  if (source && !process.stdin.isTTY) process.on("SIGHUP", source.look);
+
+  return {
+    port: listener.port,
+    /** Where plain HTTP is refused; null for nowhere. */
+    httpPort: refused?.port ?? null,
+    certificate: () => certificate,
+    isPlain: (request: Request): boolean => refused?.has(request) ?? false,
+    isVouchedFor: (): boolean => certificate?.self_signed === false,
+    peerOf: (request: Request): string | null => (refused?.has(request) ? refused : listener).peerOf(request),
+    letIn(admitted: Handle): void {
+      handle = admitted;
+      open(admitted);
+    },
+    /** Settles when the certificate is there that was needed at once, or could not be had. */
+    certified: certified ?? Promise.resolve(),
+    /** Who is told when there is another certificate. */
+    onRenewed(tell: () => void): void {
+      onRenewed = tell;
+    },
+    /** Takes no more requests. Settles when the last answer is out; streams are waited for too. */
+    async stop(): Promise<void> {
+      source?.stop();
+      await Promise.all([refused?.stop(), listener.stop()]);
+    },
+    /** Cuts what is still open. */
+    cut: listener.cut,
+  };
+
+  async function openPlain(port: number, answer: CertificateSource["answer"]): Promise<PlainRequests> {
+    try {
+      return refusePlain({ host: plan.host, port, answer, handle: enter });
+    } catch (error) {
+      await listener.cut(); // Or it would keep a process alive that has nothing to do.
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { dlopen, FFIType, ptr } from "bun:ffi";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/**
+ * Has the system give every new connection on a port to the second socket that listens there, as soon as there is one,
+ * and to the only one otherwise. Without this it deals them out to both, and closing one loses what was dealt to it and
+ * not yet taken. Answers whether the system can do that: Linux alone can.
+ */
+export function leadToSecond(port: number): boolean {
+  if (process.platform !== "linux") return false;
+  try {
+    const descriptor = descriptorOf(port);
+    return descriptor !== null && attach(descriptor);
+  } catch {
+    return false; // A system without /proc, or with another C library.
+  }
+}
+
+/** The socket of this process that listens on a port. The runtime does not tell. */
+function descriptorOf(port: number): number | null {
+  const inodes = new Set(["tcp", "tcp6"].flatMap((family) => listenersOf(family, port)));
+  for (const name of readdirSync("/proc/self/fd"))
+    if (inodes.has(targetOf(`/proc/self/fd/${name}`))) return Number(name);
+  return null;
+}
+
+function listenersOf(family: string, port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const lines = readFileSync(`/proc/self/net/${family}`, "utf8").split("\n").slice(1);
+  const columns = lines.map((line) => line.trim().split(/\s+/));
+  return columns.flatMap(([, local, , state, , , , , , inode]) =>
+    state === listening && local?.endsWith(suffix) ? [`socket:[${inode}]`] : [],
+  );
+}
+
+const listening = "0A";
+
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return ""; // Closed since it was listed.
+  }
+}
+
+const [socketLevel, attachReusePortFilter] = [1, 51]; // SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF
+
+// A filter of one instruction: "the answer is 1", which names the group's second socket. When there is none, the answer
+// counts for nothing and the system chooses as ever.
+function attach(descriptor: number): boolean {
+  const { symbols, close } = dlopen("libc.so.6", {
+    setsockopt: { args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+  });
+  const instruction = Buffer.alloc(8);
+  instruction.writeUInt16LE(0x06, 0);
+  instruction.writeUInt32LE(1, 4);
+  const program = Buffer.alloc(16);
+  program.writeUInt16LE(1, 0);
+  program.writeBigUInt64LE(BigInt(ptr(instruction)), 8);
+  const done = symbols.setsockopt(descriptor, socketLevel, attachReusePortFilter, ptr(program), program.length) === 0;
+  close();
+  return done;
+}

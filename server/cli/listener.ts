@@ -1,0 +1,155 @@
+import type { Certificate } from "../lib/certificate.ts";
+import type { Log } from "../lib/log.ts";
+import { CliError } from "./exit-code.ts";
+import { leadToSecond } from "./lead-connections.ts";
+
+export type Handle = (request: Request) => Response | Promise<Response>;
+
+export interface ListenerOptions {
+  host: string;
+  port: number;
+  /** Null for plain HTTP. */
+  certificate: Certificate | null;
+  handle: Handle;
+  log: Log;
+}
+
+/** The door that requests come in by. */
+export interface Listener {
+  port: number;
+  /** From now on new connections get this certificate; those that are open go on. */
+  renew(certificate: Certificate): void;
+  peerOf(request: Request): string | null;
+  /** Takes no more connections. Settles when the last answer is out; streams are waited for too. */
+  stop(): Promise<void>;
+  /** Cuts what is still open. */
+  cut(): Promise<void>;
+}
+
+/** What every listener of runnel has in common. */
+export const listenDefaults = {
+  idleTimeout: 30,
+  maxRequestBodySize: 128 * 1024 * 1024, // The routes have limits of their own, which answer with an explanation.
+  development: false,
+  reusePort: false, // Said aloud: outside of development it is on otherwise, and two servers would share a port silently.
+} as const;
+
+// How long the old listener stays after it was replaced. Handshakes that were begun with it take a few round trips, and
+// a connection that waits for its next request ends by itself after `idleTimeout`: cut before, it could cost a request
+// that is just on its way. Where new connections cannot be led away from it, it has to go soon.
+const retire_ms = (listenDefaults.idleTimeout + 5) * 1000;
+const retireEarly_ms = 3000; // When the next certificate waits.
+const retireShared_ms = 200;
+
+/** Listens; throws when the port is taken. */
+export function createListener(options: ListenerOptions): Listener {
+  if (options.certificate) refuseTaken(options); // Else a second server of the same user would share the port silently.
+  const open = (certificate: Certificate | null, port: number): Door => openDoor({ ...options, certificate, port });
+  let current = open(options.certificate, options.port);
+  const port = current.server.port!;
+  const led = options.certificate !== null && leadToSecond(port);
+  /** Listeners that were replaced and still have connections: a stream lives as long as its run. */
+  const old = new Set<Door>();
+  let waiting: Certificate | null = null;
+  let wake = () => {};
+  let retiring = false;
+  let closed = false;
+
+  // One after another: of three sockets on the port new connections would get the middle one.
+  async function replace(): Promise<void> {
+    retiring = true;
+    for (let next = waiting; next && !closed; next = waiting) {
+      waiting = null;
+      const before = current;
+      try {
+        current = open(next, port);
+      } catch (error) {
+        options.log.error("the new certificate cannot be served; the one before stays", { error });
+        continue;
+      }
+      before.last = true;
+      old.add(before);
+      await retirement();
+      void before.server.stop(false).then(() => old.delete(before));
+    }
+    retiring = false;
+  }
+
+  async function retirement(): Promise<void> {
+    const begun = performance.now();
+    if (!led) return await Bun.sleep(retireShared_ms);
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const timer = setTimeout(resolve, retire_ms);
+    timer.unref();
+    await asked;
+    clearTimeout(timer);
+    await Bun.sleep(Math.max(0, Math.min(retireEarly_ms, retire_ms) - (performance.now() - begun)));
+  }
+
+  const all = () => [current, ...old].map(({ server }) => server);
+  return {
+    port,
+    renew(certificate) {
+      waiting = certificate;
+      if (retiring) wake();
+      else void replace();
+    },
+    // Any server knows the peer of every request, also of one that another server took.
+    peerOf: (request) => current.server.requestIP(request)?.address.replace(mappedPrefix, "") ?? null,
+    async stop() {
+      closed = true;
+      await Promise.all(all().map((server) => server.stop(false)));
+    },
+    cut: async () => void (await Promise.all(all().map((server) => server.stop(true)))),
+  };
+}
+
+/** On a socket for both families the system shows IPv4 addresses in the other's clothes. */
+const mappedPrefix = /^::ffff:(?=\d+\.)/i;
+
+interface Door {
+  server: Bun.Server<undefined>;
+  /** It was replaced: each answer is its connection's last, and the client's next request gets to the new one. */
+  last: boolean;
+}
+
+function openDoor({ host, port, certificate, handle }: Omit<ListenerOptions, "log">): Door {
+  const tls = certificate && { cert: certificate.cert, key: certificate.key };
+  const door: Omit<Door, "server"> & { server?: Door["server"] } = { last: false };
+  const fetch: Handle = (request) => (door.last ? lastAnswer(handle(request)) : handle(request));
+  try {
+    const options = { ...listenDefaults, hostname: host, port, fetch };
+    door.server = Bun.serve({ ...options, ...(tls && { tls, reusePort: true }) });
+    return door as Door;
+  } catch (error) {
+    throw explained(error, host, port);
+  }
+}
+
+async function lastAnswer(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
+  response.headers.set("connection", "close");
+  return response;
+}
+
+function refuseTaken({ host, port }: ListenerOptions): void {
+  if (port === 0) return;
+  try {
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+  } catch (error) {
+    throw explained(error, host, port);
+  }
+}
+
+/** Says what to do about a port that cannot be had. */
+export function explained(error: unknown, host: string, port: number, flag = "--port"): unknown {
+  const { code } = error as { code?: string };
+  if (code === "EADDRINUSE")
+    return new CliError(`Port ${port} of ${host} is taken. ${flag} gives another one, 0 any free one.`);
+  if (code === "EACCES")
+    return new CliError(
+      `Port ${port} may not be opened by this user. Allow it: setcap cap_net_bind_service=+ep on the executable, or AmbientCapabilities=CAP_NET_BIND_SERVICE in its systemd unit.`,
+    );
+  return error;
+}

@@ -1,0 +1,60 @@
+import { newId } from "../core/ids.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "./open.ts";
+
+/** Who changes something, and from where. On the command line it is an account of the machine. */
+export interface Actor {
+  type: "api_key" | "user" | "cli";
+  id: string;
+  ip: string | null;
+  request_id: string | null;
+}
+
+/** What may be changed, and by whom: a store's first argument wherever the change is one for the audit log. */
+export interface Author extends Scope {
+  readonly actor: Actor;
+}
+
+export interface AuditNote {
+  /** Null for what concerns the whole server: operators alone see it. */
+  scope: Scope | { project_id: string; environment: null } | null;
+  actor: Actor;
+  /** `<what>.<done>`, such as `agent.updated`. */
+  action: string;
+  target: { type: string; id: string } | null;
+  /** Anybody who may read the log reads this for a year: names and numbers, and never a secret or a user's text. */
+  details?: Record<string, unknown>;
+}
+
+/** The only writer of the audit log. */
+export type Audit = ReturnType<typeof createAudit>;
+
+export function createAudit({ db, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
+  const insert = db.sqlite.query("INSERT INTO audit_log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const deletion = db.sqlite.query(
+    "DELETE FROM audit_log WHERE rowid IN (SELECT rowid FROM audit_log WHERE created_at_ms < ? LIMIT ?)",
+  );
+
+  return {
+    /** Within the write that makes the change: what is rolled back was not done, and is not told of. */
+    note({ scope, actor, action, target, details = {} }: AuditNote): void {
+      insert.run(
+        newId("audit_entry", now()),
+        scope?.project_id ?? null,
+        scope?.environment ?? null,
+        action,
+        actor.type,
+        actor.id,
+        actor.ip,
+        actor.request_id,
+        target?.type ?? null,
+        target?.id ?? null,
+        JSON.stringify(details),
+        now(),
+      );
+    },
+
+    /** Within a write: deletes up to `limit` entries that are older than this, and answers how many those were. */
+    forgetOlder: (than_ms: number, limit: number): number => deletion.run(than_ms, limit).changes,
+  };
+}

@@ -1,0 +1,153 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { backUp } from "./backup.ts";
+import { faultsOf } from "./check.ts";
+import { openDataDir } from "./data-dir.ts";
+import { noteMasterKeyId } from "./key-fact.ts";
+import { openDatabase } from "./open.ts";
+import { restore } from "./restore.ts";
+
+const keyOf = (byte: number): string => new Uint8Array(32).fill(byte).toHex();
+const [oldKey, newKey] = [keyOf(1), keyOf(2)];
+
+/** A data directory with a key, and a database of which a part still stands in its log; and a backup with another key. */
+function stage({ broken = false } = {}) {
+  const folder = temporaryFolder();
+  const [backup, data] = ["backup.db", "data"].map(folder.file) as [string, string];
+  makeBackup(folder.file("source.db"), backup);
+  mkdirSync(data, { mode: 0o700 });
+  const file = (name: string) => join(data, name);
+  makeOld(folder.file("old.db"), file("runnel.db"));
+  writeFileSync(file("master.key"), `${oldKey}\n`);
+  if (broken) writeFileSync(file("runnel.db"), readFileSync(file("runnel.db")).fill(0xa5, 0, 100));
+  const before = ["runnel.db", "runnel.db-wal"].map((name) => readFileSync(file(name)));
+
+  return {
+    file,
+    before,
+    /** Replaces the database in a process of its own, which may die; answers whether it did. */
+    restoreIt: (failpoint: string): boolean =>
+      dies(
+        failpoint,
+        "restore.ts",
+        `restore(${JSON.stringify(backup)}, ${JSON.stringify(file("runnel.db"))},
+        { force: true, masterKey: null })`,
+      ),
+    openIt: (failpoint = ""): boolean =>
+      dies(failpoint, "data-dir.ts", `openDataDir(${JSON.stringify(data)}, { lock: false })`),
+    restore: () => restore(backup, file("runnel.db"), { force: true, masterKey: null }),
+    open: () => openDataDir(data, { lock: false }),
+    names: () =>
+      readdirSync(data)
+        .filter((name) => name !== "lock.db")
+        .sort(),
+    key: () => readFileSync(file("master.key"), "utf8").trim(),
+    [Symbol.dispose]: folder[Symbol.dispose],
+  };
+}
+
+function makeBackup(source: string, backup: string): void {
+  const db = openDatabase(source);
+  db.sqlite.run("INSERT INTO facts VALUES ('new', '')");
+  noteMasterKeyId(db.sqlite, Uint8Array.fromHex(newKey));
+  backUp(source, backup, { masterKey: Uint8Array.fromHex(newKey) });
+  db.close();
+}
+
+function makeOld(source: string, path: string): void {
+  openDatabase(source).close();
+  const db = openDatabase(source);
+  db.sqlite.run("INSERT INTO facts VALUES ('old', '')");
+  for (const part of ["", "-wal"]) writeFileSync(path + part, readFileSync(source + part), { mode: 0o600 });
+  db.close();
+}
+
+function dies(failpoint: string, file: string, call: string): boolean {
+  const name = call.slice(0, call.indexOf("("));
+  const program = `const { ${name} } = await import(${JSON.stringify(join(import.meta.dir, file))}); ${call};`;
+  const env = { ...process.env, RUNNEL_FAILPOINT: failpoint };
+  const { signalCode, exitCode } = Bun.spawnSync([process.execPath, "-e", program], { env, stderr: "inherit" });
+  expect(signalCode ?? exitCode).toBe(signalCode ? "SIGKILL" : 0);
+  return signalCode !== undefined;
+}
+
+function factsIn(path: string): string[] {
+  using sqlite = new Database(path, { readonly: true });
+  expect(faultsOf(sqlite, "full")).toEqual([]);
+  const facts = sqlite.query<{ name: string }, []>("SELECT name FROM facts WHERE name IN ('old', 'new')").all();
+  return facts.map(({ name }) => name);
+}
+
+const find = (names: string[], what: RegExp): string[] => names.filter((name) => what.test(name));
+
+test.each([false, true])(
+  "a restore that dies at any of its steps leaves the old database with its log and key, or the new one with its own (old one broken: %s)",
+  (broken) => {
+    const seen = new Set<string>();
+    for (let point = 1, died = true; died; point++) {
+      using at = stage({ broken });
+      died = at.restoreIt(`mid_restore:${point}`);
+      at.open();
+      const isNew = at.key() === newKey;
+      seen.add(isNew ? "new" : "old");
+      const [database, log] = isNew ? find(at.names(), /^runnel\.db\.replaced/) : ["runnel.db", "runnel.db-wal"];
+      if (isNew) expect(factsIn(at.file("runnel.db"))).toEqual(["new"]);
+      if (broken) expect([database, log].map((name) => readFileSync(at.file(name!)))).toEqual(at.before);
+      else expect(factsIn(at.file(database!))).toEqual(["old"]);
+      const kept = find(at.names(), /^master\.key\.replaced/);
+      expect(kept.map((name) => readFileSync(at.file(name), "utf8").trim())).toEqual(isNew ? [oldKey] : []);
+      expect(find(at.names(), /db\.restored$/)).toEqual([]);
+      if (!died) expect(point).toBeGreaterThan(6);
+    }
+    expect(seen).toEqual(new Set(["old", "new"]));
+  },
+);
+
+test("a restore is finished by whoever opens the data directory, however often that dies, and names what it keeps", () => {
+  using at = stage({ broken: true });
+  const decided = 3;
+  expect(at.restoreIt(`mid_restore:${decided}`)).toBe(true);
+  expect(find(at.names(), /restored$/)).toHaveLength(2);
+  let point = 1;
+  while (at.openIt(`mid_restore:${point}`)) point++;
+  expect(point).toBeGreaterThan(3);
+  expect(at.key()).toBe(newKey);
+  expect(factsIn(at.file("runnel.db"))).toEqual(["new"]);
+  const stamp = String.raw`replaced-[\dTZ-]+`;
+  expect(at.names()).toEqual([
+    "master.key",
+    expect.stringMatching(new RegExp(`^master\\.key\\.${stamp}$`)),
+    "runnel.db",
+    expect.stringMatching(new RegExp(`^runnel\\.db\\.${stamp}$`)),
+    expect.stringMatching(new RegExp(`^runnel\\.db\\.${stamp}-wal$`)),
+  ]);
+});
+
+test("what is kept of the old state is answered by its names", () => {
+  using at = stage({ broken: true });
+  const { replaced, replaced_log, replaced_key } = at.restore();
+  expect([replaced, replaced_log].map((path) => readFileSync(path!))).toEqual(at.before);
+  expect(readFileSync(replaced_key!, "utf8").trim()).toBe(oldKey);
+});
+
+test("a restore whose key cannot be written changes nothing", () => {
+  using at = stage();
+  mkdirSync(at.file("master.key.restored"));
+  expect(at.restore).toThrow();
+  expect([at.key(), factsIn(at.file("runnel.db"))]).toEqual([oldKey, ["old"]]);
+  expect(at.names().filter((name) => name.includes("replaced"))).toEqual([]);
+});
+
+test("nobody opens the data directory while a restore is carried out", () => {
+  using at = stage();
+  expect(at.restoreIt("mid_restore:3")).toBe(true);
+  using lock = new Database(at.file("lock.db"), { create: true });
+  lock.run("BEGIN EXCLUSIVE"); // As the process holds it that is at it.
+  expect(at.open).toThrow("is in use");
+  lock.run("ROLLBACK");
+  at.open();
+  expect(existsSync(at.file("runnel.db.restored"))).toBe(false);
+});

@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test";
+import { testApp } from "../testing/test-app.ts";
+import { openDatabase } from "./open.ts";
+
+// Asked of the database and not of a list: a table is covered by the migration that makes it.
+const { sqlite } = openDatabase(":memory:");
+
+interface Column {
+  name: string;
+  notnull: number;
+}
+
+const tables = sqlite
+  .query<{ name: string }, []>(
+    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'",
+  )
+  .all()
+  .map(({ name }) => name);
+const columnsOf = (table: string): Column[] =>
+  sqlite.query<Column, [string]>('SELECT name, "notnull" FROM pragma_table_info(?)').all(table);
+const has = (table: string, ...names: string[]): boolean =>
+  names.every((name) => columnsOf(table).some((column) => column.name === name));
+const scoped = tables.filter((table) => has(table, "project_id", "environment"));
+
+/** The columns of every reference of a table, and those that they point to. */
+function referencesOf(table: string): { target: string; from: string[]; to: string[] }[] {
+  const rows = sqlite
+    .query<{ id: number; target: string; from: string; to: string | null }, [string]>(
+      'SELECT id, "table" AS target, "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq',
+    )
+    .all(table);
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map((group) => ({
+    target: group[0]!.target,
+    from: group.map(({ from }) => from),
+    to: group.map(({ to }) => to ?? "id"),
+  }));
+}
+
+const uniqueKeysOf = (table: string): string[][] =>
+  sqlite
+    .query<{ name: string }, [string]>('SELECT name FROM pragma_index_list(?) WHERE "unique" = 1')
+    .all(table)
+    .map(({ name }) =>
+      sqlite
+        .query<{ name: string }, [string]>("SELECT name FROM pragma_index_info(?)")
+        .all(name)
+        .map((one) => one.name),
+    );
+
+// The server's own: accounts, connections, facts. Rows of the last three hang on a run, and have its project.
+const ofNobody = ["projects", "model_connections", "users", "sessions", "facts", "setup_tokens"];
+const ofARun = ["run_events", "run_blobs"];
+// The log tells of both environments, and of the server itself.
+const ofMore = ["audit_log"];
+// Outlives what it names, or may name what is no row: to be read within the project and environment only.
+const loose = ["runs.agent_id", "runs.thread_id", "runs.session_id", "runs.user_id", "idempotency_keys.run_id"];
+
+test("every table belongs to a project and an environment, or is named here with its reason", () => {
+  const others = tables.filter((table) => !scoped.includes(table) || ofMore.includes(table));
+  expect(others.sort()).toEqual([...ofNobody, ...ofARun, ...ofMore].sort());
+  for (const table of scoped.filter((table) => !ofMore.includes(table)))
+    expect(columnsOf(table).filter(({ name, notnull }) => /^(project_id|environment)$/.test(name) && !notnull)).toEqual(
+      [],
+    );
+  for (const table of ofARun) expect(referencesOf(table).map(({ target }) => target)).toEqual(["runs"]);
+});
+
+test("what has an id is unique by project, environment and id, so that it can be referred to by all three", () => {
+  for (const table of scoped.filter((table) => has(table, "id") && !ofMore.includes(table))) {
+    if (table === "pending_calls") continue; // Named by its run and its id.
+    expect({ table, keys: uniqueKeysOf(table).map((key) => key.join()) }).toEqual({
+      table,
+      keys: expect.arrayContaining(["project_id,environment,id"]),
+    });
+  }
+});
+
+test("a reference from one project and environment cannot point into another one", () => {
+  for (const table of scoped)
+    for (const { target, from, to } of referencesOf(table)) {
+      if (target === "projects") expect([table, from]).toEqual([table, ["project_id"]]);
+      else
+        expect({ table, from: from.slice(0, 2), to: to.slice(0, 2) }).toEqual({
+          ...{ table, from: ["project_id", "environment"], to: ["project_id", "environment"] },
+        });
+    }
+});
+
+test("whatever names another table's row refers to it, or is named here with its reason", () => {
+  const referring = new Set(
+    scoped.flatMap((table) => referencesOf(table).flatMap(({ from }) => from.map((column) => `${table}.${column}`))),
+  );
+  const naming = scoped
+    .filter((table) => !ofMore.includes(table))
+    .flatMap((table) =>
+      columnsOf(table)
+        .filter(({ name }) => /_id$/.test(name))
+        .map(({ name }) => `${table}.${name}`),
+    );
+  expect(naming.filter((column) => !referring.has(column)).sort()).toEqual(loose.toSorted());
+});
+
+test("everything goes with its project", () => {
+  const reaches = (table: string, seen: string[] = []): boolean =>
+    table === "projects" ||
+    (!seen.includes(table) && referencesOf(table).some(({ target }) => reaches(target, [...seen, table])));
+  expect([...scoped, ...ofARun].filter((table) => !reaches(table))).toEqual([]);
+});
+
+test("the same text in two projects, or in test and live of one, is two rows, and one goes without the other", async () => {
+  await using server = testApp();
+  expect(uniqueKeysOf("blobs")).toEqual([["project_id", "environment", "hash"]]);
+  const instructions = "x".repeat(20_000);
+  const clients = [await server.client(), await server.client({ project: "other" })];
+  const runs: string[] = [];
+  for (const client of clients) {
+    const { body: agent } = await client.post("/v1/agents", { name: "a", instructions, model: "test/echo" });
+    runs.push((await client.post("/v1/runs?wait=10", { agent_id: agent.id, input: instructions })).body.id);
+  }
+  const blobs = () =>
+    server.db.sqlite
+      .query<{ project_id: string; hash: string }, []>("SELECT project_id, hash FROM blobs ORDER BY hash, project_id")
+      .all();
+  const [one, two] = clients.map(({ scope }) => blobs().filter(({ project_id }) => project_id === scope.project_id));
+  expect(one!.length).toBeGreaterThan(0);
+  expect(blobs().length).toBe(one!.length + two!.length);
+  const shared = one!.filter(({ hash }) => two!.some((other) => other.hash === hash));
+  expect(shared.length).toBeGreaterThan(0);
+  await clients[0]!.delete(`/v1/runs/${runs[0]}`);
+  expect(blobs()).toEqual(two!.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)));
+  expect((await clients[1]!.get(`/v1/runs/${runs[1]}`)).body.output).toBe(instructions);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { toAppError } from "./errors.ts";
+import { oneOf, orNull } from "./schemas.ts";
+
+const app = new Elysia()
+  .onError(({ error }) => Response.json(toAppError(error).message))
+  .post("/", () => "fine", {
+    body: Type.Object({ days: orNull(Type.Integer({ minimum: 1 })), word: Type.Optional(oneOf(["a", "b"])) }),
+  });
+
+async function saidOf(body: object): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const response = await app.handle(
+    new Request("http://localhost/", { method: "POST", headers, body: JSON.stringify(body) }),
+  );
+  return await response.text();
+}
+
+test.each([
+  [{ days: 0 }, "days: Expected integer to be greater or equal to 1."],
+  [{ days: "many" }, "days: Expected integer."],
+  [{ days: null, word: "c" }, "word: Expected one of a, b."],
+])("of %p is said what a client can mend, also where null would do", async (body, message) => {
+  expect(await saidOf(body)).toBe(JSON.stringify(message));
+});

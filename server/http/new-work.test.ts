@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../core/errors.ts";
+import { testApp } from "../testing/test-app.ts";
+import { isNewWork } from "./new-work.ts";
+
+// Asked of every route that there is: a new one is refused on a full disk unless it is named here.
+const goesOn = [
+  "DELETE /v1/agents/:id",
+  "DELETE /v1/api_keys/:id",
+  "DELETE /v1/runs/:id",
+  "DELETE /v1/secrets/:name",
+  "DELETE /v1/tools/:id",
+  "DELETE /v1/traces/:run_id",
+  "POST /v1/runs/:id/cancel",
+  "POST /v1/runs/:id/submit_tool_outputs",
+];
+
+test("a disk that is nearly full refuses every writing request with 507, but those that end, answer or free something", async () => {
+  let isFull = false;
+  const requireRoom = () => {
+    if (isFull) throw new AppError("storage_full", "The disk is nearly full.", { retryAfter: 30 });
+  };
+  await using server = testApp({ requireRoom });
+  const { key } = await server.client();
+  isFull = true;
+  const taken: string[] = [];
+  for (const { method, path } of server.app.routes.filter(({ path }) => path.startsWith("/v1/"))) {
+    const authorization = `Bearer ${key.secret}`;
+    const { status, headers } = await server.send(method, path.replaceAll(/:\w+/g, "none"), undefined, {
+      authorization,
+    });
+    if (status !== 507) taken.push(`${method} ${path.replace(/\/$/, "")}`);
+    else expect([method, headers.get("retry-after")]).toEqual([method, "30"]);
+  }
+  expect(taken.filter((route) => !route.startsWith("GET")).sort()).toEqual(goesOn);
+});
+
+test.each([
+  ["POST", "/console/api/proj_1/live/agents", true],
+  ["PATCH", "/console/api/projects/proj_1", true],
+  ["POST", "/console/api/projects", true],
+  ["POST", "/console/api/setup", true],
+  ["POST", "/console/api/login", false],
+  ["POST", "/console/api/logout", false],
+  ["POST", "/console/api/projects/proj_1/archive", false],
+  ["POST", "/console/api/projects/proj_1/delete", false],
+  ["POST", "/console/api/proj_1/live/runs/run_1/cancel", false],
+  ["POST", "/console/api/proj_1/live/runs/run_1/submit_tool_outputs/", false],
+  ["GET", "/console/api/session", false],
+  ["PUT", "/v1/secrets/cancel", true],
+  ["POST", "/v1/runs?wait=5", true],
+  ["POST", "/healthz", false],
+])("%s %s can wait: %s", (method, path, expected) => {
+  expect(isNewWork(new Request(`http://localhost${path}`, { method }))).toBe(expected);
+});

@@ -1,0 +1,128 @@
+import { afterAll, expect, test } from "bun:test";
+import { permissions } from "../core/scope.ts";
+import { mintSecret } from "../keys/secret.ts";
+import { type TestApp, testApp } from "../testing/test-app.ts";
+import type { Need } from "./auth.ts";
+import { operations } from "./openapi-operations.ts";
+
+// Who may use which route, asked of every route there is. The table is `operations`; a route that is not in it fails.
+
+interface Route {
+  method: string;
+  path: string;
+}
+
+const server = testApp();
+afterAll(() => server[Symbol.asyncDispose]());
+
+const routes: Route[] = server.app.routes
+  .filter(({ path }) => path.startsWith("/v1/"))
+  .map(({ method, path }) => ({ method, path: path.replace(/\/$/, "") }));
+const paths = [...new Set(routes.map(({ path }) => path))];
+
+const needOf = ({ method, path }: Route): Need | undefined => operations[`${method} ${path}`]?.needs;
+const addressOf = (path: string) => path.replaceAll(/:\w+/g, "none");
+
+test("every route has its permission in the table, and the table has no other routes", () => {
+  const needs: (Need | undefined)[] = [...permissions, "read_or_run"];
+  for (const route of routes) expect({ route, known: needs.includes(needOf(route)) }).toEqual({ route, known: true });
+  expect(Object.keys(operations).sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+test("no route is open to whoever may only read or run, but those that the contract names", () => {
+  const open = (need: Need) => routes.filter((route) => needOf(route) === need);
+  for (const { method } of open("read")) expect(method).toBe("GET");
+  for (const { method, path } of routes)
+    if (/^\/v1\/(api_keys|secrets|audit_log)(\/|$)/.test(path))
+      expect({ method, path, needs: needOf({ method, path }) }).toEqual({ method, path, needs: "admin" });
+});
+
+/** A request in which everything is wrong: whatever is said of the body or the query was said after the permission. */
+function ask(server: TestApp, { method, path }: Route, authorization: string | null) {
+  const headers = { "content-type": "text/nonsense", ...(authorization !== null && { authorization }) };
+  const body = method === "GET" ? undefined : '{"nonsense';
+  return server.send(method, `${addressOf(path)}?nonsense=1`, body, headers);
+}
+
+test.each(routes)(
+  "$method $path lets nobody in without a valid key, and all invalid ones look alike",
+  async (route) => {
+    let at = 1_800_000_000_000;
+    await using guarded = testApp({ now: () => at }); // Guesses are limited by address: each route gets its own.
+    const admin = await guarded.client();
+    const make = async (more: object) =>
+      (await admin.post("/v1/api_keys", { name: "k", scopes: ["admin"], ...more })).body as {
+        id: string;
+        secret: string;
+      };
+    const [revoked, expired, elsewhere] = [
+      await make({}),
+      await make({ expires_in_seconds: 5 }),
+      await make({ allowed_cidrs: ["203.0.113.0/24"] }),
+    ];
+    await admin.delete(`/v1/api_keys/${revoked.id}`);
+    at += 5000;
+
+    const missing = await ask(guarded, route, null);
+    expect([missing.status, missing.body.error.code]).toEqual([401, "missing_api_key"]);
+    const invalid = {
+      garbage: "Bearer garbage",
+      nothing: "Bearer ",
+      "another scheme": `Basic ${btoa(`user:${admin.key.secret}`)}`,
+      "no scheme": admin.key.secret,
+      "a wrong checksum": `Bearer ${admin.key.secret.slice(0, -1)}${admin.key.secret.endsWith("0") ? "1" : "0"}`,
+      "never made": `Bearer ${mintSecret("test")}`,
+      "of the other environment": `Bearer ${admin.key.secret.replace("test", "live")}`,
+      revoked: `Bearer ${revoked.secret}`,
+      expired: `Bearer ${expired.secret}`,
+      "from another network": `Bearer ${elsewhere.secret}`,
+    };
+    const seen = new Set<string>();
+    for (const [kind, authorization] of Object.entries(invalid)) {
+      const { status, body, headers } = await ask(guarded, route, authorization);
+      expect({ kind, status, error: body.error }).toMatchObject({
+        kind,
+        status: 401,
+        error: { code: "invalid_api_key" },
+      });
+      seen.add(JSON.stringify({ ...body, request_id: "" }));
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    }
+    expect(seen.size).toBe(1);
+    expect((await ask(guarded, route, `Bearer ${admin.key.secret}`)).status).toBe(400);
+  },
+);
+
+const clients = Promise.all(
+  permissions.map(async (scope) => [scope, await server.client({ project: `of-${scope}`, scopes: [scope] })] as const),
+);
+
+const admits = (needs: Need | undefined, scope: string) =>
+  scope === "admin" || needs === scope || (needs === "read_or_run" && scope !== "admin");
+
+test.each(routes)(
+  "$method $path admits the scopes of the table and no other, before it reads the body",
+  async (route) => {
+    for (const [scope, { key }] of await clients) {
+      const { status, body } = await ask(server, route, `Bearer ${key.secret}`);
+      const required_scope = needOf(route);
+      const said = { scope, status, code: body.error.code, details: body.error.details };
+      if (admits(required_scope, scope)) expect(said).toMatchObject({ scope, status: 400 });
+      else expect(said).toEqual({ scope, status: 403, code: "insufficient_scope", details: { required_scope } });
+    }
+  },
+);
+
+test.each(paths)("%s answers to other methods with 405 and the methods that it has", async (path) => {
+  const known = routes.filter((route) => route.path === path).map(({ method }) => method);
+  const admin = await server.client({ project: "of-admin" });
+  for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
+    if (known.includes(method)) continue;
+    const headers: Record<string, string>[] = [{}, { authorization: `Bearer ${admin.key.secret}` }];
+    for (const authorization of headers) {
+      const { status, body, headers: answered } = await server.send(method, addressOf(path), undefined, authorization);
+      expect({ method, status, code: body.error.code }).toEqual({ method, status: 405, code: "method_not_allowed" });
+      expect(answered.get("allow")).toBe(known.toSorted().join(", "));
+    }
+  }
+});

@@ -1,0 +1,497 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { newId, siblingId } from "../core/ids.ts";
+import { testActor } from "../testing/test-actor.ts";
+import { type Answer, type Client, testApp } from "../testing/test-app.ts";
+import { operations } from "./openapi-operations.ts";
+
+// Whose it is decides nothing that can be seen: what belongs to another project or environment, what was deleted and
+// what never was get the same answer, to the byte. Asked of every place of the API that takes an id; a place that the
+// tables below do not know fails the first tests, so that a new route cannot forget to say what it takes.
+
+const server = testApp();
+let owner: Client;
+let stranger: Client;
+/** The owner's project, but its live environment. */
+let live: Client;
+/** The owner's project and environment, but another agent's. */
+let bound: Client;
+
+beforeAll(async () => {
+  const manner = { name: "openai", provider: "openai" as const, base_url: null, api_key: "none" };
+  await server.connections.put(manner, testActor);
+  owner = await server.client({ project: "owner" });
+  live = await server.client({ project: "owner", environment: "live" });
+  stranger = await server.client({ project: "stranger" });
+  bound = await server.client({ project: "owner", agent_ids: [newId("agent")] });
+  const many = { reads_per_minute: 1e6, writes_per_minute: 1e6, run_creations_per_minute: 1e6, runs_in_progress: 1e6 };
+  for (const { scope } of [owner, stranger]) await server.projects.changeSettings(scope.project_id, many);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** A kind of thing that has an id. */
+interface Kind {
+  /** Makes one (or several that differ in state), and answers every id by which it can be asked for. */
+  make(client: Client): Promise<string[]>;
+  /** Ids of one that was deleted; absent where a deleted one is still shown. */
+  gone?(client: Client): Promise<string[]>;
+  never(): string;
+  /** Whether a key that is bound to other agents may know nothing of it. */
+  ofAgent?: boolean;
+  /** Ids that cannot be one. */
+  malformed: string[];
+}
+
+const misshapen = ["none", "agt_", "..%2f..%2fetc", "%00", "%20", "x".repeat(500), "%F0%9F%98%80"];
+
+const agentBody = { name: "a", instructions: "", model: "openai/gpt-5" };
+const unique = () => `t${newId("tool")}`;
+const idOf = ({ status, body }: Answer): string => {
+  expect([status, body.error]).toEqual([201, undefined]);
+  return body.id;
+};
+const makeAgent = async (client: Client) => idOf(await client.post("/v1/agents", agentBody));
+const makeTool = async (client: Client) => idOf(await client.post("/v1/tools", { name: unique() }));
+
+/** A run that is over, or one that waits for the output of a tool. */
+async function makeRun(client: Client, waiting: boolean): Promise<Answer["body"]> {
+  const tool = (await client.post("/v1/tools", { name: unique() })).body;
+  const script = [...(waiting ? [{ tool_calls: [{ name: tool.name, arguments: {} }] }] : []), { text: "Done." }];
+  const model_settings = { script };
+  const agent = await client.post("/v1/agents", {
+    ...agentBody,
+    model: "test/script",
+    model_settings,
+    tools: [tool.id],
+  });
+  const run = await client.post("/v1/runs?wait=10", { agent_id: agent.body.id, input: "Go." });
+  expect(run.body.status).toBe(waiting ? "requires_action" : "completed");
+  return run.body;
+}
+
+const runs = async (client: Client): Promise<string[]> => [
+  (await makeRun(client, true)).id,
+  (await makeRun(client, false)).id,
+];
+const pendingCall = async (client: Client): Promise<string> =>
+  (await makeRun(client, true)).required_action.submit_tool_outputs.tool_calls[0].id;
+const withTraces = (ids: string[]) => [...ids, ...ids.map((id) => siblingId(id, "trace"))];
+
+async function deleted(client: Client, path: string, id: string): Promise<string> {
+  expect((await client.delete(`${path}/${id}`)).status).toBe(200);
+  return id;
+}
+const deletedRun = async (client: Client) => deleted(client, "/v1/runs", (await makeRun(client, false)).id);
+
+const kinds = {
+  agent: {
+    make: async (client) => [await makeAgent(client)],
+    gone: async (client) => [await deleted(client, "/v1/agents", await makeAgent(client))],
+    never: () => newId("agent"),
+    ofAgent: true,
+    malformed: misshapen,
+  },
+  tool: {
+    make: async (client) => [await makeTool(client)],
+    gone: async (client) => [await deleted(client, "/v1/tools", await makeTool(client))],
+    never: () => newId("tool"),
+    malformed: misshapen,
+  },
+  run: {
+    make: runs,
+    gone: async (client) => [await deletedRun(client)],
+    never: () => newId("run"),
+    ofAgent: true,
+    malformed: misshapen,
+  },
+  trace: {
+    make: async (client) => withTraces(await runs(client)),
+    gone: async (client) =>
+      withTraces([await deletedRun(client), await deleted(client, "/v1/traces", (await makeRun(client, false)).id)]),
+    never: () => newId("trace"),
+    ofAgent: true,
+    malformed: misshapen,
+  },
+  call: {
+    make: async (client) => [await pendingCall(client)],
+    async gone(client) {
+      const { id, required_action } = await makeRun(client, true);
+      await client.post(`/v1/runs/${id}/cancel`);
+      await deleted(client, "/v1/runs", id);
+      return [required_action.submit_tool_outputs.tool_calls[0].id];
+    },
+    never: () => newId("tool_call"),
+    malformed: misshapen,
+  },
+  step: {
+    make: async (client) =>
+      (await client.get(`/v1/traces/${(await makeRun(client, false)).id}`)).body.steps.map(
+        ({ id }: { id: string }) => id,
+      ),
+    never: () => newId("step"),
+    malformed: misshapen,
+  },
+  // A revoked key is shown as such: nothing of it is gone.
+  api_key: {
+    make: async (client) => [idOf(await client.post("/v1/api_keys", { name: "k", scopes: ["read"] }))],
+    never: () => newId("api_key"),
+    malformed: misshapen,
+  },
+  secret: {
+    make: async (client) => [await setSecret(client)],
+    gone: async (client) => [await deleted(client, "/v1/secrets", await setSecret(client))],
+    never: unique,
+    malformed: misshapen.filter((name) => !/^\w{1,64}$/.test(name)),
+  },
+  secret_id: {
+    make: async (client) => [(await client.get(`/v1/secrets/${await setSecret(client)}`)).body.id],
+    never: () => newId("secret"),
+    malformed: misshapen,
+  },
+  audit_entry: {
+    make: async (client) => [(await client.get("/v1/audit_log?limit=1")).body.data[0].id],
+    never: () => newId("audit_entry"),
+    malformed: misshapen,
+  },
+} satisfies Record<string, Kind>;
+type KindName = keyof typeof kinds;
+
+async function setSecret(client: Client): Promise<string> {
+  const name = unique();
+  expect((await client.put(`/v1/secrets/${name}`, { value: "value" })).status).toBe(200);
+  return name;
+}
+
+/** Parameters of paths, by the resource; null where one only counts within what another parameter names. */
+const parameters: Record<string, KindName | null> = {
+  "agents :id": "agent",
+  "agents :version": null,
+  "tools :id": "tool",
+  "runs :id": "run",
+  "traces :run_id": "trace",
+  "api_keys :id": "api_key",
+  "secrets :name": "secret",
+};
+
+/** Bodies that routes take, so that nothing but the id is wrong; `{}` where nothing stands here. */
+const bodies: Record<string, () => unknown> = {
+  "PATCH /v1/agents/:id": () => ({ description: "taken over" }),
+  "PATCH /v1/tools/:id": () => ({ description: "taken over" }),
+  "PATCH /v1/api_keys/:id": () => ({ name: "taken over" }),
+  "PUT /v1/secrets/:name": () => ({ value: "taken over" }),
+  "POST /v1/runs/:id/submit_tool_outputs": () => ({ tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }),
+};
+
+/** Routes that make what is not there yet: another tenant's gets the answer of a new one. */
+const makes = new Set(["PUT /v1/secrets/:name"]);
+
+interface Place {
+  kind: KindName;
+  /** The address and body by which a client sends the id. */
+  ask(client: Client, id: string): Promise<{ path: string; body?: unknown }>;
+  /** Where the asking client cannot have what the address names, as there are no test models in live. */
+  inTestOnly?: boolean;
+}
+
+/** Ids in bodies and in queries, by route and field; null where the text is the client's own, or counts in the path's thing. */
+const places: Record<string, Place | null> = {
+  "POST /v1/agents tools[]": {
+    kind: "tool",
+    ask: async (_, id) => ({ path: "/v1/agents", body: { ...agentBody, tools: [id] } }),
+  },
+  "PATCH /v1/agents/:id tools[]": {
+    kind: "tool",
+    ask: async (client, id) => ({ path: `/v1/agents/${await makeAgent(client)}`, body: { tools: [id] } }),
+  },
+  "POST /v1/runs agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/runs", body: { agent_id: id, input: "Go." } }),
+  },
+  "POST /v1/runs overrides.tools[]": {
+    kind: "tool",
+    ask: async (client, id) => ({
+      path: "/v1/runs",
+      body: { agent_id: await makeAgent(client), input: "Go.", overrides: { tools: [id] } },
+    }),
+  },
+  "POST /v1/runs session_id": null,
+  "POST /v1/runs user_id": null,
+  "POST /v1/runs/:id/submit_tool_outputs tool_outputs[].tool_call_id": {
+    kind: "call",
+    ask: async (client, id) => ({
+      path: `/v1/runs/${(await makeRun(client, true)).id}/submit_tool_outputs`,
+      body: { tool_outputs: [{ tool_call_id: id, output: 1 }] },
+    }),
+    inTestOnly: true,
+  },
+  "POST /v1/api_keys agent_ids[]": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/api_keys", body: { name: "k", scopes: ["read"], agent_ids: [id] } }),
+  },
+  "GET /v1/runs ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/runs?agent_id=${id}` }) },
+  "GET /v1/runs ?thread_id": null,
+  "GET /v1/runs ?user_id": null,
+  "GET /v1/audit_log ?actor_id": { kind: "api_key", ask: async (_, id) => ({ path: `/v1/audit_log?actor_id=${id}` }) },
+  "GET /v1/audit_log ?target_id": {
+    kind: "api_key",
+    ask: async (_, id) => ({ path: `/v1/audit_log?target_id=${id}` }),
+  },
+  "GET /v1/agents/:id/versions ?starting_after": null,
+  "GET /v1/runs/:id/events ?starting_after": null,
+  "GET /v1/traces/:run_id ?starting_after": {
+    kind: "step",
+    ask: async (client, id) => ({ path: `/v1/traces/${(await makeRun(client, false)).id}?starting_after=${id}` }),
+    inTestOnly: true,
+  },
+};
+
+/** What the cursors of lists are ids of. */
+const lists: Record<string, KindName> = {
+  "/v1/agents": "agent",
+  "/v1/tools": "tool",
+  "/v1/secrets": "secret_id",
+  "/v1/runs": "run",
+  "/v1/approvals": "call",
+  "/v1/traces": "trace",
+  "/v1/api_keys": "api_key",
+  "/v1/audit_log": "audit_entry",
+};
+
+// --- Every place is known -------------------------------------------------------------------------------------------
+
+const routes = server.app.routes
+  .filter(({ path }) => path.startsWith("/v1/"))
+  .map(({ method, path, hooks }) => ({
+    method,
+    path: path.replace(/\/$/, ""),
+    body: hooks.body as Schema | undefined,
+  }));
+const parameterOf = (path: string, name: string) => `${path.split("/")[2]} ${name}`;
+
+test("every parameter of a path is in the table", () => {
+  const found = routes.flatMap(({ path }) => [...path.matchAll(/:\w+/g)].map(([name]) => parameterOf(path, name)));
+  expect([...new Set(found)].sort()).toEqual(Object.keys(parameters).sort());
+});
+
+test("every id in a body or a query is in the table", () => {
+  const inBodies = routes.flatMap(({ method, path, body }) => idsIn(body).map((field) => `${method} ${path} ${field}`));
+  const inQueries = Object.entries(operations).flatMap(([route, { query = {} }]) =>
+    Object.keys(query)
+      .filter((name) => isIdName(name) || (name === "starting_after" && !(query.ending_before && !route.includes(":"))))
+      .map((name) => `${route} ?${name}`),
+  );
+  expect([...inBodies, ...inQueries].sort()).toEqual(Object.keys(places).sort());
+});
+
+test("every list is in the table", () => {
+  const found = Object.entries(operations).filter(([route, { query }]) => query?.ending_before && !route.includes(":"));
+  expect(found.map(([route]) => route.replace("GET ", "")).sort()).toEqual(Object.keys(lists).sort());
+});
+
+interface Schema {
+  type?: string;
+  pattern?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+const isIdName = (name: string) => /(^|_)ids?$|^tools$/.test(name);
+
+/** Paths of the fields that hold ids, by their names or by the form that they must have. */
+function idsIn(schema: Schema | undefined, path = "", name = ""): string[] {
+  if (!schema) return [];
+  if (schema.anyOf) return [...new Set(schema.anyOf.flatMap((each) => idsIn(each, path, name)))];
+  if (schema.items) return idsIn(schema.items, `${path}[]`, name);
+  if (schema.properties)
+    return Object.entries(schema.properties).flatMap(([key, each]) => idsIn(each, path ? `${path}.${key}` : key, key));
+  return schema.type === "string" && (isIdName(name) || schema.pattern?.includes("_[0-9a-hj")) ? [path] : [];
+}
+
+// --- Every place answers alike --------------------------------------------------------------------------------------
+
+const things = new Map<string, Promise<{ taken: string[]; gone: string[] }>>();
+/** The owner's, made once for all tests: they must leave them as they are. */
+function thingsOf(name: KindName): Promise<{ taken: string[]; gone: string[] }> {
+  const kind: Kind = kinds[name];
+  const made = things.get(name) ?? makeThings(kind);
+  things.set(name, made);
+  return made;
+}
+const makeThings = async (kind: Kind) => ({
+  taken: await kind.make(owner),
+  gone: (await kind.gone?.(owner)) ?? [],
+});
+
+/** The well-formed ids that are nothing for somebody, with who that is. */
+async function foreignIds(name: KindName, liveToo: boolean): Promise<[why: string, client: Client, id: string][]> {
+  const kind: Kind = kinds[name];
+  const { taken, gone } = await thingsOf(name);
+  const clients: [string, Client][] = [["of another project", stranger]];
+  if (liveToo) clients.push(["of the other environment", live]);
+  if (kind.ofAgent) clients.push(["of an agent that the key may not use", bound]);
+  return [
+    ...clients.flatMap(([why, client]) => taken.map((id): [string, Client, string] => [why, client, id])),
+    ...gone.map((id): [string, Client, string] => ["deleted", owner, id]),
+  ];
+}
+
+/** Ids that are of another kind, or of none: known things under a wrong prefix among them. */
+async function wrongIds(name: KindName): Promise<string[]> {
+  const { taken } = await thingsOf(name);
+  const renamed = name === "secret" ? [] : taken.flatMap((id) => [siblingId(id, "file"), siblingId(id, "message")]);
+  return [...renamed, ...taken.filter((id) => id.includes("_")).map((id) => id.slice(0, -1)), ...kinds[name].malformed];
+}
+
+/** All that a client can see of an answer, but for the request's own id and what counts requests. */
+function seen({ status, body, headers }: Answer): object {
+  const ignored = /^(x-request-id|date|x-ratelimit-(remaining|reset))$/;
+  const shown = [...headers].filter(([name]) => !ignored.test(name)).sort();
+  return { status, headers: shown, body: JSON.stringify(body).replace(body.request_id, "req") };
+}
+
+/** The same, where the answer tells of something new or repeats what was sent. */
+const alike = (answer: Answer, sent: string): string =>
+  JSON.stringify(seen(answer))
+    .replaceAll(decodeURIComponent(sent), "<sent>")
+    .replaceAll(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g, "<id>")
+    .replaceAll(/\bsk_(test|live)_\w+/g, "<secret>")
+    .replaceAll(/\\"last4\\":\\"\w+\\"/g, "<last4>")
+    .replaceAll(/"(test|live)\\"/g, "<environment>")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
+
+const ask = ({ key }: Client, method: string, path: string, body?: unknown) =>
+  server.send(method, path, body, { authorization: `Bearer ${key.secret}` });
+
+/** Every row that is not this client's own. */
+function rowsBut({ scope }: Partial<Client>): string {
+  const tables = server.db.sqlite
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all();
+  const isOwn = (row: Record<string, unknown>) =>
+    scope !== undefined && row.project_id === scope.project_id && row.environment === scope.environment;
+  return JSON.stringify(
+    tables.map(({ name }) => {
+      const rows = server.db.sqlite.query<Record<string, unknown>, []>(`SELECT * FROM ${name}`).all();
+      return [name, rows.filter((row) => !isOwn(row))];
+    }),
+  );
+}
+
+const withParameter = routes.filter(({ path }) => path.includes(":"));
+
+test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${path}`)))(
+  "$method $path answers for what is not here as for what never was, and changes nothing",
+  async ({ method, path }) => {
+    const [name] = /:\w+/.exec(path)!;
+    const kind = parameters[parameterOf(path, name)]!;
+    const address = (id: string) => path.replace(name, id).replace(":version", "1");
+    const body = method === "GET" || method === "DELETE" ? undefined : (bodies[`${method} ${path}`]?.() ?? {});
+    const never = seen(await ask(owner, method, address(kinds[kind].never()), body));
+    expect(never).toMatchObject({ status: 404 });
+    const others = await foreignIds(kind, true);
+    const wrong = await wrongIds(kind);
+    const before = rowsBut({});
+    for (const [why, client, id] of others)
+      expect({ why, id, answer: seen(await ask(client, method, address(id), body)) }).toEqual({
+        why,
+        id,
+        answer: never,
+      });
+    for (const id of wrong)
+      expect({ id, answer: seen(await ask(owner, method, address(id), body)) }).toEqual({ id, answer: never });
+    expect(rowsBut({}) === before).toBe(true);
+  },
+);
+
+test.each(withParameter.filter(({ body }) => body !== undefined))(
+  "$method $path says the same of a wrong body, whosever the id is",
+  async ({ method, path }) => {
+    const [name] = /:\w+/.exec(path)!;
+    const kind = parameters[parameterOf(path, name)]!;
+    const address = (id: string) => path.replace(name, id);
+    const others = await foreignIds(kind, true);
+    const before = rowsBut({});
+    for (const body of [{ surprise: 1 }, "[]", "{"]) {
+      const never = seen(await ask(owner, method, address(kinds[kind].never()), body));
+      for (const [why, client, id] of others)
+        expect({ why, answer: seen(await ask(client, method, address(id), body)) }).toEqual({ why, answer: never });
+    }
+    expect(rowsBut({}) === before).toBe(true);
+  },
+);
+
+test.each(withParameter.filter(({ method, path }) => makes.has(`${method} ${path}`)))(
+  "$method $path makes one of its own where another tenant has one of the name",
+  async ({ method, path }) => {
+    const [name] = /:\w+/.exec(path)!;
+    const kind = parameters[parameterOf(path, name)]!;
+    for (const client of [stranger, live]) {
+      const { taken } = await thingsOf(kind);
+      const body = () => bodies[`${method} ${path}`]!();
+      const fresh = kinds[kind].never();
+      const never = alike(await ask(client, method, path.replace(name, fresh), body()), fresh);
+      expect(never).toContain('"status":200');
+      const before = rowsBut(client);
+      for (const id of taken) expect(alike(await ask(client, method, path.replace(name, id), body()), id)).toBe(never);
+      expect(rowsBut(client) === before).toBe(true);
+      for (const id of [...taken, fresh]) await client.delete(path.replace(name, id));
+    }
+  },
+);
+
+const known = Object.entries(places).flatMap(([place, how]) => (how ? [{ place, ...how }] : []));
+
+test.each(known)("$place takes an id of another tenant for one that never was", async (place) => {
+  const method = place.place.split(" ")[0]!;
+  const others = await foreignIds(place.kind, !place.inTestOnly);
+  for (const [why, client, id] of others) {
+    if (client === bound) continue; // What its agents are is asked before, and differs from the owner's on purpose.
+    const send = async (id: string) => {
+      const { path, body } = await place.ask(client, id);
+      const before = rowsBut(client);
+      const answer = await ask(client, method, path, body);
+      expect({ why, untouched: rowsBut(client) === before }).toEqual({ why, untouched: true });
+      return alike(answer, id);
+    };
+    expect({ why, answer: await send(id) }).toEqual({ why, answer: await send(kinds[place.kind].never()) });
+  }
+});
+
+test.each(known)("$place takes no id of a wrong kind", async (place) => {
+  const method = place.place.split(" ")[0]!;
+  for (const id of await wrongIds(place.kind)) {
+    const { path, body } = await place.ask(stranger, id);
+    const before = rowsBut({});
+    const { status, body: answer } = await ask(stranger, method, path, body);
+    if (status >= 400) expect(rowsBut({}) === before).toBe(true);
+    // A filter by any text finds nothing; everything else refuses.
+    if (status < 400) expect({ id, data: answer.data }).toEqual({ id, data: [] });
+    else expect([400, 404]).toContain(status);
+  }
+});
+
+test.each(Object.entries(lists))("%s takes no cursor that is nothing in this list", async (path, kind) => {
+  const others = await foreignIds(kind, true);
+  const wrong = (await wrongIds(kind)).map((id): [string, Client, string] => ["of a wrong form", owner, id]);
+  for (const cursor of ["starting_after", "ending_before"]) {
+    const never = seen(await ask(owner, "GET", `${path}?${cursor}=${kinds[kind].never()}`));
+    expect(never).toMatchObject({ status: 400 });
+    expect(JSON.stringify(never)).toContain("invalid_cursor");
+    for (const [why, client, id] of [...others, ...wrong]) {
+      const answer = seen(await ask(client, "GET", `${path}?${cursor}=${id}`));
+      expect({ why, id, answer }).toEqual({ why, id, answer: never });
+    }
+  }
+});
+
+test("lists of one tenant hold nothing of another", async () => {
+  for (const [path, kind] of Object.entries(lists)) {
+    await thingsOf(kind);
+    for (const client of [stranger, live]) {
+      const { body } = await client.get(`${path}?limit=100`);
+      // An entry of the audit log may concern both environments.
+      for (const { project_id, environment } of body.data)
+        expect({ project_id, environment: environment ?? client.scope.environment }).toEqual(client.scope);
+    }
+  }
+});

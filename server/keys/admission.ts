@@ -1,0 +1,98 @@
+import type { Permission } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { Identity } from "../http/auth.ts";
+import type { RateLimits } from "../http/rate-limit.ts";
+import { holds, parseAddress, parseCidr } from "../lib/ip-address.ts";
+import type { KeyRow } from "./key.ts";
+import { environmentOf, hashSecret } from "./secret.ts";
+
+type AdmissionRow = Pick<
+  KeyRow,
+  "id" | "project_id" | "environment" | "scopes" | "agent_ids" | "allowed_cidrs" | "expires_at_ms"
+> & {
+  /** Null when the project is archived. */
+  settings: string | null;
+};
+
+/** When a key was last used, and from where. */
+export interface LastUse {
+  at: number;
+  ip: string | null;
+}
+
+/** Says whose a secret is. Asked of the database every time: no cache stands between a request and a revocation. */
+export function createAdmission({ db, now }: { db: Db; now: () => number }) {
+  const { sqlite } = db;
+  const used = new Map<string, LastUse>();
+  const admission = sqlite.query<AdmissionRow, [Uint8Array]>(
+    // A subquery: the same as a join costs five times as much, and this is asked for every request.
+    `SELECT id, project_id, environment, scopes, agent_ids, allowed_cidrs, expires_at_ms,
+       (SELECT p.settings FROM projects p WHERE p.id = project_id AND p.archived_at_ms IS NULL) AS settings
+     FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL`,
+  );
+  const validity = sqlite.query<{ expires_at_ms: number | null }, [string]>(
+    `SELECT k.expires_at_ms FROM api_keys k JOIN projects p ON p.id = k.project_id
+     WHERE k.id = ? AND k.revoked_at_ms IS NULL AND p.archived_at_ms IS NULL`,
+  );
+  const isCurrent = (expires: number | null) => expires === null || expires > now();
+
+  return {
+    /** Who a secret belongs to, or null. */
+    authenticate(secret: string, ip: string | null): Identity | null {
+      if (environmentOf(secret) === null) return null;
+      const row = admission.get(hashSecret(secret));
+      if (!row || row.settings === null || !isCurrent(row.expires_at_ms) || !isFrom(row.allowed_cidrs, ip)) return null;
+      used.set(row.id, { at: now(), ip });
+      return toIdentity(row);
+    },
+
+    /** Whether a key that was accepted earlier would be accepted still; open streams ask this every second. */
+    isValid(id: string): boolean {
+      const row = validity.get(id);
+      return row !== null && isCurrent(row.expires_at_ms);
+    },
+
+    /** What is not written yet. */
+    lastUse: (id: string): LastUse | undefined => used.get(id),
+
+    /** Writes when keys were last used: every minute and at the end, since a write per request would halve the reads. */
+    async writeLastUsed(): Promise<void> {
+      const batch = [...used];
+      if (batch.length === 0) return;
+      const update = sqlite.query("UPDATE api_keys SET last_used_at_ms = ?, last_used_ip = ? WHERE id = ?");
+      await db.write(() => {
+        for (const [id, { at, ip }] of batch) update.run(at, ip, id);
+      });
+      for (const [id, use] of batch) if (used.get(id) === use) used.delete(id);
+    },
+  };
+}
+
+function isFrom(allowedCidrs: string | null, ip: string | null): boolean {
+  if (allowedCidrs === null) return true;
+  const address = ip === null ? null : parseAddress(ip);
+  if (!address) return false;
+  return (JSON.parse(allowedCidrs) as string[]).some((text) => {
+    const network = parseCidr(text);
+    return network !== null && holds(network, address);
+  });
+}
+
+const toIdentity = (row: AdmissionRow): Identity => ({
+  kind: "key",
+  id: row.id,
+  project_id: row.project_id,
+  environment: row.environment,
+  scopes: scopeSet(row.scopes),
+  agent_ids: row.agent_ids === null ? null : JSON.parse(row.agent_ids),
+  limits: row.settings === "{}" || row.settings === null ? noLimits : JSON.parse(row.settings),
+});
+
+const noLimits: Partial<RateLimits> = {};
+// Three permissions make seven texts: parsing each of them once is no cache of anybody's key.
+const scopeSets = new Map<string, ReadonlySet<Permission>>();
+function scopeSet(text: string): ReadonlySet<Permission> {
+  const known = scopeSets.get(text) ?? new Set<Permission>(JSON.parse(text));
+  if (scopeSets.size < 16) scopeSets.set(text, known);
+  return known;
+}

@@ -1,0 +1,43 @@
+import { AppError } from "../core/errors.ts";
+import type { Permission } from "../core/scope.ts";
+import { holds, parseCidr } from "../lib/ip-address.ts";
+import type { KeyRow } from "./key.ts";
+
+/** What a key may do, for which agents, from where, and until when; null is no bound. */
+export interface Rights {
+  scopes: readonly Permission[];
+  agent_ids: readonly string[] | null;
+  allowed_cidrs: readonly string[] | null;
+  expires_at_ms: number | null;
+}
+
+export const rightsOf = ({ scopes, agent_ids, allowed_cidrs, expires_at_ms }: KeyRow): Rights => ({
+  scopes: JSON.parse(scopes),
+  agent_ids: agent_ids === null ? null : JSON.parse(agent_ids),
+  allowed_cidrs: allowed_cidrs === null ? null : JSON.parse(allowed_cidrs),
+  expires_at_ms,
+});
+
+/** Throws 403 for rights beyond one's own: a key that made a stronger or a longer one would be that key itself. */
+export function requireNoMore(own: Rights, asked: Rights): void {
+  const scope = asked.scopes.find((scope) => !own.scopes.includes("admin") && !own.scopes.includes(scope));
+  if (scope) throw refuse("scopes", "may do more than itself", scope);
+  if (own.agent_ids && !asked.agent_ids?.every((id) => own.agent_ids!.includes(id)))
+    throw refuse("agent_ids", "may use agents that it may not use itself");
+  if (own.allowed_cidrs && !asked.allowed_cidrs?.every((text) => isWithin(text, own.allowed_cidrs!)))
+    throw refuse("allowed_cidrs", "may come from networks that it may not come from itself");
+  if (lasts(asked) > lasts(own)) throw refuse("expires_at", "lasts longer than itself");
+}
+
+const refuse = (param: string, more: string, required_scope: Permission = "admin") =>
+  new AppError("insufficient_scope", `A key cannot make one that ${more}.`, { param, details: { required_scope } });
+
+const lasts = ({ expires_at_ms }: Rights): number => expires_at_ms ?? Number.POSITIVE_INFINITY;
+
+function isWithin(text: string, networks: readonly string[]): boolean {
+  const inner = parseCidr(text);
+  return networks.some((each) => {
+    const outer = parseCidr(each);
+    return inner && outer && inner.family === outer.family && inner.prefix >= outer.prefix && holds(outer, inner);
+  });
+}

@@ -1,0 +1,41 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { replaceFile } from "../replace-file.ts";
+
+/** The key that an account at a certificate authority consists of: whoever has it may order in the account's name. */
+export interface AccountKey {
+  /** The public half, as the authority is told of it. */
+  jwk: { crv: string; kty: string; x: string; y: string };
+  /** What a challenge's file holds. */
+  authorize(token: string): string;
+  /** A signed request body (RFC 7515, flattened). A null payload reads what `protectedHeader.url` names. */
+  seal(protectedHeader: Record<string, unknown>, payload: object | null): string;
+}
+
+/** Reads the key that is kept at `path`, or makes it. A damaged one is never replaced: the account would be lost. */
+export function openAccountKey(path: string): AccountKey {
+  if (!existsSync(path)) {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    replaceFile(path, String(privateKey.export({ type: "pkcs8", format: "pem" })), 0o600);
+  }
+  return accountKey(readFileSync(path, "utf8"));
+}
+
+function accountKey(pem: string): AccountKey {
+  const key = createPrivateKey(pem);
+  const { crv, kty, x, y } = createPublicKey(key).export({ format: "jwk" }) as AccountKey["jwk"];
+  const jwk = { crv, kty, x, y }; // In the order of RFC 7638, whose text is hashed.
+  const thumbprint = createHash("sha256").update(JSON.stringify(jwk)).digest("base64url");
+  return {
+    jwk,
+    authorize: (token) => `${token}.${thumbprint}`,
+    seal(protectedHeader, payload) {
+      const head = base64url(JSON.stringify({ alg: "ES256", ...protectedHeader }));
+      const body = payload === null ? "" : base64url(JSON.stringify(payload));
+      const signature = sign("sha256", Buffer.from(`${head}.${body}`), { key, dsaEncoding: "ieee-p1363" });
+      return JSON.stringify({ protected: head, payload: body, signature: signature.toString("base64url") });
+    },
+  };
+}
+
+const base64url = (text: string): string => Buffer.from(text).toString("base64url");

@@ -1,0 +1,133 @@
+import { retryAfter } from "../retry.ts";
+import type { AccountKey } from "./account-key.ts";
+
+/** The authority said no, or nothing that can be understood. */
+export class AcmeError extends Error {
+  constructor(
+    message: string,
+    /** The last word of the problem's type: `rateLimited`, `malformed`, `unauthorized`… */
+    readonly kind: string,
+    /** How long the authority asked to wait. */
+    readonly retryAfter_ms: number | null = null,
+  ) {
+    super(message);
+    this.name = "AcmeError";
+  }
+}
+
+export interface AcmeClientOptions {
+  /** Address of the authority's directory. */
+  directory: string;
+  key: AccountKey;
+  email: string | null;
+  /** PEM text: who signs the directory's own certificate, for an authority of one's own. */
+  ca: string | null;
+  signal: AbortSignal;
+  now: () => number;
+}
+
+/** An answer of the authority. */
+export interface AcmeAnswer {
+  /** Address of what was made. */
+  location: string;
+  text: string;
+  retryAfter_ms: number | null;
+}
+
+/** Requests of one account, each signed and with a nonce of its own (RFC 8555, section 6). */
+export interface AcmeClient {
+  /** Makes an order. */
+  order(payload: object): Promise<AcmeAnswer>;
+  /** Sends a payload, or reads when it is null. */
+  post(url: string, payload: object | null): Promise<AcmeAnswer>;
+}
+
+interface Directory {
+  newNonce: string;
+  newAccount: string;
+  newOrder: string;
+  meta?: { termsOfService?: string };
+}
+
+const patience_ms = 30_000;
+const nonceTries = 10;
+
+/** Reads the directory and opens the key's account, or makes one, which agrees to the authority's terms. */
+export async function openAcmeClient(options: AcmeClientOptions): Promise<AcmeClient> {
+  const { key, email } = options;
+  const ask = createAsk(options);
+  const directory = readDirectory(await (await ask(options.directory)).text(), options.directory);
+  const nonces: string[] = [];
+  const nonce = async (): Promise<string> => {
+    const kept = nonces.pop();
+    return kept ?? readNonce(await ask(directory.newNonce, { method: "HEAD" })) ?? fail("The authority gave no nonce.");
+  };
+
+  async function send(url: string, identity: object, payload: object | null): Promise<AcmeAnswer> {
+    for (let tries = 1; ; tries++) {
+      const body = key.seal({ nonce: await nonce(), url, ...identity }, payload);
+      const response = await ask(url, { method: "POST", body, headers: { "content-type": "application/jose+json" } });
+      const next = readNonce(response);
+      if (next) nonces.push(next);
+      const text = await response.text();
+      const retryAfter_ms = retryAfter(response.headers.get("retry-after"), options.now());
+      if (response.ok) return { location: response.headers.get("location") ?? "", text, retryAfter_ms };
+      const problem = readProblem(text, response.status, retryAfter_ms);
+      // Nonces grow old, and an authority may drop any of them: that is no refusal.
+      if (problem.kind !== "badNonce" || tries === nonceTries) throw problem;
+    }
+  }
+
+  const contact = email === null ? {} : { contact: [`mailto:${email}`] };
+  const account = await send(directory.newAccount, { jwk: key.jwk }, { termsOfServiceAgreed: true, ...contact });
+  const kid = account.location || fail("The authority gave the account no address.");
+  return {
+    order: (payload) => send(directory.newOrder, { kid }, payload),
+    post: (url, payload) => send(url, { kid }, payload),
+  };
+}
+
+/** Fetches from the authority alone: over TLS, without redirects, and not for ever. */
+function createAsk({ ca, signal }: AcmeClientOptions) {
+  return (url: string, init: RequestInit = {}): Promise<Response> => {
+    if (!url.startsWith("https://"))
+      throw new AcmeError(`The authority named an address without https: ${url}`, "address");
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(patience_ms)]);
+    return fetch(url, {
+      ...init,
+      signal: limit,
+      redirect: "error",
+      keepalive: false,
+      ...(ca !== null && { tls: { ca } }),
+    });
+  };
+}
+
+const readNonce = (response: Response): string | null => response.headers.get("replay-nonce");
+
+function readDirectory(text: string, url: string): Directory {
+  const directory = readObject(text) as Partial<Directory>;
+  const { newNonce, newAccount, newOrder } = directory;
+  if (!newNonce || !newAccount || !newOrder) throw new AcmeError(`There is no ACME directory at ${url}.`, "directory");
+  return { ...directory, newNonce, newAccount, newOrder };
+}
+
+function readProblem(text: string, status: number, retryAfter_ms: number | null): AcmeError {
+  const { type, detail } = readObject(text) as { type?: unknown; detail?: unknown };
+  const kind = typeof type === "string" ? type.slice(type.lastIndexOf(":") + 1) : `status ${status}`;
+  return new AcmeError(`${kind}: ${typeof detail === "string" ? detail : text.slice(0, 200)}`, kind, retryAfter_ms);
+}
+
+/** JSON that should be an object; an empty one for anything else. */
+export function readObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function fail(message: string): never {
+  throw new AcmeError(message, "protocol");
+}

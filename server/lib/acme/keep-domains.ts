@@ -1,0 +1,108 @@
+import { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { type Certificate, covers } from "../certificate.ts";
+import type { Log } from "../log.ts";
+import { sleep } from "../retry.ts";
+import { openAccountKey } from "./account-key.ts";
+import { openAcmeClient } from "./client.ts";
+import { keepObtained, readObtained } from "./kept-certificate.ts";
+import { obtain } from "./obtain.ts";
+import { renewAt, waitAfter } from "./schedule.ts";
+
+export interface DomainsOptions {
+  domains: readonly string[];
+  /** Address of the authority's directory. Each authority has an account and a certificate of its own in `folder`. */
+  directory: string;
+  email: string | null;
+  /** PEM text: who signs the directory's own certificate, for an authority of one's own. */
+  ca: string | null;
+  folder: string;
+  log: Log;
+  now?: () => number;
+}
+
+/** Keeps a certificate for some domains that is never out of date, as far as that is in its hand. */
+export interface KeptDomains {
+  /** The certificate of an earlier start. */
+  first: Certificate | null;
+  /** What to answer a check of the authority; null for a token that nobody waits for. */
+  answer(token: string): string | null;
+  /** Begins, and tells of each new certificate. Settles when the first attempt that was due has ended. */
+  start(use: (certificate: Certificate) => void): Promise<void>;
+  /** Tries at once what waits after a failure. */
+  look(): void;
+  stop(): void;
+}
+
+const longestNap_ms = 3_600_000; // Timers are no calendar: a machine that slept finds itself late by this at most.
+
+export function keepDomains(options: DomainsOptions): KeptDomains {
+  const { domains, directory, log, now = Date.now } = options;
+  const folder = join(options.folder, directory.replace(/^https:\/\//, "").replaceAll(/[^\w.-]+/g, "-"));
+  const path = join(folder, "certificate.pem");
+  const challenges = new Map<string, string>();
+  const closing = new AbortController();
+  const first = readObtained(path, now());
+  const { signal } = closing;
+  let nap = new AbortController();
+  let due = first && covers(first.cert, domains) ? renewAt(first) : now();
+  let failures = 0;
+
+  async function order(): Promise<Certificate> {
+    const key = openAccountKey(join(folder, "account.pem"));
+    const client = await openAcmeClient({ ...options, key, signal, now });
+    return keepObtained(path, await obtain({ client, key, domains, challenges, signal, now }), domains);
+  }
+
+  async function sleepUntil(time: number): Promise<void> {
+    while (now() < time && !signal.aborted && !nap.signal.aborted)
+      await sleep(Math.min(time - now(), longestNap_ms), AbortSignal.any([signal, nap.signal]));
+    nap = new AbortController();
+  }
+
+  async function keep(use: (certificate: Certificate) => void, tried: () => void): Promise<void> {
+    for (; !signal.aborted; tried()) {
+      await sleepUntil(due);
+      if (signal.aborted) break;
+      try {
+        const certificate = await order();
+        [failures, due] = [0, renewAt(certificate)];
+        log.info("a certificate was obtained", { domains, ...datesOf(certificate), renewal_at: iso(due) });
+        use(certificate);
+      } catch (error) {
+        if (signal.aborted) break;
+        due = now() + waitAfter(++failures, error);
+        log.error("no certificate could be obtained", {
+          domains,
+          directory,
+          ...reasonOf(error),
+          next_try_at: iso(due),
+        });
+      }
+    }
+  }
+
+  return {
+    first,
+    answer: (token) => challenges.get(token) ?? null,
+    start(use) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (due > now()) resolve();
+      void keep(use, resolve);
+      return promise;
+    },
+    look: () => {
+      if (failures > 0) nap.abort();
+    },
+    stop: () => closing.abort(),
+  };
+}
+
+const iso = (time: number): string => new Date(time).toISOString();
+
+const datesOf = ({ cert, expires_at_ms }: Certificate) => ({
+  fingerprint: new X509Certificate(cert).fingerprint256,
+  expires_at: iso(expires_at_ms),
+});
+
+const reasonOf = (error: unknown) => ({ reason: error instanceof Error ? error.message : String(error) });

@@ -1,0 +1,33 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { orNull } from "../http/schemas.ts";
+
+const closed = { additionalProperties: false };
+// Which names there can be is said where they are given: the command line gives them too.
+const Name = Type.String({ maxLength: 128 });
+/** 0 is no limit, null the default. */
+const Limit = Type.Optional(orNull(Type.Integer({ minimum: 0, maximum: 1_000_000 })));
+/** Null is for ever. */
+const Days = Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 99_999 })));
+const Retention = Type.Optional(Type.Object({ runs_days: Days, traces_days: Days }, closed));
+
+export const NewProject = Type.Object({ name: Name }, closed);
+
+export const ProjectChange = Type.Object(
+  {
+    name: Type.Optional(Name),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          reads_per_minute: Limit,
+          run_creations_per_minute: Limit,
+          writes_per_minute: Limit,
+          runs_in_progress: Limit,
+        },
+        closed,
+      ),
+    ),
+    retention: Type.Optional(Type.Object({ test: Retention, live: Retention }, closed)),
+  },
+  closed,
+);
+export type ProjectChange = Static<typeof ProjectChange>;

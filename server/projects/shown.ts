@@ -1,0 +1,30 @@
+import { type Environment, environments } from "../core/scope.ts";
+import { timestamp, timestampOrNull } from "../core/time.ts";
+import type { Project } from "./store.ts";
+
+/** A project as people see it; a limit of null is the default, days of null are for ever. */
+export type ShownProject = ReturnType<typeof shownProject>;
+
+export function shownProject({ id, name, created_at_ms, archived_at_ms, settings }: Project) {
+  const kept = (environment: Environment) => ({
+    runs_days: settings.retention?.[environment]?.runs_days ?? null,
+    traces_days: settings.retention?.[environment]?.traces_days ?? null,
+  });
+  return {
+    id,
+    object: "project" as const,
+    name,
+    created_at: timestamp(created_at_ms),
+    archived_at: timestampOrNull(archived_at_ms),
+    limits: {
+      reads_per_minute: settings.reads_per_minute ?? null,
+      run_creations_per_minute: settings.run_creations_per_minute ?? null,
+      writes_per_minute: settings.writes_per_minute ?? null,
+      runs_in_progress: settings.runs_in_progress ?? null,
+    },
+    retention: Object.fromEntries(environments.map((environment) => [environment, kept(environment)])) as Record<
+      Environment,
+      ReturnType<typeof kept>
+    >,
+  };
+}

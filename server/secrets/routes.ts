@@ -1,0 +1,42 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Auth } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { pageParameters, readPage } from "../http/page.ts";
+import { pathWith } from "../http/schemas.ts";
+import { PutSecret, secretName } from "./schema.ts";
+import type { SecretStore } from "./store.ts";
+
+const params = pathWith({ name: Type.String({ pattern: secretName }) });
+
+export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretStore }) =>
+  new Elysia({ prefix: "/secrets" })
+    .use(auth)
+    .get("/", ({ principal, request }) => secrets.list(principal, readPage(request.url)), {
+      permission: { needs: "admin", query: pageParameters },
+    })
+    .get("/:name", ({ principal, params }) => secrets.get(principal, params.name), { permission: "admin", params })
+    .put(
+      "/:name",
+      ({ principal, params, body }) => {
+        checkSecret(params.name, body);
+        return secrets.put(principal, params.name, body);
+      },
+      { permission: "admin", params: pathWith({ name: Type.String() }), body: PutSecret },
+    )
+    .delete("/:name", ({ principal, params }) => secrets.remove(principal, params.name), {
+      permission: "admin",
+      params,
+    });
+
+const isName = new RegExp(secretName);
+// Whatever a header would change or refuse: `$(cat file)` keeps no line break, but a copied text may.
+const fitsHeader = /^[\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
+
+function checkSecret(name: string, { value }: PutSecret): void {
+  const faults = [];
+  if (!isName.test(name)) faults.push(fault("name", "Expected up to 64 letters, digits and _, and no digit first."));
+  if (!fitsHeader.test(value))
+    faults.push(fault("value", "Expected one line of characters that a header can carry, no blank at either end."));
+  if (faults.length > 0) throw validationError(faults);
+}

@@ -1,0 +1,21 @@
+import type { Database } from "bun:sqlite";
+
+/** What every connection that writes must have: the promises rest on it. */
+export const durablePragmas = {
+  synchronous: 2, // FULL: a commit that was acknowledged survives a power cut.
+  journal_mode: "wal",
+  foreign_keys: 1,
+  trusted_schema: 0,
+  cell_size_check: 1,
+  journal_size_limit: 64 * 1024 * 1024,
+  temp_store: 2,
+  busy_timeout: 5000,
+  writable_schema: 0,
+  ignore_check_constraints: 0,
+};
+
+/** The same of an open connection, in SQLite's words. */
+export const pragmasOf = (sqlite: Database): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.keys(durablePragmas).map((name) => [name, Object.values(sqlite.query(`PRAGMA ${name}`).get() as object)[0]]),
+  );
