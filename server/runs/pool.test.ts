@@ -46,9 +46,12 @@ function mortal() {
 /** Threads that one of their runs ends, or blocks for ever; other runs never come to an end. */
 function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
   let deaths = 0;
+  let living = 0;
   const threads: ThreadFactory = (hear, died) => {
     const thread = sameThread(hear, died);
     let isStuck = false;
+    living++;
+    const end = () => void living--;
     const send = (order: Order) => {
       // A run that is given up is not worked on: its end is all that is recorded.
       const ends = order.do === "start" && decide(fold(order.start.history)).do === "fail";
@@ -57,11 +60,15 @@ function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
       if (!isPoison(order.start.run_id)) return;
       deaths++;
       isStuck = true;
-      if (way === "ends") setImmediate(() => died("killed by a run"));
+      if (way === "ends")
+        setImmediate(() => {
+          living--;
+          died("killed by a run");
+        });
     };
-    return { separate: true, send, end() {} };
+    return { separate: true, send, end };
   };
-  return { threads, deaths: () => deaths };
+  return { threads, deaths: () => deaths, living: () => living };
 }
 
 /** Answers when no run is driven any more: the loops have left and their slots are free. */
@@ -175,7 +182,7 @@ test.each([
   "a run that %s its thread is given up and none of its %d neighbours, with %d such runs on %d threads",
   async (way, innocents, poisons, size) => {
     const poison: string[] = [];
-    const { threads, deaths } = doomed(way, (id) => poison.includes(id));
+    const { threads, deaths, living } = doomed(way, (id) => poison.includes(id));
     using bench = runBench({ threads, size, beat_ms: 20 });
     const ids: string[] = [];
     for (let index = 0; index < innocents + poisons; index++) ids.push((await bench.start([slow])).id);
@@ -189,6 +196,8 @@ test.each([
     expect(others.filter((id) => isOver(bench.journal.head(id)!.status))).toEqual([]);
     expect(others.every((id) => bench.pool.minds(id))).toBe(true);
     expect(deaths()).toBeLessThanOrEqual(6 * poisons);
+    for (const id of others) await bench.service.cancel(bench.scope, id, null);
+    expect(living()).toBe(size); // Whoever had a thread of its own has left it.
   },
 );
 

@@ -94,7 +94,7 @@ export function createPool({
   const unanswered = new WeakMap<Thread, number>();
   let count = 0;
   let stopped = false;
-  // Dead ones are not among them: none may be left for a moment.
+  // Dead ones are not among them: for a moment there may be none at all.
   const threads = new Set<Thread>();
   // Runs that are suspected to kill their threads, on threads that they share with few others or none.
   const confined = new Map<string, Thread>();
@@ -150,7 +150,8 @@ export function createPool({
 
   function isLastChance(runId: string): boolean {
     try {
-      return fold(journal.read(runId)).stalls >= stallsMax - 1;
+      const { status, stalls } = fold(journal.read(runId));
+      return status === "in_progress" && stalls >= stallsMax - 1;
     } catch {
       return false; // It cannot be read: its recovery will say so.
     }
