@@ -250,3 +250,14 @@ test("a place that nobody can have been told is refused, and every place that wa
   for (const bad of [`${frames.length + 1}`, `${anchor}.12`, "1.5", `${anchor + 1}.1`, `${frames.length + 1}.0`])
     expect(takes(bad), bad).toThrow("no such event");
 });
+
+test("what a process streamed before it died is a place, though its run could not be recovered yet", async () => {
+  using bench = runBench();
+  const { id } = await bench.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
+  const seen = await bench.stream(id, undefined, ({ event }) => event === "token");
+  const place = parseCursor(seen.at(-1)!.id, "after");
+  // Another process on the same journal knows nothing of the deltas, as after a crash.
+  const { journal } = bench;
+  expect(() => requirePlace({ journal, watches: createWatches() }, id, place, "after")).not.toThrow();
+  await bench.service.cancel(bench.scope, id, null);
+});

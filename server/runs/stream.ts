@@ -49,6 +49,8 @@ export function requirePlace(
   // What an earlier process streamed, or an attempt that was given up, is void: nobody knows how long it was.
   if (end?.type === "step.restarted" || after.some(({ type }) => type === "run.recovered")) return;
   const live = watches.live(runId);
+  // Nor is it known while a model call that an earlier process began waits for its recovery: a full disk delays that.
+  if (!end && begun.step_type === "model_call" && live?.anchor !== anchor) return;
   const length =
     end?.type === "step.completed" ? recordedLength(end.answer) : live?.anchor === anchor ? live.length : 0;
   if (offset > length) throw refuse();
