@@ -12,7 +12,10 @@ export default defineConfig({
   // The content security policy knows no data: for scripts and styles, so nothing may be inlined.
   build: { outDir: "../dist/dashboard", emptyOutDir: true, assetsInlineLimit: 0, target: "es2023" },
   server: {
-    proxy: { "/console/api": { target: process.env.RUNNEL_DEV_SERVER ?? "https://localhost:8443", secure: false } },
+    // `xfwd`: the server compares a page's origin with what the browser spoke, which is plain HTTP here.
+    proxy: {
+      "/console/api": { target: process.env.RUNNEL_DEV_SERVER ?? "https://localhost:8443", secure: false, xfwd: true },
+    },
   },
 });
 

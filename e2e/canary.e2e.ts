@@ -11,14 +11,19 @@ import { startModelServer } from "./model-server.ts";
 // that it has written and answered is searched for them.
 
 const canary = (kind: string): string => `canary-${kind}-${crypto.randomUUID()}`;
+/** With signs that JSON, URLs and HTML write in other ways. */
+const oddCanary = (kind: string): string => `canary/${kind}+"\\${crypto.randomUUID()}`;
+const basicPassword = canary("basic");
 const secrets = {
   "a provider's key from the environment": canary("env"),
   "a provider's key that was stored": canary("stored"),
-  "a named secret": canary("secret"),
-  "a named secret's earlier value": canary("earlier"),
-  "a named secret behind a scheme": canary("bearer"),
-  "a tool's own header": canary("header"),
-  "a password in a tool's header": `Basic ${btoa(`user:${canary("basic")}`)}`,
+  "a named secret": oddCanary("secret"),
+  "a named secret's earlier value": oddCanary("earlier"),
+  "a named secret behind a scheme": oddCanary("bearer"),
+  "a tool's own header": oddCanary("header"),
+  "a password in a tool's header": `Basic ${btoa(`user:${basicPassword}`)}`,
+  "that password as it is read out of it": basicPassword,
+  "a part of a tool's cookie": canary("part"),
   "an account's password": canary("password"),
   "a wrong password": canary("wrong"),
   "a key that is none": canary("garbage"),
@@ -45,6 +50,9 @@ const echo = Bun.serve({
     received.push(text);
     if (pathname === "/json") return Response.json({ headers, list: Object.entries(headers) });
     if (pathname === "/escaped") return new Response(text.replaceAll("a", "\\u0061"));
+    if (pathname === "/parts") return new Response(partsOf(headers), { status: 400 });
+    if (pathname === "/slashes") return new Response(text.replaceAll("/", "\\/"), { status: 400 });
+    if (pathname === "/key") return new Response(`{${JSON.stringify(headers["x-own"])}:{"__proto__":1}}`);
     if (pathname === "/cut") return new Response(`${"x".repeat(250)}${headers["x-own"]}`);
     if (pathname === "/error") return new Response(text, { status: 400 });
     if (pathname === "/redirect") return new Response(text, { status: 302, headers: { location: `/?${text}` } });
@@ -53,6 +61,10 @@ const echo = Bun.serve({
   },
 });
 const received: string[] = [];
+
+/** What a receiver makes of the headers that have several parts. */
+const partsOf = ({ cookie = "", "x-basic": basic = "" }: Record<string, string>): string =>
+  `${cookie.slice("sid=".length).split(";")[0]} ${atob(basic.slice("Basic ".length)).split(":")[1]}`;
 
 /** A provider that repeats the request's headers in its errors, at once or in the middle of its stream. */
 function provider({ model }: Json, text: string): Response {
@@ -63,7 +75,7 @@ function provider({ model }: Json, text: string): Response {
   return Response.json({ error }, { status: Number(model) });
 }
 
-const paths = ["/json", "/escaped", "/text", "/cut", "/error", "/redirect", "/garbage"];
+const paths = ["/json", "/escaped", "/text", "/cut", "/error", "/parts", "/slashes", "/key", "/redirect", "/garbage"];
 const outputs: string[] = [];
 const model = startModelServer();
 const base = `http://127.0.0.1:${echo.port}`;
@@ -111,7 +123,7 @@ describe.each(["json", "pretty"])("with a log in the form %s, no secret is found
       "a named secret behind a scheme",
       "a tool's own header",
     ] as const)
-      expect({ kind, sent: all.includes(secrets[kind]) }).toEqual({ kind, sent: true });
+      expect({ kind, sent: all.includes(inJson(secrets[kind])) }).toEqual({ kind, sent: true });
   });
 
   test("in anything that was answered: bodies, headers, events, traces, pages", () => {
@@ -259,6 +271,7 @@ async function makeTools(server: Runnel) {
     authorization: "Bearer {{secret.BEARER}}",
     "x-own": secrets["a tool's own header"],
     "x-basic": secrets["a password in a tool's header"],
+    cookie: `sid=${secrets["a part of a tool's cookie"]}; other={{secret.PLAIN}}`,
   };
   const tools: string[] = [];
   for (const path of paths) {
@@ -358,6 +371,8 @@ function found(text: string): string[] {
     .map(([kind]) => kind);
 }
 
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
 function disguises(secret: string): string[] {
   const bytes = Buffer.from(secret);
   // Base64 of a part of a text depends on where the part begins; what its neighbours have a share in is left out.
@@ -366,7 +381,16 @@ function disguises(secret: string): string[] {
       .toString("base64")
       .slice(before === 0 ? 0 : before + 1, -4),
   );
-  return [secret, encodeURIComponent(secret), bytes.toString("hex"), ...base64];
+  const json = inJson(secret);
+  return [
+    secret,
+    json,
+    json.replaceAll("/", "\\/"),
+    inJson(json),
+    encodeURIComponent(secret),
+    bytes.toString("hex"),
+    ...base64,
+  ];
 }
 
 const pidOf = (server: Runnel): number => JSON.parse(readFileSync(join(server.dataDir, "server.json"), "utf8")).pid;

@@ -151,3 +151,28 @@ test("a key for some agents sees no others", async () => {
   expect((await some.get(`/v1/agents/${two.id}/versions`)).status).toBe(404);
   expect((await some.get("/v1/agents")).body.data).toHaveLength(1);
 });
+
+test("a key bound to agents runs them with the tools and models of these agents alone", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const [own, foreign] = [
+    (await admin.post("/v1/tools", { name: "own" })).body,
+    (await admin.post("/v1/tools", { name: "foreign" })).body,
+  ];
+  const make = async (more: object) =>
+    (await admin.post("/v1/agents", { name: "a", instructions: "", model: "test/echo", ...more })).body;
+  const [mine, plain] = [await make({ tools: [own.id] }), await make({})];
+  await make({ tools: [foreign.id], model: "test/script", model_settings: { script: [{ text: "Hi." }] } });
+  const bound = await server.client({ scopes: ["run"], agent_ids: [mine.id, plain.id] });
+  const run = (client: typeof bound, overrides: object) =>
+    client.post("/v1/runs?wait=60", { agent_id: plain.id, input: "Hi", overrides });
+  const allowed = { tools: [own.id], model: "test/echo", instructions: "Briefly.", max_turns: 2 };
+  expect((await run(bound, allowed)).status).toBe(201);
+  for (const [overrides, code, param] of [
+    [{ tools: [own.id, foreign.id] }, "validation_failed", "overrides.tools[1]"],
+    [{ model: "test/script" }, "model_not_available", "overrides.model"],
+  ] as const) {
+    expect((await run(bound, overrides)).body.error).toMatchObject({ code, param });
+    expect((await run(admin, overrides)).status).toBe(201);
+  }
+});

@@ -3,6 +3,7 @@ import { limits } from "../core/limits.ts";
 import type { JsonSchema, ModelSettings } from "../core/model-call.ts";
 import type { Environment } from "../core/scope.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { nameFaults } from "../http/name-fault.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { parseModel } from "../models/registry.ts";
 import type { AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
@@ -49,7 +50,7 @@ export function checkAgent(
   modelAvailable: ModelAvailable,
   prefix = "",
 ): void {
-  const faults: Fault[] = [];
+  const faults: Fault[] = "name" in input ? nameFaults(input.name) : [];
   const { instructions, model, output_schema } = input;
   if (instructions !== undefined && Buffer.byteLength(instructions) > limits.instructions_bytes)
     faults.push(fault(`${prefix}instructions`, `Expected at most ${limits.instructions_bytes} bytes.`));

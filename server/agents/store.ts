@@ -5,6 +5,7 @@ import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { type Condition, listRows, type Page, toList } from "../http/page.ts";
@@ -66,7 +67,7 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
 
   function requireTools({ project_id, environment }: Scope, ids: readonly string[], prefix = ""): ToolReference[] {
     const found = ids.map((id) => tool.get(project_id, environment, id));
-    const faults = found.flatMap((each, i) => (each ? [] : [fault(`${prefix}tools[${i}]`, "There is no such tool.")]));
+    const faults = found.flatMap((each, i) => (each ? [] : [noTool(`${prefix}tools[${i}]`)]));
     if (faults.length > 0) throw validationError(faults);
     return found as ToolReference[];
   }
@@ -154,9 +155,23 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
     });
   }
 
+  /** Throws for a tool or a model that a key bound to agents could not use by any of them. */
+  function requireOwn(scope: Viewer, { tools = [], model }: AgentOverrides): void {
+    if (!scope.agent_ids) return;
+    const own = scope.agent_ids.flatMap((id) => one.get(scope.project_id, scope.environment, id) ?? []);
+    const known = new Set(own.flatMap(({ id }) => toolsOf(scope, id)).map(({ id }) => id));
+    const faults = tools.flatMap((id, i) => (known.has(id) ? [] : [noTool(`overrides.tools[${i}]`)]));
+    if (faults.length > 0) throw validationError(faults);
+    if (model !== undefined && !own.some((agent) => agent.model === model))
+      throw new AppError("model_not_available", "overrides.model: None of this key's agents has this model.", {
+        param: "overrides.model",
+      });
+  }
+
   /** The agent as a run pins it, with what this run has different. */
-  function snapshot(scope: Scope, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
+  function snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
     const row = find(scope, id);
+    requireOwn(scope, overrides);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const definition = JSON.parse(row.definition) as Definition;
     const tools = overrides.tools ? requireTools(scope, overrides.tools, "overrides.") : toolsOf(scope, id);
@@ -202,6 +217,8 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
       }),
   };
 }
+
+const noTool = (param: string) => fault(param, "There is no such tool.");
 
 /** Names of the fields whose values are not the same. */
 const differing = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>

@@ -96,6 +96,11 @@ describe("without a server", () => {
       ["nonsense"],
       ["--nonsense"],
       ["keys", "create", "--env", "prod"],
+      ["keys", "create", "--name", "", "--data-dir", data],
+      ["keys", "create", "--name", "a\u001b[2K", "--data-dir", data],
+      ["keys", "create", "--name", "x".repeat(129), "--data-dir", data],
+      ["keys", "create", "--cidrs", "10.0.0.0/99", "--data-dir", data],
+      ["keys", "create", "--agents", "agt_nope", "--data-dir", data],
       ["serve", "--insecure-http", "--host", "0.0.0.0"],
     ]) {
       const { code, out, err } = await runnel([...args, ...(args[0] === "serve" ? ["--data-dir", data] : [])]);
@@ -157,6 +162,17 @@ describe("without a server", () => {
     const listed = await runnel(["keys", "list", "--project", "shop", "--env", "live", ...where]);
     expect(listed.out).toMatch(new RegExp(`${key.id}.*revoked`));
     expect(listed.out).not.toContain(secret);
+  });
+
+  test("an archived project gets no key that would be refused, and no project takes another's id for its name", async () => {
+    const where = ["--data-dir", data];
+    const { id } = JSON.parse((await runnel(["projects", "create", "one", "--json", ...where])).out);
+    await runnel(["projects", "create", "two", ...where]);
+    const renamed = await runnel(["projects", "rename", "two", id, ...where]);
+    expect([renamed.code, renamed.err]).toEqual([1, expect.stringContaining("look like an id")]);
+    await runnel(["projects", "archive", id, ...where]);
+    const refused = await runnel(["keys", "create", "--project", "one", ...where]);
+    expect([refused.code, refused.out, refused.err]).toEqual([1, "", expect.stringContaining("archived")]);
   });
 
   test("a database newer than the executable ends every command with 78", async () => {

@@ -5,6 +5,7 @@ import type { Db } from "../db/open.ts";
 import { cliActor } from "./actor.ts";
 import { readDuration } from "./duration.ts";
 import { CliError, usageError } from "./exit-code.ts";
+import { findProject, requireProject } from "./find-project.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
 
@@ -111,11 +112,12 @@ async function create(options: CreateOptions): Promise<void> {
     allowed_cidrs: readList(options.cidrs),
   };
   const { checkCreation } = await import("../keys/faults.ts");
-  checkCreation(input);
+  asUsage(() => checkCreation(input));
   const key = await openStores(options.dataDir, options.createProject ?? false, async ({ keys, projects }) => {
     const known = findProject(projects, options.project);
     if (!known && !options.createProject)
       throw new CliError(`There is no project "${options.project}". --create-project makes it.`);
+    if (known?.archived_at_ms) throw new CliError(`The project "${known.name}" is archived: its keys are refused.`);
     const actor = cliActor();
     const { id } = known ?? (await projects.create(options.project, actor));
     return await keys.create({ project_id: id, environment: options.env, actor }, input);
@@ -125,8 +127,7 @@ async function create(options: CreateOptions): Promise<void> {
 
 async function list({ dataDir, json, project, env }: ListOptions): Promise<void> {
   const data = await openStores(dataDir, false, async ({ keys, projects }) => {
-    const known = findProject(projects, project);
-    if (!known) throw new CliError(`There is no project "${project}".`);
+    const known = requireProject(projects, project);
     return allKeys(keys, { project_id: known.id, environment: env });
   });
   print(json, { object: "list", data }, () =>
@@ -182,8 +183,14 @@ function allKeys(keys: Stores["keys"], scope: Scope) {
   return all;
 }
 
-const findProject = (projects: Stores["projects"], nameOrId: string) =>
-  projects.byName(nameOrId) ?? projects.list().find(({ id }) => id === nameOrId) ?? null;
+/** What the API refuses in a body is wrong usage here. */
+function asUsage(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof Error && error.name === "AppError" ? usageError(error.message) : error;
+  }
+}
 
 const readList = (text: string | undefined): string[] | null =>
   text === undefined ? null : text.split(",").map((word) => word.trim());

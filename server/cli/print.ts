@@ -3,9 +3,9 @@ export function print(json: boolean | undefined, object: object, text: () => str
   console.log(json ? JSON.stringify(object) : text());
 }
 
-/** Columns as wide as their widest cell. */
+/** Columns as wide as their widest cell, without control characters: what has them may be named by anybody. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows];
+  const lines = [head, ...rows].map((line) => line.map(oneLine));
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines
     .map((line) =>
@@ -16,6 +16,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     )
     .join("\n");
 }
+
+/** A cell ends no line and begins no column. */
+const oneLine = (cell: string): string => cell.replace(/\p{Cc}/gu, "\ufffd");
 
 /** Control characters of others' text may not move the cursor or rewrite what stands on the terminal. */
 export const printable = (text: string): string =>

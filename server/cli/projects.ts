@@ -4,6 +4,7 @@ import { type Environment, environments } from "../core/scope.ts";
 import { cliActor } from "./actor.ts";
 import { ask, canAsk } from "./ask.ts";
 import { CliError, usageError } from "./exit-code.ts";
+import { requireProject } from "./find-project.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
 import { addLimitOptions, type LimitFlags, limitRows, readLimits } from "./project-limits.ts";
@@ -76,12 +77,6 @@ async function openProjects<T>(dataDir: string, make: boolean, work: (stores: St
   );
 }
 
-function find(projects: ProjectStore, nameOrId: string): Project {
-  const known = projects.list().find(({ id, name }) => name === nameOrId || id === nameOrId);
-  if (!known) throw new CliError(`There is no project "${nameOrId}". \`runnel projects list\` names them.`);
-  return known;
-}
-
 async function create(name: string, { dataDir, json }: Options): Promise<void> {
   const project = await openProjects(dataDir, true, ({ projects }) => projects.create(name, cliActor()));
   print(json, { id: project.id, name }, () => `${project.id}  ${name}`);
@@ -102,7 +97,7 @@ async function list({ dataDir, json }: Options): Promise<void> {
 
 async function rename(nameOrId: string, name: string, { dataDir, json }: Options): Promise<void> {
   const project = await openProjects(dataDir, false, ({ projects }) =>
-    projects.update(find(projects, nameOrId).id, { name }, cliActor()),
+    projects.update(requireProject(projects, nameOrId).id, { name }, cliActor()),
   );
   print(json, (await shown())(project), () => `${project.id}  ${name}`);
 }
@@ -112,7 +107,7 @@ async function retention(name: string, { dataDir, json, env, runsDays, tracesDay
   const changes = runsDays !== undefined || tracesDays !== undefined;
   if (changes && !env) throw usageError("--env says whose days these are: test or live.");
   const project = await openProjects(dataDir, false, async ({ projects }) => {
-    const known = find(projects, name);
+    const known = requireProject(projects, name);
     return changes ? await projects.keep(known.id, env!, change, cliActor()) : known;
   });
   const { retention } = (await shown())(project);
@@ -128,7 +123,7 @@ async function retention(name: string, { dataDir, json, env, runsDays, tracesDay
 async function limits(name: string, { dataDir, json, ...flags }: Options & LimitFlags): Promise<void> {
   const change = readLimits(flags);
   const project = await openProjects(dataDir, false, async ({ projects }) => {
-    const known = find(projects, name);
+    const known = requireProject(projects, name);
     return change ? await projects.update(known.id, { limits: change }, cliActor()) : known;
   });
   const { limits } = (await shown())(project);
@@ -137,7 +132,7 @@ async function limits(name: string, { dataDir, json, ...flags }: Options & Limit
 
 async function putAway(name: string, { dataDir, json }: Options, verb: "archive" | "unarchive"): Promise<void> {
   const project = await openProjects(dataDir, false, ({ projects }) =>
-    projects[verb](find(projects, name).id, cliActor()),
+    projects[verb](requireProject(projects, name).id, cliActor()),
   );
   print(
     json,
@@ -148,7 +143,7 @@ async function putAway(name: string, { dataDir, json }: Options, verb: "archive"
 
 async function remove(name: string, { dataDir, json, yes }: DeleteOptions): Promise<void> {
   const project = await openProjects(dataDir, false, async ({ projects }) => {
-    const known = find(projects, name);
+    const known = requireProject(projects, name);
     if (!yes) await confirm(known);
     return await projects.remove(known.id, cliActor());
   });

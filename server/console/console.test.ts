@@ -315,6 +315,7 @@ describe("changes from elsewhere", () => {
   const refusals: [string, Record<string, string>][] = [
     ["without the header of the dashboard", { "x-runnel-console": "" }],
     ["from another origin", { origin: "https://evil.test" }],
+    ["from this host without TLS", { origin: origin.replace("https", "http") }],
     ["from a sandboxed page", { origin: "null" }],
     ["from another port of this host", { origin: `${origin}:8444` }],
     ["that the browser calls cross-site", { "sec-fetch-site": "cross-site" }],
@@ -327,6 +328,15 @@ describe("changes from elsewhere", () => {
       expect([path, status, body.error.code]).toEqual([path, 403, "cross_origin"]);
     }
     expect((await server.send("GET", "/session")).status).toBe(200);
+  });
+
+  test("are judged by what the browser spoke with the proxy before us", async () => {
+    await server.signUp();
+    const send = (path: string, headers: Record<string, string>) => server.send("POST", path, {}, headers);
+    const plain = origin.replace("https", "http");
+    const whoami = `/${server.project.id}/test/whoami`;
+    expect((await send(whoami, { origin: plain, "x-forwarded-proto": "https" })).status).toBe(403);
+    expect((await send(whoami, { origin: plain, "x-forwarded-proto": "https, http" })).status).toBe(200);
   });
 
   test("with no word on their origin are refused", async () => {

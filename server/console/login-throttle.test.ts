@@ -18,3 +18,23 @@ test.each([hour, -hour])(
     expect(seconds).toBeLessThanOrEqual(15 * 60);
   },
 );
+
+test("one network gets fifteen failures, whatever accounts it makes up, and the others get theirs", () => {
+  const throttle = createLoginThrottle();
+  const guess = (index: number, address: string) => throttle.take(`nobody${index}@example.com`, address);
+  for (let index = 0; index < 15; index++) expect(guess(index, `2001:db8::${index + 1}`)).toBe(0);
+  expect(guess(15, "2001:db8::ffff")).toBeGreaterThan(0);
+  expect(guess(15, "10.0.0.1")).toBe(0);
+});
+
+test("a sign-in takes back its own attempt on the network and no other", () => {
+  const throttle = createLoginThrottle();
+  const guess = (index: number) => throttle.take(`nobody${index}@example.com`, "10.0.0.1");
+  for (let index = 0; index < 14; index++) guess(index);
+  for (let times = 0; times < 20; times++) {
+    expect(throttle.take("ann@example.com", "10.0.0.1")).toBe(0);
+    throttle.forgive("ann@example.com", "10.0.0.1");
+  }
+  expect(guess(14)).toBe(0);
+  expect(guess(15)).toBeGreaterThan(0);
+});

@@ -2,15 +2,19 @@ import { steadyNow } from "../http/rate-limit.ts";
 import { parseAddress } from "../lib/ip-address.ts";
 
 const window_ms = 15 * 60_000;
-const maxFailures = 5;
+const perAccount = 5;
+// Less than half of those that may wait for their password to be checked: no single network keeps the others out.
+const perNetwork = 15;
 const maxEntries = 10_000;
 
-/** Slows down whoever guesses passwords: five failures in 15 minutes per account and network. */
+/** Slows down whoever guesses passwords: in 15 minutes five failures per account and network, and fifteen per network. */
 export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
 
 /** Counts by a clock that nobody sets: one that was set back would lock people out for longer. */
 export function createLoginThrottle({ now = steadyNow }: { now?: () => number } = {}) {
-  const failures = new Map<string, number[]>();
+  const [accounts, networks] = [new Map<string, number[]>(), new Map<string, number[]>()];
+  const recent = (failures: Map<string, number[]>, key: string): number[] =>
+    (failures.get(key) ?? []).filter((at) => now() - at < window_ms);
 
   return {
     /**
@@ -18,18 +22,29 @@ export function createLoginThrottle({ now = steadyNow }: { now?: () => number } 
      * first is still being checked. Answers 0, or the seconds to wait.
      */
     take(account: string, address: string | null): number {
-      const key = keyOf(account, address);
-      const recent = (failures.get(key) ?? []).filter((at) => now() - at < window_ms);
-      if (recent.length >= maxFailures) return Math.ceil((recent[0]! + window_ms - now()) / 1000);
-      failures.delete(key); // To the end of the order: what is dropped below is what was quiet for longest.
-      failures.set(key, [...recent, now()]);
-      if (failures.size > maxEntries) failures.delete(failures.keys().next().value!);
+      const [key, network] = [keyOf(account, address), networkOf(address)];
+      const [own, all] = [recent(accounts, key), recent(networks, network)];
+      const since = Math.max(full(own, perAccount), full(all, perNetwork));
+      if (since > 0) return Math.max(1, Math.ceil((since + window_ms - now()) / 1000));
+      note(accounts, key, [...own, now()]);
+      note(networks, network, [...all, now()]);
       return 0;
     },
     forgive(account: string, address: string | null): void {
-      failures.delete(keyOf(account, address));
+      accounts.delete(keyOf(account, address));
+      // Only the one that was no failure: whoever has an account may not guess at the others' for ever.
+      networks.get(networkOf(address))?.pop();
     },
   };
+}
+
+/** The time of the failure that has to pass first, or 0 while there is room. */
+const full = (failures: number[], max: number): number => (failures.length >= max ? failures[0]! : 0);
+
+function note(failures: Map<string, number[]>, key: string, times: number[]): void {
+  failures.delete(key); // To the end of the order: what is dropped below is what was quiet for longest.
+  failures.set(key, times);
+  if (failures.size > maxEntries) failures.delete(failures.keys().next().value!);
 }
 
 const keyOf = (account: string, address: string | null): string =>

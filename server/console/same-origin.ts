@@ -9,8 +9,13 @@ export function requireSameOrigin(request: Request): void {
   const { headers } = request;
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
   const known = origin !== null || site !== null;
-  const same =
-    (origin === null || URL.parse(origin)?.host === headers.get("host")) && (site === null || site === "same-origin");
+  const same = (origin === null || origin === originOf(request)) && (site === null || site === "same-origin");
   if (headers.get("x-runnel-console") === "1" && known && same) return;
   throw new AppError("cross_origin", "The dashboard's API takes changes from the dashboard's own pages only.");
+}
+
+/** What the browser calls us. No page of another site can set the header of a proxy, which knows what the browser spoke. */
+function originOf({ url, headers }: Request): string | undefined {
+  const forwarded = headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim();
+  return URL.parse(`${forwarded ?? new URL(url).protocol.slice(0, -1)}://${headers.get("host")}`)?.origin;
 }

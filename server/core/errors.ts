@@ -144,7 +144,8 @@ export const catalogue = {
   idempotency_key_reused: {
     status: 409,
     type: "idempotency_error",
-    meaning: "The `Idempotency-Key` belongs to another request of the last 24 hours. Take a new key for a new request.",
+    meaning:
+      "The `Idempotency-Key` belongs to another request of the last 24 hours, or to a secret that another API key asked for. Take a new key for a new request.",
   },
   idempotency_in_progress: {
     status: 409,

@@ -86,6 +86,23 @@ test("a reference from one project and environment cannot point into another one
     }
 });
 
+test("a row that joins an agent to a tool of another project or environment is refused", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const others = [await server.client({ project: "other" }), await server.client({ environment: "live" })];
+  const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "Say.", model: "test/echo" });
+  const join = (toolId: string) =>
+    server.db.sqlite
+      .query("INSERT INTO agent_tools (project_id, environment, agent_id, tool_id, position) VALUES (?, ?, ?, ?, 0)")
+      .run(client.scope.project_id, client.scope.environment, agent.id, toolId);
+  for (const other of others) {
+    const { body: tool } = await other.post("/v1/tools", { name: "t" });
+    expect(() => join(tool.id)).toThrow("FOREIGN KEY");
+  }
+  const { body: own } = await client.post("/v1/tools", { name: "t" });
+  expect(() => join(own.id)).not.toThrow();
+});
+
 test("whatever names another table's row refers to it, or is named here with its reason", () => {
   const referring = new Set(
     scoped.flatMap((table) => referencesOf(table).flatMap(({ from }) => from.map((column) => `${table}.${column}`))),

@@ -5,10 +5,12 @@ import { openDatabase } from "../db/open.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { parseFrames } from "../testing/run-bench.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createAuth, type Identity } from "./auth.ts";
+import { createAuth, type Identity, type Principal } from "./auth.ts";
 import { createEdge } from "./edge.ts";
 import { createIdempotency } from "./idempotency.ts";
+import { createIdempotencyStore } from "./idempotency-store.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
 const server = testApp();
@@ -509,4 +511,38 @@ test("on other methods, and without it, nothing is kept", async () => {
   for (const name of ["b", "c"])
     expect((await server.send("PATCH", `/v1/agents/${id}`, { name }, headers)).body.name).toBe(name);
   expect(count()).toEqual(before);
+});
+
+test("what an older version kept is answered again, unless it shows a secret: nobody knows who asked for that", async () => {
+  const db = openDatabase(":memory:");
+  const seal = createSeal(new Uint8Array(32));
+  const idempotency = createIdempotency({ db, seal, onBug: () => {}, now: Date.now });
+  const scope = { project_id: "p", environment: "test" as const };
+  db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('p', 'p', 0)");
+  const asker: Principal = {
+    kind: "key",
+    id: "key_1",
+    ...scope,
+    scopes: new Set(["admin"]),
+    agent_ids: null,
+    limits: {},
+    actor: testActor,
+  };
+  const ask = (key: string) => {
+    const request = new Request("http://localhost/v1/things", { method: "POST", headers: { "idempotency-key": key } });
+    return () => idempotency.begin(request, asker, new Uint8Array());
+  };
+  const hash = new Bun.CryptoHasher("sha256").update("POST /v1/things\n").digest("hex");
+  const store = createIdempotencyStore({ db, now: Date.now });
+  const keep = (key: string, body: string) => {
+    const sealed = seal.seal(body, `idempotency/p/test/${key}`);
+    return db.write(() =>
+      store.keepOther({ scope, key, hash }, { status: 201, location: null, sealed, agent_ids: null }),
+    );
+  };
+  await keep("plain", '{"id":"a"}');
+  await keep("secret", '{"id":"a","secret":"s"}');
+  expect(ask("plain")).toThrow(expect.objectContaining({ status: 201, body: '{"id":"a"}' }));
+  expect(ask("secret")).toThrow(expect.objectContaining({ code: "idempotency_key_reused" }));
+  db.close();
 });

@@ -4,7 +4,13 @@ import type { Db } from "../db/open.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Principal } from "./auth.ts";
 import { fault, validationError } from "./errors.ts";
-import { createIdempotencyStore, type Known, type Name, type RunAnswer } from "./idempotency-store.ts";
+import {
+  createIdempotencyStore,
+  type Known,
+  type Name,
+  type RunAnswer,
+  type SealedAnswer,
+} from "./idempotency-store.ts";
 import { withoutRequestId } from "./response.ts";
 
 /** A request with an `Idempotency-Key` on its way. */
@@ -40,6 +46,8 @@ export const replayedHeader = { "idempotent-replayed": "true" };
 
 interface Held extends Claim {
   name: Name;
+  /** Who asks. */
+  asker: string;
   /** What the API key is bound to, as JSON. */
   agent_ids: string | null;
   /** Set while others with this key are turned away. */
@@ -84,14 +92,14 @@ export function createIdempotency({
         retryAfter: 1,
       });
     const agent_ids = principal.agent_ids && JSON.stringify(principal.agent_ids);
-    if (known?.other) throw replayOf(name, known.other, agent_ids);
+    if (known?.other) throw replayOf(name, known.other, principal.id, agent_ids);
     // A first request that died while it waited for its run is taken over by this one.
     const held = known?.run && known.run.seq !== null ? null : place;
     if (held !== null) onTheWay.set(held, name.hash);
-    claims.set(request, claim(name, agent_ids, known, held));
+    claims.set(request, claim(name, principal.id, agent_ids, known, held));
   }
 
-  function claim(name: Name, agent_ids: string | null, known: Known | null, place: string | null): Held {
+  function claim(name: Name, asker: string, agent_ids: string | null, known: Known | null, place: string | null): Held {
     let kept = known?.run ?? null;
     const keep = (answer: RunAnswer): void => {
       store.keepRun(name, answer);
@@ -99,6 +107,7 @@ export function createIdempotency({
     };
     return {
       name,
+      asker,
       agent_ids,
       place,
       earlier: kept,
@@ -108,10 +117,14 @@ export function createIdempotency({
     };
   }
 
-  function replayOf(name: Name, answer: NonNullable<Known["other"]>, agent_ids: string | null): Replay {
+  function replayOf(name: Name, answer: SealedAnswer, asker: string, agent_ids: string | null): Replay {
     // A key bound to other agents may not read here what it could not have been answered.
     if (answer.agent_ids !== agent_ids) throw reused();
-    return new Replay(answer.status, answer.location, seal.open(answer.sealed, placeOf(name)));
+    const { asked_by, body } = readSealed(seal.open(answer.sealed, placeOf(name)));
+    // A key that ends in a minute would have the secret of one that never does; not its successor either, which may last
+    // shorter than the key that asked.
+    if (holdsSecret(body) && asked_by !== asker) throw reused();
+    return new Replay(answer.status, answer.location, body);
   }
 
   /** Stands around every request and costs those without a key one look at their headers. */
@@ -135,14 +148,14 @@ export function createIdempotency({
   }
 
   /** Keeps what was answered before it is sent: whoever has the answer can have it again. */
-  async function keepAnswer({ name, agent_ids }: Held, response: Response): Promise<Response> {
+  async function keepAnswer({ name, asker, agent_ids }: Held, response: Response): Promise<Response> {
     const { status, headers } = response;
     // What the handler kept itself stands, also where its answer failed afterwards.
     if (!isKept(response) || store.find(name.scope, name.key)) return response;
     const text = await response.text();
     const body = withoutRequestId(text, requestIdOf(response));
     try {
-      const sealed = seal.seal(body, placeOf(name));
+      const sealed = seal.seal(`${asker}\n${body}`, placeOf(name));
       await db.write(() => store.keepOther(name, { status, location: headers.get("location"), sealed, agent_ids }));
     } catch (error) {
       // What was done was done, and saying otherwise would have it done twice: the answer goes out and is not kept.
@@ -171,6 +184,19 @@ function hashOf({ method, url }: Request, body: Uint8Array): string {
 // The key comes last, since it may hold anything. Also what binds a sealed answer to its row.
 const placeOf = ({ scope: { project_id, environment }, key }: Name): string =>
   `idempotency/${project_id}/${environment}/${key}`;
+
+/** Who asked stands in a line before the body; not in what an older version kept, which begins with the body. */
+function readSealed(text: string): { asked_by: string | null; body: string } {
+  if (text.startsWith("{")) return { asked_by: null, body: text };
+  const end = text.indexOf("\n");
+  return { asked_by: text.slice(0, end), body: text.slice(end + 1) };
+}
+
+/** Whether an answer shows what is shown once: an API key's secret, or what a tool's calls are signed with. */
+function holdsSecret(body: string): boolean {
+  const fields: object = JSON.parse(body);
+  return "secret" in fields || "signing_secret" in fields;
+}
 
 /** Answers that say nothing of the request itself, but of who asked or of the server's state, are not kept. */
 const isKept = ({ status, headers }: Response): boolean =>

@@ -11,6 +11,8 @@ const goesOn = [
   "DELETE /v1/secrets/:name",
   "DELETE /v1/tools/:id",
   "DELETE /v1/traces/:run_id",
+  "PATCH /v1/api_keys/:id",
+  "POST /v1/api_keys/:id/rotate",
   "POST /v1/runs/:id/cancel",
   "POST /v1/runs/:id/submit_tool_outputs",
 ];
@@ -46,6 +48,9 @@ test.each([
   ["POST", "/console/api/projects/proj_1/delete", false],
   ["POST", "/console/api/proj_1/live/runs/run_1/cancel", false],
   ["POST", "/console/api/proj_1/live/runs/run_1/submit_tool_outputs/", false],
+  ["PATCH", "/console/api/proj_1/live/api_keys/key_1", false],
+  ["POST", "/console/api/proj_1/live/api_keys/key_1/rotate", false],
+  ["POST", "/v1/api_keys", true],
   ["GET", "/console/api/session", false],
   ["PUT", "/v1/secrets/cancel", true],
   ["POST", "/v1/runs?wait=5", true],

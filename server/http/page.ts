@@ -1,6 +1,7 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { AppError, type Fault } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
+import { readTimestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "./errors.ts";
 
@@ -95,13 +96,11 @@ function readMetadata(page: Page, key: string, value: string): string | null {
   return null;
 }
 
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-
 function readBound(page: Page, name: string, value: string): string | null {
   const operator = Object.hasOwn(operators, name) ? operators[name as keyof typeof operators] : undefined;
   if (!operator) return "Expected one of gt, gte, lt, lte.";
-  const ms = rfc3339.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) return "Expected a time such as 2026-11-21T01:20:00.123Z.";
+  const ms = readTimestamp(value);
+  if (ms === null) return "Expected a time such as 2026-11-21T01:20:00.123Z.";
   page.created_at.push({ operator, ms });
   return null;
 }

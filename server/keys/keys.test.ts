@@ -426,3 +426,127 @@ test("whoever lost the answer to a rotation gets the same secret again", async (
   expect(again.body.secret).toBe(first.body.secret);
   expect((await admin.get("/v1/api_keys")).body.data).toHaveLength(2);
 });
+
+test("an answer with a secret is repeated to the key that asked for it, and to no other one", async () => {
+  await using server = testApp();
+  const [root, other] = [await server.client(), await server.client()];
+  const { body: minute } = await root.post("/v1/api_keys", { name: "m", scopes: ["admin"], expires_in_seconds: 60 });
+  const ask = (secret: string, path: string, body: object) =>
+    server.send("POST", path, body, { authorization: `Bearer ${secret}`, "idempotency-key": path });
+  for (const [path, body] of [
+    ["/v1/api_keys", { name: "k", scopes: ["admin"] }],
+    [`/v1/api_keys/${other.key.id}/rotate`, {}],
+    ["/v1/tools", { name: "t", url: "https://example.com/t" }],
+  ] as const) {
+    const first = await ask(root.key.secret, path, body);
+    const again = await ask(root.key.secret, path, body);
+    expect([first.status, again.status, again.body.secret]).toEqual([201, 201, first.body.secret]);
+    expect(again.body.signing_secret).toBe(first.body.signing_secret);
+    const stolen = await ask(minute.secret, path, body);
+    expect([stolen.status, stolen.body.error.code]).toEqual([409, "idempotency_key_reused"]);
+  }
+  // What holds no secret is any key's of the project and environment.
+  const agent = { name: "a", instructions: "", model: "test/echo" };
+  const { body } = await ask(root.key.secret, "/v1/agents", agent);
+  expect((await ask(minute.secret, "/v1/agents", agent)).body.id).toBe(body.id);
+});
+
+test("a bound admin key neither changes nor ends a key beyond its bounds", async () => {
+  await using server = testApp();
+  const agent_ids = ["agt_00000000000000000000000000"];
+  const [root, bound, within] = [
+    await server.client(),
+    await server.client({ agent_ids }),
+    await server.client({ agent_ids, scopes: ["read"] }),
+  ];
+  await server.client();
+  const path = `/v1/api_keys/${root.key.id}`;
+  for (const answer of [
+    await bound.patch(path, { expires_at: "2020-01-01T00:00:00Z" }),
+    await bound.patch(path, { name: "mine" }),
+    await bound.delete(path),
+  ])
+    expect([answer.status, answer.body.error.code]).toEqual([403, "insufficient_scope"]);
+  expect((await root.get("/v1/me")).status).toBe(200);
+  expect((await bound.patch(`/v1/api_keys/${within.key.id}`, { name: "n" })).status).toBe(200);
+  expect((await bound.delete(`/v1/api_keys/${within.key.id}`)).status).toBe(200);
+});
+
+test("a key that ends may end one that never does: a leak waits for nobody", async () => {
+  await using server = testApp();
+  const root = await server.client();
+  const { body: month } = await root.post("/v1/api_keys", {
+    name: "month",
+    scopes: ["admin"],
+    expires_in_seconds: 2_592_000,
+  });
+  const leaked = await server.client({ scopes: ["run"] });
+  const bearer = { authorization: `Bearer ${month.secret}` };
+  expect((await server.send("DELETE", `/v1/api_keys/${leaked.key.id}`, undefined, bearer)).status).toBe(200);
+});
+
+test("an admin key that is bound or ends sooner does not take the place of the last one", async () => {
+  await using server = testApp();
+  const root = await server.client();
+  const make = async (more: object) => {
+    const { body } = await root.post("/v1/api_keys", { name: "n", scopes: ["admin"], ...more });
+    return body.id as string;
+  };
+  const agent_ids = ["agt_00000000000000000000000000"];
+  const narrow = [
+    await make({ expires_in_seconds: 60 }),
+    await make({ agent_ids }),
+    await make({ allowed_cidrs: ["203.0.113.0/24"] }),
+  ];
+  const path = `/v1/api_keys/${root.key.id}`;
+  expect((await root.delete(path)).body.error?.code).toBe("last_admin_key");
+  expect((await root.patch(path, { expires_at: "2020-01-01T00:00:00Z" })).body.error?.code).toBe("last_admin_key");
+  for (const id of narrow) expect((await root.delete(`/v1/api_keys/${id}`)).status).toBe(200);
+  await make({});
+  expect((await root.delete(path)).status).toBe(200);
+});
+
+test.each([
+  ["a line of its own", "ci\u001b[2K\rroot"],
+  ["a line's end", "ci\nroot"],
+  ["a control character of eight bits", "ci\u009b2K"],
+  ["nothing but spaces", " \u00a0 "],
+  ["nothing", ""],
+])("no key and no agent has a name that holds %s", async (_, name) => {
+  await using server = testApp();
+  const root = await server.client();
+  const answers = [
+    await root.post("/v1/api_keys", { name, scopes: ["read"] }),
+    await root.patch(`/v1/api_keys/${root.key.id}`, { name }),
+    await root.post("/v1/agents", { name, instructions: "", model: "test/echo" }),
+  ];
+  for (const { status, body } of answers) expect([status, body.error?.param]).toEqual([400, "name"]);
+});
+
+test("an end on a day that no calendar has is refused, and no list is asked for it", async () => {
+  await using server = testApp();
+  const root = await server.client();
+  const { key } = await server.client({ scopes: ["read"] });
+  for (const time of [
+    "2027-02-30T00:00:00Z",
+    "2027-02-29T12:00:00+01:00",
+    "2027-04-31T00:00:00Z",
+    "2027-01-01T24:00:00Z",
+  ]) {
+    expect([time, (await root.patch(`/v1/api_keys/${key.id}`, { expires_at: time })).status]).toEqual([time, 400]);
+    const list = await root.get(`/v1/api_keys?created_at[gt]=${encodeURIComponent(time)}`);
+    expect([time, list.status]).toEqual([time, 400]);
+  }
+  const { body } = await root.patch(`/v1/api_keys/${key.id}`, { expires_at: "2028-02-29T23:30:00-01:00" });
+  expect(body.expires_at).toBe("2028-03-01T00:30:00.000Z");
+});
+
+test("a network that no client comes from is refused", async () => {
+  await using server = testApp();
+  const root = await server.client();
+  const make = (network: string) =>
+    root.post("/v1/api_keys", { name: "n", scopes: ["read"], allowed_cidrs: [network] });
+  for (const network of ["::ffff:127.0.0.0/104", "::ffff:0:0/96"])
+    expect((await make(network)).body.error?.param).toBe("allowed_cidrs[0]");
+  for (const network of ["127.0.0.0/8", "2001:db8::/32", "::/0"]) expect((await make(network)).status).toBe(201);
+});

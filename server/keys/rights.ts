@@ -29,8 +29,15 @@ export function requireNoMore(own: Rights, asked: Rights): void {
   if (lasts(asked) > lasts(own)) throw refuse("expires_at", "lasts longer than itself");
 }
 
+/** Throws 403 for what a bounded key may not end or rename. How long each lasts says nothing: a leak is anybody's to end. */
+export const requireWithin = (own: Rights, target: Rights): void =>
+  requireNoMore(own, { ...target, expires_at_ms: own.expires_at_ms });
+
 const refuse = (param: string, more: string, required_scope: Permission = "admin") =>
-  new AppError("insufficient_scope", `A key cannot make one that ${more}.`, { param, details: { required_scope } });
+  new AppError("insufficient_scope", `A key cannot make, change or end one that ${more}.`, {
+    param,
+    details: { required_scope },
+  });
 
 const lasts = ({ expires_at_ms }: Rights): number => expires_at_ms ?? Number.POSITIVE_INFINITY;
 

@@ -9,13 +9,15 @@ import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import { createAdmission } from "./admission.ts";
 import { type ApiKey, type KeyRow, keyStatus, toApiKey } from "./key.ts";
-import { type Rights, requireNoMore, rightsOf } from "./rights.ts";
+import { type Rights, requireNoMore, requireWithin, rightsOf } from "./rights.ts";
 import type { CreateKey, RotateKey, UpdateKey } from "./schema.ts";
 import { environmentOf, hashSecret, mintSecret } from "./secret.ts";
 
 const day_ms = 86_400_000;
 const longestOverlap_ms = 30 * day_ms;
 const longestLife_ms = 10 * 365 * day_ms;
+/** Later than any end. */
+const never = Number.MAX_SAFE_INTEGER;
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
@@ -28,11 +30,13 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
   const bySecret = sqlite.query<KeyRow, [Uint8Array]>(
     "SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL",
   );
-  // One that is being rotated does not count: its end is settled, and nobody would be left then.
-  const otherAdmins = sqlite.query<{ n: number }, [string, string, string, number]>(
+  // One that is being rotated does not count: its end is settled, and nobody would be left then. Nor does one that ends
+  // sooner or is bounded, unless the one that goes is bounded itself: a key of a minute would be no way back.
+  const otherAdmins = sqlite.query<{ n: number }, [string, string, string, number, number, boolean]>(
     `SELECT count(*) AS n FROM api_keys, json_each(scopes) scope
      WHERE project_id = ? AND environment = ? AND api_keys.id <> ? AND scope.value = 'admin' AND revoked_at_ms IS NULL
-       AND rotated_to IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+       AND rotated_to IS NULL AND coalesce(expires_at_ms, ${never}) > ? AND coalesce(expires_at_ms, ${never}) >= ?
+       AND (? OR agent_ids IS NULL AND allowed_cidrs IS NULL)`,
   );
   const revocation = sqlite.query("UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?");
 
@@ -68,10 +72,16 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
     if (author.actor.type === "api_key") requireNoMore(rightsOf(find(author, author.actor.id)), asked);
   }
 
+  function requireReach(author: Author, target: KeyRow): void {
+    if (author.actor.type === "api_key") requireWithin(rightsOf(find(author, author.actor.id)), rightsOf(target));
+  }
+
   /** Throws when nobody could make a key any more once this one has ended. */
   function requireAnotherAdmin(row: KeyRow): void {
     if (!isCurrent(row.expires_at_ms) || !row.scopes.includes('"admin"')) return;
-    if (otherAdmins.get(row.project_id, row.environment, row.id, now())!.n === 0)
+    const isBound = row.agent_ids !== null || row.allowed_cidrs !== null;
+    const least = isBound ? 0 : (row.expires_at_ms ?? never);
+    if (otherAdmins.get(row.project_id, row.environment, row.id, now(), least, isBound)!.n === 0)
       throw new AppError("last_admin_key", "This is the last admin key: without it nobody could make another one.");
   }
 
@@ -154,6 +164,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
       db.write(() => {
         const row = find(author, id);
         requireStanding(author);
+        requireReach(author, row);
         const changed: KeyRow = {
           ...row,
           name: name ?? row.name,
@@ -196,6 +207,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
       db.write(() => {
         const row = find(author, id);
         requireStanding(author);
+        requireReach(author, row);
         if (row.revoked_at_ms !== null) throw notFound();
         requireAnotherAdmin(row);
         revocation.run(now(), id);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hide, hideCut, hideInJson } from "./redact.ts";
+import { hide, hideCut, hideInAnyCase, hideInJson } from "./redact.ts";
 
 const secret = "canary-0123456789";
 
@@ -33,4 +33,31 @@ test("the beginning of a secret at a cut is hidden, however much of it there is,
     expect(hideCut(`text ${secret.slice(0, length)}`, [secret])).toBe("text [hidden]");
   expect(hideCut("text can", [secret])).toBe("text can");
   expect(hideCut(`text ${secret}`, [secret])).toBe("text [hidden]");
+});
+
+const odd = 's3cr/et+Value"42\\-ü%41';
+const inJson = JSON.stringify(odd).slice(1, -1);
+
+test.each([
+  ["JSON", inJson],
+  ["JSON with escaped slashes", inJson.replaceAll("/", "\\/")],
+  ["JSON with codes", inJson.replace(/[/+"s]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16).toUpperCase()}`)],
+  ["JSON in JSON", JSON.stringify(inJson).slice(1, -1)],
+  ["a URL", encodeURIComponent(odd)],
+  ["a URL in JSON", `${encodeURIComponent(odd).replaceAll("%2F", "\\/")}`],
+  ["HTML", odd.replaceAll('"', "&quot;").replaceAll("/", "&#x2F;").replaceAll("+", "&#43;")],
+])("a secret is hidden as it is spelled in %s, and what stands beside it stays", (_, spelled) => {
+  expect(spelled).not.toBe(odd);
+  for (const escaped of ["50 % \\n", "&amp;"])
+    expect(hide(`${escaped}${spelled}${escaped}${spelled}`, [odd])).toBe(`${escaped}[hidden]${escaped}[hidden]`);
+  for (let length = Math.ceil(spelled.length / 2); length < spelled.length; length++)
+    expect(hideCut(`text ${spelled.slice(0, length)}`, [odd])).toBe("text [hidden]");
+});
+
+test("two secrets that share letters leave none of them", () => {
+  expect(hide("x0123456789abcdefx", ["0123456789", "56789abcdef"])).toBe("x[hidden]x");
+});
+
+test("where names are written small, a secret is found in any case, and no other letters move", () => {
+  expect(hideInAnyCase("İ canary-ABC.example", ["Canary-Abc"])).toBe("İ [hidden].example");
 });

@@ -90,3 +90,10 @@ test("a deleted project is neither found nor listed, and leaves its name to the 
     await expect(change(id, actor)).rejects.toMatchObject({ code: "resource_not_found" });
   expect((await projects.create("shop")).id).not.toBe(id);
 });
+
+test("no project takes the form of another one's id for its name", async () => {
+  const projects = open();
+  const [one, two] = [await projects.create("one"), await projects.create("two")];
+  await expect(projects.update(one.id, { name: two.id }, actor)).rejects.toMatchObject({ param: "name" });
+  expect(() => projects.create(two.id)).toThrow("id");
+});

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
+import { isId, newId } from "../core/ids.ts";
 import type { ProjectSettings, RetentionDays } from "../core/project-settings.ts";
 import type { Environment } from "../core/scope.ts";
 import type { Actor, Audit } from "../db/audit.ts";
@@ -65,6 +65,9 @@ export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audi
       throw new AppError("validation_failed", "A project's name has 1 to 64 letters, digits, - and _.", {
         param: "name",
       });
+    // Whoever deletes a project by its id may not hit another one that took the id for its name.
+    if (isId("project", name))
+      throw new AppError("validation_failed", "A project's name may not look like an id.", { param: "name" });
     if (byName.get({ name }))
       throw new AppError("name_taken", `There is already a project "${name}".`, { param: "name" });
   }

@@ -46,8 +46,8 @@ export function createRunService({
   watches: Watches;
   pool: Pool;
   runs: RunStore;
-  /** The agent as a run of this scope would pin it now; throws when there is none, or its model is not available. */
-  snapshot(scope: Scope, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
+  /** The agent as a run of this scope would pin it now; throws for what is not there, not available, or not its key's. */
+  snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
   /** How many runs of a scope may be in progress at once. */
   slots(scope: Scope): number;
   /** How long a run that may be what brings the process down goes on alone. */
@@ -64,7 +64,7 @@ export function createRunService({
   const unlisten = watches.listen(deadlines.look);
 
   /** Starts or queues a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
-  async function create(scope: Scope, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
+  async function create(scope: Viewer, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
     const run_id = newId("run", now());
     const agent = snapshot(scope, body.agent_id, body.overrides);
     const created = {

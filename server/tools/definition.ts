@@ -80,6 +80,16 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
     Object.entries(headers).map(([name, value]) => [name, value === mask ? (before[name] ?? mask) : value]),
   );
 
+/** Throws when a tool is to send its headers to another origin: whoever wrote them meant the one before, and may be somebody else. */
+export function checkOrigin({ url, headers }: UpdateTool, http: HttpDefinition | null): void {
+  if (url === undefined || !http || http.header_names.length === 0) return;
+  if (new URL(url).origin === new URL(http.url).origin) return;
+  const message = "With another origin, headers are given again: their values were meant for the one before.";
+  if (!headers) throw validationError([fault("headers", message, "required")]);
+  const kept = Object.keys(headers).filter((name) => headers[name] === mask);
+  if (kept.length > 0) throw validationError(kept.map((name) => fault(`headers.${name}`, message)));
+}
+
 /** What is there already: the tool's headers, and named secrets. */
 export interface Known {
   headers: readonly string[];

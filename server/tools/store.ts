@@ -10,7 +10,16 @@ import { listRows, type Page, toList } from "../http/page.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
 import { newSigningSecret } from "../lib/signature.ts";
-import { changed, checkTool, checkUrl, type Definition, isIdempotent, mask, unmasked } from "./definition.ts";
+import {
+  changed,
+  checkOrigin,
+  checkTool,
+  checkUrl,
+  type Definition,
+  isIdempotent,
+  mask,
+  unmasked,
+} from "./definition.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, sealToolSecrets } from "./secrets.ts";
 
@@ -106,6 +115,7 @@ export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date
     if (input.url !== undefined) await checkUrl(input.url, egress(scope.environment), scope.environment);
     return db.write(() => {
       const row = find(scope, id); // Read again: while the address was looked up, somebody else may have been here.
+      checkOrigin(input, (JSON.parse(row.definition) as Definition).http);
       if (input.name !== undefined) requireFreeName(scope, input.name, id);
       sqlite
         .query(

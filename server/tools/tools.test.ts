@@ -71,6 +71,26 @@ test("a masked header that is sent back keeps its value", async () => {
   expect(invented.body.error.param).toBe("headers.x-old");
 });
 
+test("another origin gets no header that was written for the one before", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: tool } = await client.post("/v1/tools", http({ headers: { "x-key": "secret" } }));
+  const change = (fields: object) => client.patch(`/v1/tools/${tool.id}`, fields);
+  const elsewhere = "http://127.0.0.1:9999/";
+  for (const [fields, param] of [
+    [{ url: elsewhere }, "headers"],
+    [{ url: elsewhere, headers: { "x-key": "********" } }, "headers.x-key"],
+  ] as const) {
+    const { status, body } = await change(fields);
+    expect([status, body.error.code, body.error.param]).toEqual([400, "validation_failed", param]);
+  }
+  expect((await client.get(`/v1/tools/${tool.id}`)).body.url).toBe(url);
+  expect((await change({ url: `${url}/other` })).status).toBe(200);
+  expect((await change({ url: elsewhere, headers: { "x-key": "new" } })).status).toBe(200);
+  expect((await change({ url, headers: {} })).status).toBe(200);
+  expect((await change({ url: elsewhere })).status).toBe(200);
+});
+
 test("a name is one tool's in its project and environment, and free again when the tool is deleted", async () => {
   await using server = testApp();
   const client = await server.client();

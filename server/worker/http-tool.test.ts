@@ -7,6 +7,7 @@ import { newSigningSecret } from "../lib/signature.ts";
 import { httpTool } from "../testing/run-bench.ts";
 import type { ToolSecrets } from "./messages.ts";
 import { runHttpTool } from "./tools/http.ts";
+import { secretTexts } from "./tools/secret-texts.ts";
 
 type Handler = (request: Request, body: string) => Response | Promise<Response>;
 
@@ -222,6 +223,40 @@ test("a secret that comes back in an error, or where an answer is cut, is hidden
     expect(outcome).toContain("x".repeat(50));
     expect(outcome).not.toContain("cana");
   }
+});
+
+const odd = 's3cr/et+Value"42-zz';
+const echoed = JSON.stringify({ error: `no ${odd}` }).replaceAll("/", "\\/");
+const redirect = () =>
+  new Response(null, { status: 302, headers: { location: `http://${shouted}.internal.example/` } });
+const shouted = "Canary-Of-A-Header2";
+
+test.each<[string, () => Response, Partial<HttpCall>]>([
+  ["escaped in an error", () => new Response(echoed, { status: 400 }), {}],
+  ["escaped in a text", () => new Response(echoed), { response: "text" }],
+  ["escaped in what is no JSON", () => new Response(`${echoed}!`), {}],
+  ["as a key above one that is not allowed", () => new Response(`{"${shouted}":{"__proto__":1}}`), {}],
+  ["as the host of a redirect", redirect, { method: "GET" }],
+])("a secret that comes back %s is hidden", async (_, answer, http) => {
+  handle = answer;
+  const outcome = JSON.stringify(await run({ http, hidden: [odd, shouted] }));
+  expect(outcome).toContain("[hidden]");
+  expect(outcome).not.toMatch(/s3cr|Value|canary/i);
+});
+
+test.each<[string, string, string[]]>([
+  ["cookie", "sid=cookieSecret123; session_id=other-secret", ["cookieSecret123", "other-secret"]],
+  ["authorization", 'Token token="tokenSecret==", user=short', ["tokenSecret"]],
+  ["authorization", "Bearer bearerSecret", ["bearerSecret"]],
+  [
+    "authorization",
+    `Basic ${btoa("ada@example.com:pass:word")}`,
+    ["ada@example.com:pass:word", "ada@example.com", "pass:word"],
+  ],
+])("every part of a header %s: %s is looked for, and no name of a part", (name, value, parts) => {
+  const texts = secretTexts({ headers: { [name]: value }, signing_secret });
+  expect(texts).toEqual(expect.arrayContaining([value, ...parts]));
+  expect(texts).not.toContain("session_id");
 });
 
 test("a call whose headers name a secret that is gone is an error with its name, and nothing is sent", async () => {

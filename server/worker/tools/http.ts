@@ -2,7 +2,7 @@ import type { HttpCall, ToolSnapshot } from "../../core/agent-snapshot.ts";
 import type { ToolCall } from "../../core/run-state.ts";
 import { type Egress, EgressError, type EgressResponse } from "../../lib/egress.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
-import { hide, hideCut, hideInJson } from "../../lib/redact.ts";
+import { hide, hideCut, hideInAnyCase, hideInJson } from "../../lib/redact.ts";
 import { backoff, retryAfter, sleep } from "../../lib/retry.ts";
 import { sign } from "../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
@@ -63,7 +63,7 @@ async function attempt(
       return { outcome: readResult(response, http, tool, context.hidden), again: false, delay_ms: null };
     const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
     return {
-      outcome: failed("http_error", answerText(response, context.hidden)),
+      outcome: failed("http_error", answerText(response, context.hidden), context.hidden),
       again,
       delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
     };
@@ -72,7 +72,7 @@ async function attempt(
     // What never left may always be sent again; what may have arrived, only if the tool says that this is safe.
     const again =
       error.code === "connect_failed" || error.code === "dns_failed" || (tool.idempotent && mayPass.has(error.code));
-    return { outcome: failed(error.code, error.message), again, delay_ms: null };
+    return { outcome: failed(error.code, error.message, context.hidden), again, delay_ms: null };
   }
 }
 
@@ -128,20 +128,25 @@ function readResult(
 ): Attempt["outcome"] {
   const text = new TextDecoder().decode(body);
   if (truncated && response === "json")
-    return failed("output_too_large", `The tool answered with more than ${max_output_bytes} bytes.`);
+    return failed("output_too_large", `The tool answered with more than ${max_output_bytes} bytes.`, hidden);
   if (truncated) return { output: `${hideCut(text, hidden)}\n[cut after ${max_output_bytes} bytes]`, error: null };
   if (response === "text" || text === "")
     return { output: text === "" && response === "json" ? null : hide(text, hidden), error: null };
   try {
     const output: unknown = JSON.parse(text);
     const fault = jsonFault(output);
-    return fault ? failed("invalid_response", fault) : { output: hideInJson(output, hidden), error: null };
+    return fault ? failed("invalid_response", fault, hidden) : { output: hideInJson(output, hidden), error: null };
   } catch {
-    return failed("invalid_response", `The tool did not answer with JSON: ${beginning(hide(text, hidden), 200)}`);
+    const said = beginning(hide(text, hidden), 200);
+    return failed("invalid_response", `The tool did not answer with JSON: ${said}`, hidden);
   }
 }
 
-const failed = (code: string, message: string): Attempt["outcome"] => ({ output: null, error: { code, message } });
+/** Whoever worded a message: it may repeat a key of the answer, or the host of a redirect. */
+const failed = (code: string, message: string, hidden: readonly string[]): Attempt["outcome"] => ({
+  output: null,
+  error: { code, message: hideInAnyCase(message, hidden) },
+});
 
 /** What the model reads of a refusal: the status and the beginning of what the tool said. */
 function answerText({ status, body, truncated }: EgressResponse, hidden: readonly string[]): string {
