@@ -14,6 +14,7 @@ import { pathOf } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
 import { atMostEvery } from "../lib/at-most-every.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
 import { CancelRun, CreateRun, SubmitToolOutputs } from "./schema.ts";
 import type { Note, RunService } from "./service.ts";
 import type { RunStore } from "./store.ts";
@@ -60,7 +61,7 @@ export const runRoutes = (deps: RunRoutes) => {
         set.headers.location = `/v1/runs/${run.id}`;
         if (body.stream) return streamOf(deps, principal, run.id, start, request, body.on_disconnect === "cancel");
         if (wait === 0 || typeof claim?.earlier?.seq === "number") return status(201, run);
-        await service.settled(run.id, wait * 1000, AbortSignal.any([deps.closing, request.signal]));
+        await service.settled(run.id, wait * 1000, [deps.closing, request.signal]);
         // Whoever hung up was answered nothing: the same request waits on for the same run.
         if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
         return status(201, answerOf(deps, principal, run.id, claim));
@@ -178,12 +179,13 @@ function streamOf(
       retryAfter: 5,
     });
   const abort = new AbortController();
-  request.signal.addEventListener("abort", () => abort.abort());
-  if (request.signal.aborted) abort.abort(); // Gone while its key was looked at: nobody will read or cancel the stream.
+  // Also a reader that is gone already, while its key was looked at: nobody will read or cancel the stream.
+  const forget = untilAborted([request.signal, closing], () => abort.abort());
   // Not at every token: the key is looked up in the database.
   const allowed = atMostEvery(recheck_ms, () => isValid(principal, request));
-  const texts = tail(id, from, AbortSignal.any([abort.signal, closing]), allowed);
+  const texts = tail(id, from, abort.signal, allowed);
   const stream = pulledStream(texts, abort, (byReader) => {
+    forget();
     // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
     // Cancelling a run that is over is refused, which is just what is wanted here.
     if (byReader && cancelOnLeave && watches.readers(id) === 0 && !closing.aborted)

@@ -13,6 +13,7 @@ import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Journal } from "../journal/journal.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { partialOf } from "./partial.ts";
@@ -163,11 +164,10 @@ export function createRunService({
       return insertEnd(runId, state, (last) => failedEvents(last, error, now(), partialOf(watches.live(runId), last)));
     });
 
-  /** Answers when the run is over or needs action, after `ms`, or when the signal is aborted. */
-  async function settled(runId: string, ms: number, signal?: AbortSignal): Promise<void> {
+  /** Answers when the run is over or needs action, after `ms`, or when one of the signals is aborted. */
+  async function settled(runId: string, ms: number, signals: readonly AbortSignal[] = []): Promise<void> {
     const watch = watches.join(runId);
-    signal?.addEventListener("abort", watch.leave, { once: true });
-    if (signal?.aborted) watch.leave();
+    const forget = untilAborted(signals, watch.leave);
     try {
       const end = performance.now() + ms;
       for (let seen = -1; ; ) {
@@ -177,6 +177,7 @@ export function createRunService({
         if (left <= 0 || !(await watch.next(left))) return;
       }
     } finally {
+      forget();
       watch.leave();
     }
   }
