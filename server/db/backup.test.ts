@@ -235,7 +235,9 @@ describe("a restore", () => {
       await Bun.sleep(Math.random() * 100); // The random instant is the test.
       child.kill("SIGKILL");
       await child.exited;
-      const found = factsIn(openDataDir(life.path, { lock: false }).database).filter((name) => / \d+$/.test(name));
+      const { database } = openDataDir(life.path, { lock: false });
+      openDatabase(database).close(); // As the next start does: a reader alone may not roll back what was cut off.
+      const found = factsIn(database).filter((name) => / \d+$/.test(name));
       expect([found.length, new Set(found.map((name) => name.split(" ")[0])).size]).toEqual([2000, 1]);
     }
   });
