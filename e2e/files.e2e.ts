@@ -1,0 +1,252 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Answer, type Json, type Runnel, read, runCommand, startRunnel } from "./harness.ts";
+import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
+import { canMount, smallDisk } from "./small-disk.ts";
+
+const megabyte = 1024 * 1024;
+const sha256 = (data: Uint8Array): string => new Bun.CryptoHasher("sha256").update(data).digest("hex");
+
+const noise = (bytes: number): Uint8Array<ArrayBuffer> => {
+  const data = new Uint8Array(bytes);
+  for (let from = 0; from < bytes; from += 65_536) crypto.getRandomValues(data.subarray(from, from + 65_536));
+  return data;
+};
+
+/** Uploads in parts, as a client with a file on its disk does. */
+async function upload(server: Runnel, content: Uint8Array<ArrayBuffer>, key?: string): Promise<Answer> {
+  const form = new FormData();
+  form.append("purpose", "attachment");
+  form.append("file", new Blob([content]), "data.bin");
+  return read(await server.fetch("/v1/files", { method: "POST", body: form, key }));
+}
+
+/** The same by a process of its own, so that this one can see how the server answers meanwhile. */
+async function uploadFile(server: Runnel, path: string): Promise<{ status: number; body: Json }> {
+  const program = `
+    const [path, url, key, ca] = process.argv.slice(-4);
+    const body = new FormData();
+    body.append("purpose", "attachment");
+    body.append("file", Bun.file(path), "data.bin");
+    const headers = { authorization: "Bearer " + key };
+    const answer = await fetch(url, { method: "POST", body, headers, tls: { ca } });
+    process.stdout.write(JSON.stringify({ status: answer.status, body: await answer.json() }));`;
+  const command = [process.execPath, "-e", program, path, `${server.url}/v1/files`, server.keys.test, server.ca ?? ""];
+  return new Response(Bun.spawn(command, { stdout: "pipe", stderr: "inherit" }).stdout).json();
+}
+
+/** A body in parts that sends so many megabytes of its file and then nothing; `sent` settles when they are taken. */
+function unfinished(megabytes: number) {
+  const { promise: sent, resolve } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  let pieces = -1;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      pieces++;
+      if (pieces === 0) controller.enqueue(Buffer.from(`--b\r\n${fileHead}\r\n\r\n`));
+      else if (pieces <= megabytes) controller.enqueue(noise(megabyte));
+      else {
+        resolve();
+        await ended;
+        controller.error(new Error("The client went away."));
+      }
+    },
+  });
+  return { body, sent, end, headers: { "content-type": "multipart/form-data; boundary=b" } };
+}
+const fileHead = 'Content-Disposition: form-data; name="file"; filename="a"';
+
+/** What lies in the database, as another process sees it. */
+function stored({ dataDir }: Runnel): { files: number; blobs: number; chunks: number } {
+  const sqlite = new Database(join(dataDir, "runnel.db"), { readonly: true });
+  try {
+    const count = (table: string) => sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
+    return { files: count("files"), blobs: count("file_blobs"), chunks: count("file_chunks") };
+  } finally {
+    sqlite.close();
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`Waited in vain: ${holds}`);
+    await Bun.sleep(10);
+  }
+}
+
+/** Sends small requests one after another until told to stop; answers how long the slowest one took. */
+function ask(server: Runnel): () => Promise<number> {
+  let asking = true;
+  let slowest = 0;
+  const done = (async () => {
+    while (asking) {
+      const begun = performance.now();
+      expect((await server.get("/v1/files?limit=1")).status).toBe(200);
+      slowest = Math.max(slowest, performance.now() - begun);
+      await Bun.sleep(1);
+    }
+  })();
+  return async () => {
+    asking = false;
+    await done;
+    return slowest;
+  };
+}
+
+test("a file of 100 MB goes in, out and away, never lies in memory, and nobody waits for it", async () => {
+  await using server = await startRunnel();
+  const content = noise(100 * megabyte);
+  const hash = sha256(content);
+  await Bun.write(join(server.folder, "content"), content);
+  await upload(server, noise(2 * megabyte)); // What a first upload loads is there for good.
+  await server.get("/v1/files");
+  const memory = () => (figuresAvailable ? residentBytes(serverPid(server.dataDir)) : 0);
+  const before = memory();
+  let most = 0;
+  const watch = setInterval(() => (most = Math.max(most, memory())), 5);
+  const figures: Record<string, number> = {};
+  const timed = async <T>(name: string, act: () => Promise<T>): Promise<T> => {
+    const stop = ask(server);
+    const begun = performance.now();
+    const answer = await act();
+    figures[`${name} ms`] = Math.round(performance.now() - begun);
+    figures[`slowest GET beside ${name} ms`] = Math.round(await stop());
+    return answer;
+  };
+  const { status, body } = await timed("upload", () => uploadFile(server, join(server.folder, "content")));
+  expect([status, body.bytes, body.sha256]).toEqual([201, content.length, hash]);
+  const path = `/v1/files/${body.id}/content`;
+  const got = await timed("download", async () => (await server.fetch(path)).bytes());
+  expect(sha256(got)).toBe(hash);
+  const part = await server.fetch(path, { headers: { range: `bytes=${50 * megabyte}-${50 * megabyte + 99}` } });
+  expect([part.status, (await part.bytes()).length]).toEqual([206, 100]);
+  await timed("deletion", async () => {
+    expect((await read(await server.fetch(`/v1/files/${body.id}`, { method: "DELETE" }))).status).toBe(200);
+    await until(() => stored(server).chunks === 8);
+  });
+  clearInterval(watch);
+  figures["memory MB"] = Math.round((most - before) / 1e6);
+  console.info("a file of 100 MB:", figures);
+  expect(most - before).toBeLessThan(60e6);
+  for (const [name, ms] of Object.entries(figures)) if (name.startsWith("slowest")) expect(ms).toBeLessThan(1000);
+});
+
+test("a file over 100 MB is refused by its announced length, and when it only turns out to be", async () => {
+  await using server = await startRunnel();
+  const announced = await upload(server, new Uint8Array(200 * megabyte));
+  expect([announced.status, announced.body.error?.code]).toEqual([413, "file_too_large"]);
+  const { body, headers, end } = unfinished(110);
+  const grown = await read(await server.fetch("/v1/files", { method: "POST", body, headers }));
+  end();
+  expect([grown.status, grown.body.error?.code]).toEqual([413, "file_too_large"]);
+  await until(() => stored(server).blobs === 0);
+});
+
+test("a process that is killed in the middle of an upload leaves nothing after its next start", async () => {
+  await using server = await startRunnel();
+  const kept = await upload(server, noise(megabyte));
+  const { body, sent, end, headers } = unfinished(20);
+  const answer = server.fetch("/v1/files", { method: "POST", body, headers }).catch(() => null);
+  await sent;
+  await until(() => stored(server).chunks > 40);
+  await server.kill9();
+  end();
+  await answer;
+  expect(stored(server).blobs).toBe(2);
+  await server.restart();
+  await until(() => stored(server).blobs === 1);
+  expect(stored(server)).toEqual({ files: 1, blobs: 1, chunks: 4 });
+  expect((await server.fetch(`/v1/files/${kept.body.id}/content`)).status).toBe(200);
+});
+
+test("a client that goes away in the middle of an upload leaves nothing", async () => {
+  await using server = await startRunnel();
+  const { body, sent, end, headers } = unfinished(5);
+  const gone = new AbortController();
+  const answer = server.fetch("/v1/files", { method: "POST", body, headers, signal: gone.signal }).catch(() => null);
+  await sent;
+  await until(() => stored(server).chunks > 4);
+  gone.abort();
+  end();
+  await answer;
+  await until(() => stored(server).blobs === 0);
+  expect(server.log()).not.toContain("met a bug");
+});
+
+test("the same content is stored once, in each project and environment for itself", async () => {
+  await using server = await startRunnel();
+  const content = noise(megabyte);
+  const [one, two] = await Promise.all([upload(server, content), upload(server, content)]);
+  await until(() => stored(server).blobs === 1);
+  expect(stored(server)).toEqual({ files: 2, blobs: 1, chunks: 4 });
+  const live = await upload(server, content, server.keys.live);
+  expect(stored(server)).toEqual({ files: 3, blobs: 2, chunks: 8 });
+  const paths = (id: string) => [`/v1/files/${id}`, `/v1/files/${id}/content`];
+  for (const path of [...paths(live.body.id)]) expect((await server.get(path)).status).toBe(404);
+  for (const path of [...paths(one.body.id)]) expect((await server.get(path, server.keys.live)).status).toBe(404);
+  const remove = (id: string) => server.fetch(`/v1/files/${id}`, { method: "DELETE" });
+  for (const { body } of [one, two]) expect((await remove(body.id)).status).toBe(200);
+  await until(() => stored(server).chunks === 4);
+  const left = await server.fetch(`/v1/files/${live.body.id}/content`, { key: server.keys.live });
+  expect(sha256(await left.bytes())).toBe(sha256(content));
+});
+
+test("a person at the dashboard uploads, downloads and deletes too, and no page of another site does", async () => {
+  await using server = await startRunnel();
+  const project = (await server.get("/v1/me")).body.project_id;
+  const own = { "x-runnel-console": "1", origin: server.url };
+  const ask = async (method: string, path: string, body: RequestInit["body"], headers: Record<string, string>) =>
+    server.fetch(`/console/api${path}`, { method, body, headers, key: null });
+  const [, token] = server.setupUrl.split("#");
+  const account = JSON.stringify({ email: "ada@example.com", password: "correct horse battery", token });
+  const session = (await ask("POST", "/setup", account, own)).headers.get("set-cookie")!.split(";")[0]!;
+  const files = `/${project}/test/files`;
+  const form = () => {
+    const form = new FormData();
+    form.append("purpose", "attachment");
+    form.append("file", new Blob([content]), "data.bin");
+    return form;
+  };
+  const content = noise(megabyte);
+  const foreign = { cookie: session, origin: "https://elsewhere.example" };
+  expect((await ask("POST", files, form(), foreign)).status).toBe(403);
+  const mine = { ...own, cookie: session };
+  const made = await read(await ask("POST", files, form(), mine));
+  expect([made.status, made.body.sha256]).toEqual([201, sha256(content)]);
+  const got = await ask("GET", `${files}/${made.body.id}/content`, null, { cookie: session });
+  expect(sha256(await got.bytes())).toBe(sha256(content));
+  expect((await server.get(`/v1/files/${made.body.id}`)).status).toBe(200);
+  expect((await ask("DELETE", `${files}/${made.body.id}`, null, mine)).status).toBe(200);
+  expect((await server.get(`/v1/files/${made.body.id}`)).status).toBe(404);
+});
+
+test("a backup holds files, and what is restored from it gives them back", async () => {
+  await using server = await startRunnel();
+  const content = noise(megabyte);
+  const { body } = await upload(server, content);
+  const backup = join(server.folder, "backup.db");
+  expect((await server.command("backup", backup)).code).toBe(0);
+  await server.fetch(`/v1/files/${body.id}`, { method: "DELETE" });
+  await server.stop();
+  const restored = await runCommand(["restore", backup, "--data-dir", server.dataDir, "--force"]);
+  expect({ code: restored.code, stderr: restored.stderr }).toMatchObject({ code: 0 });
+  await server.restart();
+  const got = await server.fetch(`/v1/files/${body.id}/content`);
+  expect(sha256(await got.bytes())).toBe(sha256(content));
+});
+
+test.skipIf(!canMount())("a disk that an upload would fill refuses it with 507, and nothing of it stays", async () => {
+  using disk = smallDisk(64);
+  await using server = await startRunnel({ dataDir: join(disk.path, "data") });
+  const kept = (await upload(server, noise(megabyte))).body.id;
+  const refused = await upload(server, noise(90 * megabyte)).catch((): Json => null);
+  // A client that is still sending may find its connection closed before it has read why.
+  if (refused) expect([refused.status, refused.body.error?.code]).toEqual([507, "storage_full"]);
+  await until(() => stored(server).blobs === 1);
+  expect((await server.fetch(`/v1/files/${kept}/content`)).status).toBe(200);
+  // What was deleted left room inside of the database.
+  await until(async () => (await upload(server, noise(megabyte))).status === 201);
+  expect(server.log()).not.toContain("met a bug");
+});

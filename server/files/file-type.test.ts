@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { isDocument, typeOfFile } from "./file-type.ts";
+
+test.each([
+  ["a.pdf", "%PDF-1.7\n", "application/pdf"],
+  ["a.txt", "%PDF-1.7\n", "application/pdf"],
+  ["a.pdf", "hello", "text/plain"],
+  ["a.pdf", "\x00\x01", "application/octet-stream"],
+  ["a.md", "# Title", "text/markdown"],
+  ["A.CSV", "a,b", "text/csv"],
+  ["a.jsonl", "{}", "application/jsonl"],
+  ["a.docx", "PK\x03\x04", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+  ["a.zip", "PK\x03\x04", "application/zip"],
+  ["a.txt", "PK\x03\x04", "application/zip"],
+  ["a.docx", "hello", "text/plain"],
+  ["a.png", "\x89PNG\r\n\x1a\n", "image/png"],
+  ["a.webp", "RIFF1234WEBPVP8 ", "image/webp"],
+  ["a.txt", "\xff\xfeh\x00", "application/octet-stream"],
+  ["a.constructor", "hello", "text/plain"],
+  ["none", "", "text/plain"],
+])("%s that begins with %j is %s", (name, head, type) => {
+  expect(typeOfFile(name, Buffer.from(head, "latin1"))).toBe(type);
+});
+
+test("text whose last character is cut at the end of what is looked at is text", () => {
+  expect(typeOfFile("a.txt", Buffer.from(`x${"é".repeat(3000)}`))).toBe("text/plain");
+});
+
+test("documents are what can be searched", () => {
+  expect(["application/pdf", "text/csv", "image/png", "application/zip"].map(isDocument)).toEqual([
+    ...[true, true],
+    ...[false, false],
+  ]);
+});

@@ -1,0 +1,72 @@
+/** How much of the beginning {@link typeOfFile} looks at. */
+export const headBytes = 4096;
+
+const office = {
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+} as const;
+const pdf = "application/pdf";
+
+// By the name, since they all look alike.
+const texts: Record<string, string> = {
+  txt: "text/plain",
+  log: "text/plain",
+  md: "text/markdown",
+  markdown: "text/markdown",
+  html: "text/html",
+  htm: "text/html",
+  csv: "text/csv",
+  tsv: "text/tab-separated-values",
+  css: "text/css",
+  js: "text/javascript",
+  py: "text/x-python",
+  json: "application/json",
+  jsonl: "application/jsonl",
+  ndjson: "application/jsonl",
+  xml: "application/xml",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  svg: "image/svg+xml",
+};
+
+const beginnings: [bytes: string, type: string][] = [
+  ["%PDF-", pdf],
+  ["\x89PNG\r\n\x1a\n", "image/png"],
+  ["\xff\xd8\xff", "image/jpeg"],
+  ["GIF87a", "image/gif"],
+  ["GIF89a", "image/gif"],
+  ["PK\x03\x04", "application/zip"],
+  ["\x1f\x8b", "application/gzip"],
+];
+
+const documents = new Set<string>([
+  ...["text/plain", "text/markdown", "text/html", "text/csv", "application/json", "application/jsonl"],
+  ...[pdf, ...Object.values(office)],
+]);
+
+/** Whether the text of such a file can be searched. */
+export const isDocument = (type: string): boolean => documents.has(type);
+
+/** The media type of a file. What it is says its content; among those that look alike, and only there, its name. */
+export function typeOfFile(name: string, head: Uint8Array): string {
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
+  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, headBytes)).toString("latin1");
+  const [, type] = beginnings.find(([bytes]) => text.startsWith(bytes)) ?? [];
+  if (type === "application/zip") return Object.hasOwn(office, extension) ? office[extension as "docx"] : type;
+  if (type) return type;
+  if (/^RIFF.{4}WEBP/s.test(text)) return "image/webp";
+  if (!isText(head.subarray(0, headBytes))) return "application/octet-stream";
+  return Object.hasOwn(texts, extension) ? texts[extension]! : "text/plain";
+}
+
+function isText(head: Uint8Array): boolean {
+  if (head.includes(0)) return false;
+  try {
+    // As a stream: the last character may have been cut.
+    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,182 @@
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import type { Scope } from "../core/scope.ts";
+import type { FileBlobs, Upload } from "../db/file-blobs.ts";
+import type { BodyReader, ReadBody } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { cutOff, parseJson, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
+import { headBytes } from "./file-type.ts";
+import { type PartHead, readBoundary, readMultipart } from "./multipart.ts";
+import type { CreateFile } from "./schema.ts";
+
+/** Content as it arrived. */
+export interface Received {
+  upload: Upload;
+  /** Its beginning, by which its type is known. */
+  head: Uint8Array;
+}
+
+/** What a body in parts may have beside its file: more is none that a client sends. */
+const overheadBytes = 1024 * 1024;
+const fieldBytes = 64 * 1024;
+const fields = new Set(["purpose", "metadata", "expires_in_seconds", "memory_id", "chunking"]);
+
+export type Receiver = ReturnType<typeof createReceiver>;
+
+/** Takes in what is uploaded, as JSON or in parts. Until its content is taken away, whoever admitted it can discard it. */
+export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, "begin">; requireRoom: () => void }) {
+  const waiting = new WeakMap<Request, Received>();
+
+  /** The body as the schema of JSON judges it, whichever form it came in. */
+  const read: BodyReader = async (request, principal) => {
+    if (/^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? ""))
+      return await readParts(request, principal);
+    const bytes = await readBody(request);
+    const body = parseJsonBody(bytes, request.headers);
+    if (typeof body === "object" && body !== null) Object.keys(body).forEach(refuseMemory);
+    return { body, bytes };
+  };
+
+  async function readParts(request: Request, scope: Scope): Promise<ReadBody> {
+    const boundary = readBoundary(request.headers.get("content-type")!);
+    refuseCompressed(request.headers);
+    if (Number(request.headers.get("content-length") ?? 0) > limits.file_bytes + overheadBytes) throw tooLarge();
+    const upload = blobs.begin(scope);
+    try {
+      const form = createForm(upload, requireRoom);
+      for await (const item of readMultipart(request.body ?? noBody(), boundary))
+        if ("head" in item) form.begin(item.head);
+        else await form.add(item.data);
+      const { filename, head, texts } = form.end();
+      waiting.set(request, { upload, head });
+      // The boundary is another one at every try: the same request is one that says the same.
+      const same = JSON.stringify([filename, upload.content().sha256, [...texts].sort()]);
+      return { body: { filename, ...valuesOf(texts) }, bytes: Buffer.from(same) };
+    } catch (error) {
+      upload.close();
+      return cutOff(error, "validation_failed");
+    }
+  }
+
+  return {
+    read,
+    /** The content of an admitted request, for whoever closes it from now on. */
+    async take(request: Request, scope: Scope, body: CreateFile): Promise<Received> {
+      const received = waiting.get(request);
+      waiting.delete(request);
+      refuseSecondContent(body, received !== undefined);
+      if (received) return received;
+      const bytes = bytesOf(body);
+      const upload = blobs.begin(scope);
+      await upload.append(bytes);
+      return { upload, head: bytes.subarray(0, headBytes) };
+    },
+    /** For a request that was refused after its body was read. */
+    discard(request: Request): void {
+      waiting.get(request)?.upload.close();
+      waiting.delete(request);
+    },
+  };
+}
+
+/** What a form says, part by part: its file goes into the upload, the rest is short. */
+function createForm(upload: Upload, requireRoom: () => void) {
+  const texts = new Map<string, string>();
+  let filename: string | null = null;
+  let head = Buffer.alloc(0);
+  let field: { name: string; data: Buffer } | null = null;
+
+  function finishField(): void {
+    if (field) texts.set(field.name, decode(field.name, field.data));
+    field = null;
+  }
+
+  function begin({ name, filename: given }: PartHead): void {
+    finishField();
+    refusePart(name, name === "file" ? filename !== null : texts.has(name));
+    if (name === "file") filename = requireName(given);
+    else field = { name, data: Buffer.alloc(0) };
+  }
+
+  async function add(data: Uint8Array): Promise<void> {
+    if (field) {
+      if (field.data.length + data.length > fieldBytes)
+        throw refusal(field.name, `Expected at most ${fieldBytes} bytes.`);
+      field.data = Buffer.concat([field.data, data]);
+      return;
+    }
+    requireRoom(); // A large file may be what fills the disk.
+    if (upload.size() + data.length > limits.file_bytes) throw tooLarge();
+    if (head.length < headBytes) head = Buffer.concat([head, data.subarray(0, headBytes - head.length)]);
+    await upload.append(data);
+  }
+
+  function end() {
+    finishField();
+    if (filename === null) throw validationError([fault("file", "This parameter is required.", "required")]);
+    return { filename, head, texts };
+  }
+
+  return { begin, add, end };
+}
+
+async function* noBody(): AsyncGenerator<Uint8Array, void> {}
+
+function refusePart(name: string, twice: boolean): void {
+  refuseMemory(name);
+  if (name !== "file" && !fields.has(name))
+    throw validationError([fault(name.slice(0, 64), "There is no such parameter.", "unknown_parameter")]);
+  if (twice) throw refusal(name, "This parameter is given twice.");
+}
+
+function refuseMemory(name: string): void {
+  if (name === "memory_id" || name === "chunking")
+    throw refusal(name, "There are no memory stores yet: a file cannot be put into one.");
+}
+
+function requireName(filename: string | null): string {
+  if (filename === null || filename === "") throw refusal("file", "The part has no filename.");
+  return filename;
+}
+
+function valuesOf(texts: ReadonlyMap<string, string>): Record<string, unknown> {
+  return Object.fromEntries([...texts].map(([name, text]) => [name, fieldValue(name, text)]));
+}
+
+/** What a field says; where it is nothing of the kind, the schema refuses the text. */
+function fieldValue(name: string, text: string): unknown {
+  if (name === "expires_in_seconds") return /^\d{1,15}$/.test(text) ? Number(text) : text;
+  if (name !== "metadata") return text;
+  try {
+    return parseJson(Buffer.from(text));
+  } catch (error) {
+    if (error instanceof AppError && error.code === "invalid_json") throw refusal(name, "This is not JSON.");
+    throw error;
+  }
+}
+
+function refuseSecondContent({ content_base64, text }: CreateFile, received: boolean): void {
+  const given = [received, content_base64 !== undefined, text !== undefined].filter(Boolean).length;
+  if (given !== 1) throw refusal("content_base64", "Give either content_base64 or text.");
+}
+
+function bytesOf({ content_base64, text = "" }: CreateFile): Uint8Array {
+  if (content_base64 === undefined) return Buffer.from(text);
+  try {
+    return Uint8Array.fromBase64(content_base64);
+  } catch {
+    throw refusal("content_base64", "This is not base64.");
+  }
+}
+
+function decode(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refusal(name, "This is not valid UTF-8.");
+  }
+}
+
+const refusal = (param: string, message: string): AppError => validationError([fault(param, message)]);
+
+const tooLarge = () => new AppError("file_too_large", `A file has at most ${limits.file_bytes} bytes.`);

@@ -1,0 +1,29 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Metadata, oneOf } from "../http/schemas.ts";
+
+/** What a client says that a file is for. */
+export const uploadPurposes = ["retrieval", "code_interpreter", "attachment"] as const;
+/** Files of the last one are made by runs. */
+export const purposes = [...uploadPurposes, "output"] as const;
+export type Purpose = (typeof purposes)[number];
+
+export const statuses = ["uploaded", "processing", "ready", "failed"] as const;
+export type Status = (typeof statuses)[number];
+
+const tenYears_seconds = 315_360_000;
+
+/** Of an upload in parts, `filename` stands at the part `file`, which is the content. */
+export const CreateFile = Type.Object(
+  {
+    filename: Type.String({ minLength: 1, maxLength: 4096 }),
+    purpose: oneOf(uploadPurposes),
+    content_base64: Type.Optional(Type.String()),
+    text: Type.Optional(Type.String()),
+    metadata: Type.Optional(Metadata),
+    expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: tenYears_seconds })),
+  },
+  { additionalProperties: false },
+);
+export type CreateFile = Static<typeof CreateFile>;
+
+export const fileFilters = { purpose: purposes, status: statuses };
