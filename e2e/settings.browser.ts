@@ -37,6 +37,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
       .getByRole("radio", { name: /Default/ })
       .all())
       await expect(radio).toBeChecked();
+    await expect(section("Sandbox")).toContainText(/Strict|Process only/);
     await shot("settings");
   });
 

@@ -3,6 +3,7 @@ import { timestampOrNull } from "../core/time.ts";
 import type { Connection, Provider } from "../models/port.ts";
 import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
+import { modelPricesCommand } from "./model-prices.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
 
@@ -20,7 +21,7 @@ interface AddOptions extends Options {
 const addable: readonly Provider[] = ["openai", "anthropic", "google", "ollama", "openai_compatible"];
 
 export function modelsCommand(): Command {
-  const models = new Command("models").description("how to reach model providers");
+  const models = new Command("models").description("how to reach model providers, and what models cost");
   models
     .command("add")
     .description("add a connection, or replace the one of this name; its key is stored encrypted")
@@ -51,6 +52,7 @@ Examples:
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .action(remove);
+  models.addCommand(modelPricesCommand());
   return models;
 }
 

@@ -46,7 +46,7 @@ export function projectsCommand(): Command {
     .action(retention);
   addLimitOptions(add("limits", "say how much each environment of a project may do; without flags: show it"))
     .argument("<name>", "project by name or id")
-    .addHelpText("after", "\nExample:\n  $ runnel projects limits shop --reads-per-minute 1200 --runs-in-progress 50")
+    .addHelpText("after", "\nExample:\n  $ runnel projects limits shop --runs-in-progress 50 --usd-per-day 20")
     .action(limits);
   add("archive", "put a project away: its keys are refused and its runs cancelled, at once; nothing is deleted")
     .argument("<name>", "project by name or id")
@@ -124,10 +124,13 @@ async function limits(name: string, { dataDir, json, ...flags }: Options & Limit
   const change = readLimits(flags);
   const project = await openProjects(dataDir, false, async ({ projects }) => {
     const known = requireProject(projects, name);
-    return change ? await projects.update(known.id, { limits: change }, cliActor()) : known;
+    return change ? await projects.update(known.id, change, cliActor()) : known;
   });
-  const { limits } = (await shown())(project);
-  print(json, { project: project.name, limits }, () => table(["LIMIT", "OF EACH ENVIRONMENT"], limitRows(limits)));
+  const seen = (await shown())(project);
+  const { limits, budget_per_day, unknown_price } = seen;
+  print(json, { project: project.name, limits, budget_per_day, unknown_price }, () =>
+    table(["LIMIT", "OF EACH ENVIRONMENT"], limitRows(seen)),
+  );
 }
 
 async function putAway(name: string, { dataDir, json }: Options, verb: "archive" | "unarchive"): Promise<void> {

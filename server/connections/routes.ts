@@ -1,15 +1,20 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
+import type { PriceStore } from "./prices.ts";
 import type { ConnectionStore } from "./store.ts";
 
+export interface ModelRoutes {
+  auth: Auth;
+  connections: Pick<ConnectionStore, "models">;
+  prices: PriceStore;
+}
+
 /** `GET /v1/models`: what agents may use. */
-export const modelRoutes = ({ auth, connections }: { auth: Auth; connections: ConnectionStore }) =>
+export const modelRoutes = ({ auth, connections, prices }: ModelRoutes) =>
   new Elysia()
     .use(auth)
     .get(
       "/models",
-      ({ principal }) => ({ object: "list", data: connections.models(principal.environment), has_more: false }),
-      {
-        permission: "read_or_run",
-      },
+      ({ principal }) => ({ object: "list", data: connections.models(principal.environment, prices), has_more: false }),
+      { permission: "read_or_run" },
     );

@@ -1,11 +1,12 @@
 import { eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
+import type { ModelPrice } from "../core/price.ts";
 import type { Environment } from "../core/scope.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { modelConnections } from "../db/schema.ts";
 import type { Seal } from "../lib/seal.ts";
-import { knownModels } from "../models/known-models.ts";
+import { freePrice, knownModel, knownModels } from "../models/known-models.ts";
 import type { Connection, Provider } from "../models/port.ts";
 import {
   connectionFor,
@@ -15,6 +16,7 @@ import {
   parseModel,
 } from "../models/registry.ts";
 import { testModelNames } from "../models/test-models.ts";
+import type { PriceStore } from "./prices.ts";
 
 /** A connection as operators see it: its key is never shown again. */
 export interface ConnectionInfo {
@@ -32,7 +34,8 @@ export interface ModelInfo {
   provider: Provider;
   available: boolean;
   context_window: number | null;
-  prices: { input: number; cached_input: number; output: number };
+  /** USD per million tokens, as of when, and whose word that is. */
+  prices: ModelPrice;
 }
 
 type Stored = Connection & { sealed_key: string | null };
@@ -93,29 +96,24 @@ export function createConnectionStore({
       throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
     },
 
-    /** Known models with their prices (USD per million tokens), and whether a run could use them now. */
-    models(environment: Environment): ModelInfo[] {
+    /** Models whose price is known, and whether a run could use them now. */
+    models(environment: Environment, prices: PriceStore): ModelInfo[] {
       const connections = all();
-      const known = knownModels.map(({ provider, model, context_window, price }) => {
-        const id = `${provider}/${model}`;
-        return {
-          id,
-          object: "model" as const,
-          provider,
-          available: isAvailable(id, connections),
-          context_window,
-          prices: price,
-        };
+      const named = [...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...givenNames(prices)];
+      const known = [...new Set(named)].map((id) => {
+        const { provider, model } = parseModel(id)!;
+        const context_window = prices.given(id)?.context_window ?? knownModel(provider, model)?.context_window ?? null;
+        const available = isAvailable(id, connections);
+        return { id, object: "model" as const, provider, available, context_window, prices: prices.priceOf(id)! };
       });
       if (environment === "live") return known;
-      const free = { input: 0, cached_input: 0, output: 0 };
       const builtIn = testModelNames.map((name) => ({
         id: `test/${name}`,
         object: "model" as const,
         provider: "test" as const,
         available: true,
         context_window: null,
-        prices: free,
+        prices: freePrice,
       }));
       return [...known, ...builtIn];
     },
@@ -158,6 +156,10 @@ export function createConnectionStore({
     },
   };
 }
+
+/** Models that the operator named; not what stands for many. */
+const givenNames = (prices: PriceStore): string[] =>
+  prices.all().flatMap(({ model }) => (model.endsWith("/*") ? [] : [model]));
 
 const aad = (name: string): string => `model_connection:${name}`;
 

@@ -1,3 +1,4 @@
+import type { UnknownPrice } from "./budget.ts";
 import type { Environment } from "./scope.ts";
 
 /** How long an environment keeps what is over, in days; absent is for ever. */
@@ -16,7 +17,16 @@ export const defaultLimits = {
 };
 export type ProjectLimits = typeof defaultLimits;
 
-/** What a project has of its own: limits that differ from the defaults, and how long it keeps things. */
+/** What each environment of a project may spend in a day (UTC); what is absent has no bound. */
+export interface DayBudget {
+  max_cost_usd?: number;
+  max_total_tokens?: number;
+}
+
+/** What a project has of its own: limits that differ from the defaults, budgets, and how long it keeps things. */
 export interface ProjectSettings extends Partial<ProjectLimits> {
   retention?: Partial<Record<Environment, RetentionDays>>;
+  budget_per_day?: DayBudget;
+  /** Of a model under a budget in USD, of the day as of a run; absent is `refuse`. */
+  unknown_price?: UnknownPrice;
 }

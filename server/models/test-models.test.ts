@@ -172,6 +172,29 @@ test.each(testModelNames)("test/%s ends at once when it is aborted before it sta
   expect(all).toMatchObject([{ type: "error", error: { aborted: true, retryable: false } }]);
 });
 
+describe("an answer that may not be as long as it is", () => {
+  const max = (max_output_tokens: number) => ({ settings: { max_output_tokens } });
+
+  test("ends in the middle, and counts what it was", async () => {
+    const all = await ask("echo", max(2));
+    expect(texts(all)).toEqual(["Hello ", "there,  "]);
+    expect(all.at(-1)).toMatchObject({ type: "done", finish: "length", usage: { output_tokens: 2 } });
+    expect((await ask("echo", max(3))).at(-1)).toMatchObject({ finish: "stop", usage: { output_tokens: 3 } });
+    expect((await ask("refusal", max(2))).at(-1)).toMatchObject({ finish: "length", usage: { output_tokens: 2 } });
+  });
+
+  test("is cut in its thoughts too, and asks for nothing that it could not say to its end", async () => {
+    const entry = { reasoning: "one two", text: "three", tool_calls: [{ name: "weather", arguments: { a: "b c" } }] };
+    const cut = async (max_output_tokens: number) => {
+      const all = await ask("script", { settings: { script: [entry], max_output_tokens } });
+      return [texts(all).join(""), all.some(({ type }) => type === "tool_call"), all.at(-1)];
+    };
+    expect(await cut(1)).toMatchObject(["one ", false, { finish: "length", usage: { reasoning_tokens: 1 } }]);
+    expect(await cut(4)).toMatchObject(["one twothree", false, { finish: "length", usage: { output_tokens: 3 } }]);
+    expect(await cut(5)).toMatchObject(["one twothree", true, { finish: "tool_calls", usage: { output_tokens: 5 } }]);
+  });
+});
+
 test.each(["nothing", "toString", "__proto__"])("test/%s is not a model", async (name) => {
   expect(await ask(name)).toMatchObject([{ type: "error", error: { code: "model_not_available" } }]);
 });

@@ -28,6 +28,7 @@ const cards: Record<string, Card> = {
   "context-overflow": (request) =>
     fail(request, "context_length_exceeded", "The conversation is longer than the test model's context."),
   refusal: (request) => say(request, "I can't help with that.", "content_filter"),
+  judge,
 };
 
 /** Names of the built-in models, without `test/`. */
@@ -59,7 +60,7 @@ async function* play(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   if (!entry) return yield* fail(request, "model_error", exhausted(request));
-  const words = counter();
+  const words = counter(request);
   let part = 0;
   await pause(entry.delay_ms, signal);
   for (const kind of ["reasoning", "output"] as const) {
@@ -67,6 +68,7 @@ async function* play(
     for (const delta of deltas(text ?? "")) {
       if (words.all() > 0) await pause(entry.delta_ms, signal);
       if (signal.aborted) return yield aborted(request, words);
+      if (!words.fits(delta)) return yield cutOff(request, words);
       words.add(kind, delta);
       yield { type: "delta", part, kind, text: delta };
     }
@@ -74,13 +76,18 @@ async function* play(
   }
   if (signal.aborted) return yield aborted(request, words);
   if (entry.error !== undefined) return yield* fail(request, "model_error", entry.error, {}, words);
-  for (const call of entry.tool_calls ?? []) yield toolCall(part++, call.name, JSON.stringify(call.arguments), words);
+  for (const { name, arguments: args } of entry.tool_calls ?? []) {
+    const text = JSON.stringify(args);
+    if (!words.fits(text)) return yield cutOff(request, words);
+    yield toolCall(part++, name, text, words);
+  }
   yield { type: "done", finish: entry.tool_calls?.length ? "tool_calls" : "stop", usage: usage(request, words) };
 }
 
 function* say(request: ModelRequest, text: string, finish: FinishReason = "stop"): Generator<ModelEvent> {
-  const words = counter();
+  const words = counter(request);
   for (const delta of deltas(text)) {
+    if (!words.fits(delta)) return yield cutOff(request, words);
     words.add("output", delta);
     yield { type: "delta", part: 0, kind: "output", text: delta };
   }
@@ -93,8 +100,10 @@ function* callFirstTool(
 ): Generator<ModelEvent> {
   const [tool] = request.tools;
   if (!tool) return yield* say(request, "There is no tool to call.");
-  const words = counter();
-  yield toolCall(0, tool.name, write(tool.parameters), words);
+  const words = counter(request);
+  const text = write(tool.parameters);
+  if (!words.fits(text)) return yield cutOff(request, words);
+  yield toolCall(0, tool.name, text, words);
   yield { type: "done", finish: "tool_calls", usage: usage(request, words) };
 }
 
@@ -103,6 +112,13 @@ function malformedArguments(request: ModelRequest): Generator<ModelEvent> {
   const answered = request.messages.at(-1)?.role === "tool";
   if (answered) return say(request, "The tool did not accept my arguments.");
   return callFirstTool(request, () => '{"broken": ');
+}
+
+/** Answers what a judge of guardrails is asked: a text with the word "forbidden" breaks every rule. */
+function judge(request: ModelRequest): Generator<ModelEvent> {
+  const violates = /forbidden/i.test(lastUserText(request.messages));
+  const [verdict, reason] = violates ? ["violation", "It has the word of the test judge."] : ["pass", "Nothing found."];
+  return say(request, JSON.stringify({ verdict, reason }));
 }
 
 async function* timeout(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -117,13 +133,20 @@ function* fail(
   code: ModelError["code"],
   message: string,
   more: Partial<ModelError> = {},
-  words = counter(),
+  words = counter(request),
 ): Generator<ModelEvent> {
   const error = { code, message, retryable: false, retry_after_ms: null, aborted: false, ...more };
   yield { type: "error", error, usage: usage(request, words) };
 }
 
-function aborted(request: ModelRequest, words = counter()): ModelEvent {
+/** The end of an answer that would get longer than it may be. */
+const cutOff = (request: ModelRequest, words: Counter): ModelEvent => ({
+  type: "done",
+  finish: "length",
+  usage: usage(request, words),
+});
+
+function aborted(request: ModelRequest, words = counter(request)): ModelEvent {
   return { type: "error", error: abortedError, usage: usage(request, words) };
 }
 
@@ -171,11 +194,13 @@ async function pause(ms: number | undefined, signal: AbortSignal): Promise<void>
 
 type Counter = ReturnType<typeof counter>;
 
-function counter() {
+function counter({ settings }: ModelRequest) {
+  const { max_output_tokens = Number.POSITIVE_INFINITY } = settings;
   const counts = { output: 0, reasoning: 0 };
   return {
     counts,
     all: () => counts.output + counts.reasoning,
+    fits: (text: string) => counts.output + counts.reasoning + wordsIn(text) <= max_output_tokens,
     add(kind: "output" | "reasoning", text: string) {
       counts[kind] += wordsIn(text);
     },

@@ -6,6 +6,10 @@ import { createEraser, ownedTables } from "./erase.ts";
 /** Puts something of everything that can be made into the client's project and environment. */
 async function fill(client: Client): Promise<void> {
   const { body: tool } = await client.post("/v1/tools", { name: "clock", type: "client" });
+  await client.post("/v1/files", { filename: "a.txt", text: "x".repeat(600_000), purpose: "attachment" });
+  const url = "http://127.0.0.1:65535/"; // Where nobody listens.
+  const { body: webhook } = await client.post("/v1/webhooks", { url, events: ["*"], enabled: false });
+  await client.post(`/v1/webhooks/${webhook.id}/test`, {});
   const script = [{ tool_calls: [{ name: "clock", arguments: {} }] }, { text: "x".repeat(20_000) }];
   const { body: agent } = await client.post("/v1/agents", {
     ...{ name: "a", instructions: "i".repeat(20_000), model: "test/script", model_settings: { script } },
@@ -37,7 +41,9 @@ test("a project is erased with everything in it, and of its neighbour nothing is
   for (const client of [gone, stays]) await fill(client);
   const before = rowsOf(server, stays.scope.project_id);
   const tables = Object.entries(rowsOf(server, gone.scope.project_id)).filter(([, rows]) => rows > 0);
-  expect(tables.map(([table]) => table)).toEqual(expect.arrayContaining(["runs", "run_events", "blobs", "run_blobs"]));
+  expect(tables.map(([table]) => table)).toEqual(
+    expect.arrayContaining(["runs", "run_events", "blobs", "run_blobs", "files", "file_chunks", "webhook_attempts"]),
+  );
 
   expect(await createEraser({ db: server.db, pause_ms: 0 })(gone.scope.project_id)).toBe(true);
   expect(new Set(Object.values(rowsOf(server, gone.scope.project_id)))).toEqual(new Set([0]));

@@ -3,6 +3,8 @@ import type { Db } from "../db/open.ts";
 
 // What one write deletes at most, so that those who wait for the next one wait for milliseconds.
 const rowsPerWrite = 200;
+/** Of rows that are large themselves. */
+const largeRowsPerWrite: Record<string, number> = { file_chunks: 16, webhook_attempts: 50 };
 const ownersPerWrite = 50;
 const childrenPerWrite = 1000;
 
@@ -34,9 +36,10 @@ export function createEraser({ db, pause_ms = 5 }: { db: Db; pause_ms?: number }
 /** Within a write: answers how many rows went. */
 function eraseRows(sqlite: Database, { table, key }: Owned, projectId: string): number {
   const columns = key.join(", ");
+  const rows = largeRowsPerWrite[table] ?? rowsPerWrite;
   return sqlite
     .query(
-      `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${table} WHERE project_id = ? LIMIT ${rowsPerWrite})`,
+      `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${table} WHERE project_id = ? LIMIT ${rows})`,
     )
     .run(projectId).changes;
 }

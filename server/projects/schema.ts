@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { orNull } from "../http/schemas.ts";
+import { unknownPricePolicies } from "../core/budget.ts";
+import { oneOf, orNull } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 // Which names there can be is said where they are given: the command line gives them too.
@@ -8,6 +9,9 @@ const Name = Type.String({ maxLength: 128 });
 const Limit = Type.Optional(orNull(Type.Integer({ minimum: 0, maximum: 1_000_000 })));
 /** Null is for ever. */
 const Days = Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 99_999 })));
+// Null is no budget. A budget of nothing would read as one that is off: whoever wants that archives the project.
+const Usd = Type.Optional(orNull(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })));
+const Tokens = Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })));
 const Retention = Type.Optional(Type.Object({ runs_days: Days, traces_days: Days }, closed));
 
 export const NewProject = Type.Object({ name: Name }, closed);
@@ -27,6 +31,8 @@ export const ProjectChange = Type.Object(
       ),
     ),
     retention: Type.Optional(Type.Object({ test: Retention, live: Retention }, closed)),
+    budget_per_day: Type.Optional(Type.Object({ max_cost_usd: Usd, max_total_tokens: Tokens }, closed)),
+    unknown_price: Type.Optional(oneOf(unknownPricePolicies)),
   },
   closed,
 );

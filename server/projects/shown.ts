@@ -2,7 +2,7 @@ import { type Environment, environments } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Project } from "./store.ts";
 
-/** A project as people see it; a limit of null is the default, days of null are for ever. */
+/** A project as people see it; a limit of null is the default, days of null are for ever, a budget of null is none. */
 export type ShownProject = ReturnType<typeof shownProject>;
 
 export function shownProject({ id, name, created_at_ms, archived_at_ms, settings }: Project) {
@@ -26,5 +26,10 @@ export function shownProject({ id, name, created_at_ms, archived_at_ms, settings
       Environment,
       ReturnType<typeof kept>
     >,
+    budget_per_day: {
+      max_cost_usd: settings.budget_per_day?.max_cost_usd ?? null,
+      max_total_tokens: settings.budget_per_day?.max_total_tokens ?? null,
+    },
+    unknown_price: settings.unknown_price ?? "refuse",
   };
 }

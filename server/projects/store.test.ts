@@ -67,6 +67,17 @@ test("a project is renamed and given limits, field by field; null is the default
   expect(await projects.update(id, { name: "store" }, actor)).toMatchObject({ name: "store" });
 });
 
+test("a budget for the day is set number by number, and null is none again", async () => {
+  const projects = open();
+  const { id } = await projects.create("shop");
+  await projects.update(id, { budget_per_day: { max_cost_usd: 2.5, max_total_tokens: 1000 } }, actor);
+  await projects.update(id, { limits: { reads_per_minute: 5 } }, actor);
+  await projects.update(id, { budget_per_day: { max_total_tokens: null }, unknown_price: "allow" }, actor);
+  expect(projects.settingsOf(id)).toEqual({
+    ...{ reads_per_minute: 5, budget_per_day: { max_cost_usd: 2.5 }, unknown_price: "allow" },
+  });
+});
+
 test("a project is archived and taken back, and again is nothing new", async () => {
   const projects = open();
   const { id } = await projects.create("shop");

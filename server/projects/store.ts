@@ -1,9 +1,9 @@
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { isId, newId } from "../core/ids.ts";
-import type { ProjectSettings, RetentionDays } from "../core/project-settings.ts";
+import type { DayBudget, ProjectSettings, RetentionDays } from "../core/project-settings.ts";
 import type { Environment } from "../core/scope.ts";
-import type { Actor, Audit } from "../db/audit.ts";
+import { type Actor, type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { projects } from "../db/schema.ts";
 import { notFound } from "../http/not-found.ts";
@@ -14,9 +14,6 @@ export type Project = typeof projects.$inferSelect;
 type Change<T> = { [Field in keyof T]?: T[Field] | null };
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
-
-/** Who acts where nobody asked: the first start, which makes a project. */
-const itself: Actor = { type: "cli", id: "runnel", ip: null, request_id: null };
 
 export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
   const { orm } = db;
@@ -81,16 +78,12 @@ export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audi
       return project;
     });
 
-  /** Gives a project another name, limits or retention: what is not named stays, and null is the default. */
-  const update = (id: string, { name, limits, retention }: ProjectChange, actor = itself): Promise<Project> =>
+  /** Gives a project another name or other settings: what is not named stays, and null is the default. */
+  const update = (id: string, { name, ...change }: ProjectChange, actor = itself): Promise<Project> =>
     db.write(() => {
       const before = find(id);
       if (name !== undefined && name !== before.name) requireName(name);
-      const kept = { ...before.settings.retention };
-      for (const [environment, change] of Object.entries(retention ?? {}))
-        kept[environment as Environment] = merged<RetentionDays>(kept[environment as Environment] ?? {}, change);
-      const settings: ProjectSettings = { ...merged<ProjectSettings>(before.settings, limits ?? {}) };
-      if (retention) settings.retention = kept;
+      const settings = changed(before.settings, change);
       const after = { ...before, name: name ?? before.name, settings };
       if (Bun.deepEquals(after, before)) return before;
       note("updated", after, actor, { settings });
@@ -161,6 +154,22 @@ export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audi
 
 function missing(): never {
   throw notFound();
+}
+
+function changed(
+  before: ProjectSettings,
+  { limits, retention, budget_per_day, unknown_price }: Omit<ProjectChange, "name">,
+): ProjectSettings {
+  const settings: ProjectSettings = { ...merged<ProjectSettings>(before, limits ?? {}) };
+  if (retention) {
+    const kept = { ...before.retention };
+    for (const [environment, change] of Object.entries(retention))
+      kept[environment as Environment] = merged<RetentionDays>(kept[environment as Environment] ?? {}, change);
+    settings.retention = kept;
+  }
+  if (budget_per_day) settings.budget_per_day = merged<DayBudget>(before.budget_per_day ?? {}, budget_per_day);
+  if (unknown_price) settings.unknown_price = unknown_price;
+  return settings;
 }
 
 /** Null takes a field away; one that is not named, or undefined, stays. */

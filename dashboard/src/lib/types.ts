@@ -79,6 +79,7 @@ export interface Run {
   error: RunError | null;
   thread_id: string | null;
   user_id: string | null;
+  parent_run_id: string | null;
   queue_position: number | null;
   attempt: number;
   created_at: string;

@@ -70,6 +70,13 @@ export function RunHead({
               {run.model}
             </span>
           </Fact>
+          {run.parent_run_id && (
+            <Fact name="Started by">
+              <Link to="/runs/$runId" params={{ runId: run.parent_run_id }} className="cut hover:underline">
+                <code>{run.parent_run_id}</code>
+              </Link>
+            </Fact>
+          )}
           {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
           {run.user_id && <Fact name="User">{run.user_id}</Fact>}
           {run.thread_id && <Fact name="Thread">{run.thread_id}</Fact>}

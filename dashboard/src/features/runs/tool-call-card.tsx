@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { Check, CircleHelp, LoaderCircle, type LucideIcon, Square, X } from "lucide-react";
 import { formatDuration } from "../../lib/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
@@ -26,7 +27,7 @@ export function ToolCallCard({ part }: { part: ToolPart }) {
   return (
     <details open={trouble} className="rounded-lg border border-line">
       <summary className="flex min-h-10 list-none items-center gap-2 rounded-lg px-3 hover:bg-hover">
-        <StepIcon type={part.needs === "approval" ? "approval" : "tool_call"} />
+        <StepIcon type={part.needs === "approval" ? "approval" : part.type === "agent" ? "subagent" : "tool_call"} />
         <span className="cut font-medium" title={part.tool}>
           {part.tool}
         </span>
@@ -41,6 +42,11 @@ export function ToolCallCard({ part }: { part: ToolPart }) {
       </summary>
       <div className="flex flex-col gap-3 border-t border-line px-3 py-2.5">
         <Value title="Arguments" value={part.args} />
+        {part.subagentRunId && (
+          <Link to="/runs/$runId" params={{ runId: part.subagentRunId }} className="w-fit hover:underline">
+            Open the agent’s run
+          </Link>
+        )}
         {part.error != null && <Value title="Error" value={part.error} />}
         {part.result != null && <Value title="Output" value={part.result} />}
         <code className="text-faint wrap-anywhere">{part.id}</code>

@@ -1,5 +1,6 @@
 import { CircleAlert } from "lucide-react";
 import { useId } from "react";
+import { ChoiceBar } from "./choice-bar.tsx";
 import type { Amount } from "./fns/amount.ts";
 
 export interface AmountSetting {
@@ -14,6 +15,8 @@ export interface AmountSetting {
   choices: { value: Amount["choice"]; label: string }[];
   /** What stands in the number's place where none is set. */
   blank: string;
+  /** The number may have a fraction. */
+  fraction?: boolean;
 }
 
 interface AmountRowProps {
@@ -45,29 +48,12 @@ export function AmountRow({ setting, amount, fault, readOnly, onChange }: Amount
         {hint && <div className="text-xs text-muted">{hint}</div>}
       </div>
       <div className="flex flex-wrap items-center gap-2">
-        <div className="flex h-(--control) min-w-48 rounded-md border border-line-control bg-subtle p-0.5">
-          {choices.map((choice) => (
-            <label
-              key={choice.value}
-              className="flex flex-auto cursor-pointer items-center justify-center rounded-sm px-2.5 text-xs font-medium text-muted select-none hover:text-ink has-checked:bg-surface has-checked:font-strong has-checked:text-accent has-checked:shadow-1 has-checked:ring-1 has-checked:ring-accent-line has-focus-visible:shadow-(--focus)"
-            >
-              <input
-                type="radio"
-                name={id}
-                className="sr-only"
-                checked={amount.choice === choice.value}
-                disabled={readOnly}
-                onChange={() => choose(choice.value)}
-              />
-              {choice.label}
-            </label>
-          ))}
-        </div>
+        <ChoiceBar name={id} choices={choices} chosen={amount.choice} readOnly={readOnly} onChoose={choose} />
         <input
           aria-label={`${label}, ${unit}`}
           aria-invalid={fault ? true : undefined}
           aria-describedby={fault ? `${id}-fault` : undefined}
-          inputMode="numeric"
+          inputMode={setting.fraction ? "decimal" : "numeric"}
           autoComplete="off"
           maxLength={16}
           value={amount.text}

@@ -9,7 +9,7 @@ import { useProjectChange } from "./use-project-change.ts";
 interface AmountsFormProps {
   project: ProjectDetails;
   /** What of the project this form changes. */
-  group: "limits" | "retention";
+  group: "limits" | "retention" | "budget_per_day";
   settings: AmountSetting[];
   saved: Record<string, Value>;
   act: string;
@@ -25,7 +25,8 @@ export function AmountsForm({ project, group, settings, saved, act, rule, ask }:
   const [edited, setEdited] = useState<Record<string, Amount>>({});
   const [checked, setChecked] = useState(false);
   const change = useProjectChange(project.id, () => reset({}));
-  const changes = changedValues(saved, edited);
+  const mayBeFraction = (name: string) => settings.some((setting) => setting.name === name && setting.fraction);
+  const changes = changedValues(saved, edited, mayBeFraction);
   const dirty = Object.keys(changes).length > 0;
 
   const reset = (next: Record<string, Amount>) => {
@@ -36,9 +37,9 @@ export function AmountsForm({ project, group, settings, saved, act, rule, ask }:
     reset(next);
     change.reset();
   };
-  const faultAt = ({ name }: AmountSetting): string | null => {
+  const faultAt = ({ name, fraction }: AmountSetting): string | null => {
     const amount = edited[name];
-    if (checked && amount && toValue(amount) === undefined) return rule;
+    if (checked && amount && toValue(amount, fraction) === undefined) return rule;
     return faultOf(change.error, `${group}.${name}`);
   };
   const focusFault = () =>

@@ -1,5 +1,6 @@
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ArchiveProject } from "./archive-project.tsx";
+import { BudgetForm } from "./budget-form.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 import { LimitsForm } from "./limits-form.tsx";
 import { NameForm } from "./name-form.tsx";
@@ -33,6 +34,12 @@ export function ProjectSettings({ project, onChanged }: ProjectSettingsProps) {
         about="Of test and of live, each for itself. They hold for all keys of the environment together."
       >
         <LimitsForm project={project} />
+      </SettingsSection>
+      <SettingsSection
+        title="Daily budget"
+        about="What models may cost in a day, until 00:00 UTC: of test and of live, each for itself. A run that would pass it fails before it calls its model."
+      >
+        <BudgetForm project={project} />
       </SettingsSection>
       <SettingsSection
         title="Retention"

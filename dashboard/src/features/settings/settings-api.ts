@@ -1,10 +1,14 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { ProjectLimits } from "../../../../server/core/project-settings.ts";
+import type { UnknownPrice } from "../../../../server/core/budget.ts";
+import type { DayBudget, ProjectLimits } from "../../../../server/core/project-settings.ts";
 import { get, patch, post } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
 import type { Value } from "./fns/amount.ts";
 
-/** A project with its settings. A limit of null is the default and 0 is none; days of null are for ever. */
+/**
+ * A project with its settings. A limit of null is the default and 0 is none; days of null are for ever; a budget of null
+ * is none.
+ */
 export interface ProjectDetails {
   id: string;
   name: string;
@@ -12,6 +16,8 @@ export interface ProjectDetails {
   archived_at: string | null;
   limits: Record<keyof ProjectLimits, Value>;
   retention: Record<Mode, { runs_days: Value; traces_days: Value }>;
+  budget_per_day: Record<keyof DayBudget, Value>;
+  unknown_price: UnknownPrice;
 }
 
 /** What is not named stays as it is. */
@@ -19,12 +25,23 @@ export interface ProjectChange {
   name?: string;
   limits?: object;
   retention?: object;
+  budget_per_day?: object;
+  unknown_price?: UnknownPrice;
 }
 
 /** All projects, the archived ones too. */
 export const projectsQuery = queryOptions({
   queryKey: ["projects"],
   queryFn: async ({ signal }) => (await get<{ data: ProjectDetails[] }>("/console/api/projects", signal)).data,
+});
+
+export type SandboxLevel = "strict" | "process" | "off";
+
+/** How far the server can hold code; null while it is finding out. Asked again until it knows. */
+export const serverQuery = queryOptions({
+  queryKey: ["server"],
+  queryFn: ({ signal }) => get<{ sandbox_level: SandboxLevel | null }>("/readyz", signal),
+  refetchInterval: ({ state }) => (state.data?.sandbox_level === null ? 1000 : false),
 });
 
 const pathOf = (id: string) => `/console/api/projects/${encodeURIComponent(id)}`;

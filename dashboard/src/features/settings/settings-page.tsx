@@ -10,6 +10,7 @@ import { SheetHead } from "../../ui/sheet.tsx";
 import { ArchivedProjects } from "./archived-projects.tsx";
 import { DoneNote } from "./done-note.tsx";
 import { ProjectSettings } from "./project-settings.tsx";
+import { ServerFacts } from "./server-facts.tsx";
 import { projectsQuery } from "./settings-api.ts";
 import { SettingsSection } from "./settings-section.tsx";
 import { SettingsSkeleton } from "./settings-skeleton.tsx";
@@ -60,6 +61,9 @@ export function SettingsPage({ onProjectsChanged }: { onProjectsChanged: () => P
               <ArchivedProjects projects={archived} onChanged={changed} />
             </SettingsSection>
           )}
+          <SettingsSection title="Sandbox" about="Holds what code tools run, for all projects of this server.">
+            <ServerFacts />
+          </SettingsSection>
         </div>
       </div>
     </>

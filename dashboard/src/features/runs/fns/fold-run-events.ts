@@ -39,6 +39,8 @@ export interface ToolPart {
   result: unknown;
   error: unknown;
   latencyMs: number | null;
+  /** The run that an agent's call started. */
+  subagentRunId: string | null;
 }
 
 export type Part = TextPart | ToolPart;
@@ -107,6 +109,9 @@ function addEntry(view: RunView, { event, data }: Frame): void {
     case "tool.requested":
       requestTool(view, data);
       break;
+    case "subagent.started":
+      startSubagent(view, data);
+      break;
     case "tool.completed":
       completeTool(view, data);
       break;
@@ -146,11 +151,18 @@ function requestTool(view: RunView, data: FrameData): void {
     result: undefined,
     error: null,
     latencyMs: null,
+    subagentRunId: null,
   };
   // The same call is announced again when it comes to need something, such as an answer to an unknown outcome.
   const index = view.parts.findIndex((known) => known.kind === "tool" && known.id === id);
   if (index < 0) view.parts.push(part);
   else view.parts[index] = part;
+}
+
+function startSubagent(view: RunView, { tool_call_id, subagent_run_id }: FrameData): void {
+  view.parts = view.parts.map((part) =>
+    part.kind === "tool" && part.id === tool_call_id ? { ...part, subagentRunId: String(subagent_run_id) } : part,
+  );
 }
 
 function completeTool(view: RunView, data: FrameData): void {

@@ -15,6 +15,19 @@ test.each(["", " ", "abc", "1.5", "1e3", "1,000", "0x10", "9".repeat(16)])("%p i
   expect(toValue({ choice: "own", text })).toBeUndefined();
 });
 
+test.each([
+  ["19.99", 19.99],
+  ["20", 20],
+  ["0.000001", 0.000001],
+  ["1.", undefined],
+  [".5", undefined],
+  ["1,5", undefined],
+  ["0.0000001", undefined],
+  ["1e3", undefined],
+])("%p with a fraction is %p", (text, value) => {
+  expect(toValue({ choice: "own", text }, true)).toBe(value);
+});
+
 test("only what differs from what is saved is a change, and what is no number is one that cannot be sent", () => {
   const edited = {
     same: toAmount(5, 600),

@@ -14,18 +14,20 @@ export function toAmount(value: Value, usual: number | null): Amount {
 }
 
 /** What was typed, as a value; undefined where it is none. How large it may be is for the server to say. */
-export function toValue({ choice, text }: Amount): Value | undefined {
+export function toValue({ choice, text }: Amount, fraction = false): Value | undefined {
   if (choice === "unset") return null;
   if (choice === "off") return 0;
-  return /^-?\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : undefined;
+  const form = fraction ? /^-?\d{1,15}(\.\d{1,6})?$/ : /^-?\d{1,15}$/;
+  return form.test(text.trim()) ? Number(text.trim()) : undefined;
 }
 
 /** The edited settings that differ from what is saved: those are all that is sent, so that nobody's change is undone. */
 export function changedValues(
   saved: Record<string, Value>,
   edited: Record<string, Amount>,
+  mayBeFraction: (name: string) => boolean = () => false,
 ): Record<string, Value | undefined> {
-  const values = Object.entries(edited).map(([name, amount]) => [name, toValue(amount)] as const);
+  const values = Object.entries(edited).map(([name, amount]) => [name, toValue(amount, mayBeFraction(name))] as const);
   return Object.fromEntries(values.filter(([name, value]) => value !== saved[name]));
 }
 

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { createScripted, runToEnd } from "./fixtures.ts";
+import { type Json, startRunnel } from "./harness.ts";
+
+// What models cost and what runs used, on the executable.
+
+test("a price that is set while the server runs is there with the next request, and gone when it is taken back", async () => {
+  await using server = await startRunnel();
+  const prices = (...args: string[]) => server.command("models", "prices", ...args, "--json");
+  const shown = async (id: string): Promise<Json | null> =>
+    (await server.get("/v1/models")).body.data.find((model: Json) => model.id === id) ?? null;
+  const model = "openai_compatible/gpu/llama";
+  expect(await shown(model)).toBeNull();
+  const { code, stdout } = await prices("set", model, "--input", "0.25", "--output", "1");
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    { model, input: 0.25, cached_input: 0.25, output: 1, context_window: null },
+  ]);
+  expect(await shown(model)).toMatchObject({ prices: { input: 0.25, output: 1, source: "operator" } });
+  expect((await prices("reset", model)).code).toBe(0);
+  expect(await shown(model)).toBeNull();
+});
+
+test("what a run used is counted once, though the server was killed while its model spoke", async () => {
+  await using server = await startRunnel();
+  const said = { text: "word ".repeat(60).trim(), delta_ms: 10 };
+  const agent_id = await createScripted(server, [said]);
+  const whole = await runToEnd(server, agent_id);
+  await using stream = await server.stream("/v1/runs", { body: { agent_id, input: "Go.", stream: true } });
+  const { data } = await stream.until((frame) => frame.event === "token" && frame.data.offset > 50);
+  await server.kill9();
+  await server.restart();
+  await using later = await server.stream(`/v1/runs/${data.run_id}/events`);
+  await later.rest();
+  const { body: recovered } = await server.get(`/v1/runs/${data.run_id}`);
+  expect(recovered).toMatchObject({ status: "completed", attempt: 2 });
+  const totals = { runs: { started: 2, completed: 2, failed: 0, cancelled: 0 }, model_calls: 2 };
+  const total_tokens = whole.usage.total_tokens + recovered.usage.total_tokens;
+  expect((await server.get("/v1/usage?group_by=agent")).body).toMatchObject({
+    data: [{ agent_id, total_tokens, ...totals }],
+    totals: { total_tokens, ...totals },
+  });
+});

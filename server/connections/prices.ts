@@ -1,0 +1,112 @@
+import { AppError } from "../core/errors.ts";
+import type { ModelPrice } from "../core/price.ts";
+import { timestamp } from "../core/time.ts";
+import type { Actor, Audit } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { builtInPrice, knownModel } from "../models/known-models.ts";
+import { parseModel } from "../models/registry.ts";
+
+/** A price as the operator gives it, in USD per million tokens. */
+export interface GivenPrice {
+  input: number;
+  cached_input: number;
+  output: number;
+  context_window: number | null;
+}
+
+interface Row extends GivenPrice {
+  model: string;
+  set_at_ms: number;
+}
+
+export type PriceStore = ReturnType<typeof createPriceStore>;
+
+// More than anybody takes for a million tokens: a price per token, given by mistake, may not look like one of these.
+const priceMax = 100_000;
+
+/**
+ * What models cost: the operator's word before the prices that come along. Read at every use, since the command line may
+ * change them while the server runs.
+ */
+export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
+  const { sqlite } = db;
+  const select = sqlite.query<Row, [string]>("SELECT * FROM model_prices WHERE model = ?");
+  const selectAll = sqlite.query<Row, []>("SELECT * FROM model_prices ORDER BY model");
+  const upsert = sqlite.query("INSERT OR REPLACE INTO model_prices VALUES (?, ?, ?, ?, ?, ?)");
+  const remove = sqlite.query("DELETE FROM model_prices WHERE model = ?");
+
+  const note = (done: string, model: string, actor: Actor, details: object = {}): void =>
+    audit.note({
+      scope: null,
+      actor,
+      action: `model_price.${done}`,
+      target: { type: "model", id: model },
+      details: { ...details },
+    });
+
+  /** The operator's price of a model, or of all models of its server. */
+  const given = (model: string): Row | null => select.get(model) ?? select.get(anyOf(model));
+
+  return {
+    given,
+    all: (): Row[] => selectAll.all(),
+
+    /** What a model costs, by its full name; null when nobody knows. */
+    priceOf(model: string): ModelPrice | null {
+      const row = given(model);
+      return row ? toPrice(row) : builtInPrice(model);
+    },
+
+    /** Sets a model's price. The next run that begins pins it. */
+    async set(model: string, price: GivenPrice, actor: Actor): Promise<void> {
+      requireModel(model);
+      for (const usd of [price.input, price.cached_input, price.output])
+        if (!(usd >= 0 && usd <= priceMax))
+          throw new AppError("validation_failed", `A price is from 0 to ${priceMax} USD per million tokens.`);
+      const { input, cached_input, output, context_window } = price;
+      await db.write(() => {
+        upsert.run(model, input, cached_input, output, context_window, now());
+        note("set", model, actor, price);
+      });
+    },
+
+    /** Goes back to the price that came along, if one did. False when there was nothing to take back. */
+    reset: (model: string, actor: Actor): Promise<boolean> =>
+      db.write(() => {
+        if (remove.run(model).changes === 0) return false;
+        note("reset", model, actor);
+        return true;
+      }),
+  };
+}
+
+/** How long answers may be is the model's nature, whatever the operator says of its price. */
+function toPrice({ model, input, cached_input, output, set_at_ms }: Row): ModelPrice {
+  const [provider = "", ...rest] = model.split("/");
+  const most = knownModel(provider, rest.join("/"))?.price.max_output_tokens;
+  const as_of = timestamp(set_at_ms).slice(0, 10);
+  return {
+    input,
+    cached_input,
+    output,
+    ...(most !== undefined && { max_output_tokens: most }),
+    as_of,
+    source: "operator",
+  };
+}
+
+/** The name that stands for every model of a server of one's own: `ollama/*`, `openai_compatible/gpu/*`; else the model. */
+const anyOf = (model: string): string => model.replace(/^(ollama|openai_compatible\/[^/]+)\/.*$/, "$1/*");
+const isOwnServer = (provider: string): boolean => provider === "ollama" || provider === "openai_compatible";
+
+function requireModel(model: string): void {
+  const parsed = parseModel(model);
+  const problem = !parsed
+    ? `"${model}" names no model. Models look like openai/gpt-5 or openai_compatible/gpu/llama.`
+    : parsed.provider === "test"
+      ? "Built-in test models are free."
+      : parsed.model === "*" && !isOwnServer(parsed.provider)
+        ? `Each model of ${parsed.provider} has a price of its own: name it.`
+        : null;
+  if (problem) throw new AppError("validation_failed", problem, { param: "model" });
+}

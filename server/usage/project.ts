@@ -1,0 +1,111 @@
+import type { Database } from "bun:sqlite";
+import { nanoUsd } from "../core/price.ts";
+import type { JournalEntry, ModelSpend, RunEvent } from "../core/run-event.ts";
+import type { Scope } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
+import type { Projector } from "../journal/journal.ts";
+
+/** What is counted, by the columns of the table. */
+export const counters = [
+  "runs_started",
+  "runs_completed",
+  "runs_failed",
+  "runs_cancelled",
+  "model_calls",
+  "tool_calls",
+  "input_tokens",
+  "output_tokens",
+  "cached_input_tokens",
+  "reasoning_tokens",
+  "cost_nano_usd",
+  "unknown_tokens",
+  "unknown_cost",
+  "estimated",
+] as const;
+export type Counts = Record<(typeof counters)[number], number>;
+
+/** What a run is counted under. */
+interface Counted extends Scope {
+  agent_id: string;
+  model: string | null;
+}
+
+/** The day of a time, in UTC: `2026-11-21`. */
+export const dayOf = (ms: number): string => timestamp(ms).slice(0, 10);
+
+/**
+ * Adds what runs use to the usage of the day, in the transaction of the journal's entries that say so: each entry is
+ * inserted once, so it is counted once, whatever is recovered or read again. After the run's row, which names the agent.
+ */
+export function createUsageProjector(sqlite: Database): Projector {
+  const selectRun = sqlite.query<Counted, [string]>(
+    "SELECT project_id, environment, agent_id, model FROM runs WHERE id = ?",
+  );
+  // Not one statement with the above: an upsert of what is selected takes twice as long as both.
+  const add = sqlite.query(
+    `INSERT INTO usage_days (project_id, environment, day, agent_id, model, ${counters.join(", ")})
+     VALUES (?, ?, ?, ?, ?, ${counters.map(() => "?").join(", ")})
+     ON CONFLICT DO UPDATE SET ${counters.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
+  );
+  return (head, entries) => {
+    const counts = countsOf(entries);
+    if (!counts) return;
+    const { project_id, environment, agent_id, model } = selectRun.get(head?.run_id ?? runOf(entries))!;
+    const day = dayOf(entries[0]!.at);
+    add.run(project_id, environment, day, agent_id, model ?? "", ...counters.map((name) => counts[name]));
+  };
+}
+
+function runOf([first]: readonly JournalEntry[]): string {
+  if (first?.event.type !== "run.created") throw new Error("A journal begins with run.created.");
+  return first.event.run_id;
+}
+
+/** What these entries add; null for nothing, as most say. */
+function countsOf(entries: readonly JournalEntry[]): Counts | null {
+  let counts: Counts | null = null;
+  for (const { event } of entries) {
+    const name = counterOf(event);
+    const spent = spentBy(event);
+    if (name === null && !spent) continue;
+    counts ??= Object.fromEntries(counters.map((counter) => [counter, 0])) as Counts;
+    if (name !== null) counts[name]++;
+    if (spent) addSpent(counts, spent);
+  }
+  return counts;
+}
+
+function counterOf(event: RunEvent): keyof Counts | null {
+  switch (event.type) {
+    case "run.created":
+      return "runs_started";
+    case "run.completed":
+      return "runs_completed";
+    case "run.failed":
+      return "runs_failed";
+    case "run.cancelled":
+      return "runs_cancelled";
+    case "step.started":
+      return event.step_type === "tool_call" || event.step_type === "subagent" ? "tool_calls" : null;
+    default:
+      return null;
+  }
+}
+
+/** What a model was paid for. A child run counts what it used itself: its parent's `tool.completed` only repeats it. */
+function spentBy(event: RunEvent): ModelSpend | null {
+  if (event.type === "step.completed") return event.answer;
+  return event.type === "step.restarted" || event.type === "guardrail.decided" ? event.spent : null;
+}
+
+function addSpent(counts: Counts, { usage, cost_usd, estimated }: ModelSpend): void {
+  counts.model_calls++;
+  counts.input_tokens += usage.input_tokens ?? 0;
+  counts.output_tokens += usage.output_tokens ?? 0;
+  counts.cached_input_tokens += usage.cached_input_tokens ?? 0;
+  counts.reasoning_tokens += usage.reasoning_tokens ?? 0;
+  counts.cost_nano_usd += nanoUsd(cost_usd ?? 0);
+  if (usage.input_tokens === null || usage.output_tokens === null) counts.unknown_tokens++;
+  if (cost_usd === null) counts.unknown_cost++;
+  if (estimated) counts.estimated++;
+}

@@ -1,0 +1,49 @@
+import type { Fault } from "../core/errors.ts";
+import { readTimestamp, timestamp } from "../core/time.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { dayOf } from "./project.ts";
+
+export const groupings = ["day", "agent", "model"] as const;
+export type Grouping = (typeof groupings)[number];
+
+/** Days in UTC, the first and the last of them included. */
+export interface UsageQuery {
+  from: string;
+  to: string;
+  group_by: Grouping;
+}
+
+const day_ms = 24 * 3_600_000;
+const daysMax = 366;
+const daysUnlessSaid = 30;
+
+/** Reads `?from=&to=&group_by=`: the last 30 days by day, unless it says otherwise. Throws with every fault. */
+export function readUsageQuery(url: string, now: number): UsageQuery {
+  const query = new URL(url).searchParams;
+  const faults: Fault[] = [];
+  const read = (name: string): number | null => {
+    const text = query.get(name);
+    if (text === null) return null;
+    const day = readDay(text);
+    if (day === null) faults.push(fault(name, "Expected a day such as 2026-11-21, or a time."));
+    return day;
+  };
+  const [first, last] = [read("from"), read("to")];
+  const group_by = query.get("group_by") ?? "day";
+  if (!isGrouping(group_by)) faults.push(fault("group_by", `Expected one of ${groupings.join(", ")}.`));
+  const to = last ?? Math.max(readDay(dayOf(now))!, first ?? 0);
+  const from = first ?? to - (daysUnlessSaid - 1) * day_ms;
+  if (faults.length === 0 && from > to) faults.push(fault("to", "This is before from."));
+  if (faults.length === 0 && (to - from) / day_ms >= daysMax)
+    faults.push(fault("from", `At most ${daysMax} days can be asked for at once.`));
+  if (faults.length > 0 || !isGrouping(group_by)) throw validationError(faults);
+  return { from: dayOf(from), to: dayOf(to), group_by };
+}
+
+const isGrouping = (text: string): text is Grouping => groupings.some((known) => known === text);
+
+/** The beginning of a day in UTC; of a time, of the day that it is in. */
+function readDay(text: string): number | null {
+  const ms = readTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  return ms === null ? null : readTimestamp(`${timestamp(ms).slice(0, 10)}T00:00:00Z`);
+}
