@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import { vecFile } from "../server/lib/assets.ts";
+import { pythonFiles } from "./python-files.ts";
 import { inProject, root } from "./root.ts";
 import { smoke } from "./smoke.ts";
 import { fingerprint, markFresh } from "./stamp.ts";
@@ -37,6 +38,7 @@ export async function compile({
   target?: Bun.Build.CompileTarget;
 }): Promise<string> {
   const { platform, cpu } = platformOf(target);
+  const python = await pythonFiles();
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
@@ -53,7 +55,7 @@ export async function compile({
       compile: {
         ...(target && { target }),
         outfile: join(folder, basename(outfile)),
-        assets: [join(from, "dist/dashboard"), vecOf(platform, cpu)],
+        assets: [join(from, "dist/dashboard"), python, vecOf(platform, cpu)],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
         autoloadBunfig: false,
         autoloadDotenv: false,

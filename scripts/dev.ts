@@ -1,5 +1,6 @@
 import { createServer } from "vite";
 import { become } from "./process.ts";
+import { pythonFiles } from "./python-files.ts";
 import { inProject } from "./root.ts";
 
 // Server from source, started again at every change; the dashboard from Vite, which asks that server for its data.
@@ -11,6 +12,7 @@ const dashboard = await createServer({
 });
 await dashboard.listen();
 dashboard.printUrls();
+await pythonFiles();
 
 const server = [process.execPath, "--watch", "--no-clear-screen", inProject("server/main.ts"), "serve"];
 process.exitCode = await become([...server, "--port", String(port), ...process.argv.slice(2)]);

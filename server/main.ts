@@ -1,11 +1,7 @@
-import { exitCodeOf, exitCodes, explain } from "./cli/exit-code.ts";
-import { createProgram } from "./cli/program.ts";
+import { enterChild } from "./sandbox/child.ts";
 
-try {
-  await createProgram().parseAsync(process.argv);
-  process.exitCode ??= exitCodes.done;
-} catch (error) {
-  const said = explain(error);
-  if (said !== null) console.error(said);
-  process.exitCode = exitCodeOf(error);
+// First, and without loading anything else: a program in the sandbox waits for this process to have started.
+if (!(await enterChild())) {
+  const { runCommandLine } = await import("./cli/command-line.ts");
+  await runCommandLine();
 }

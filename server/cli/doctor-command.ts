@@ -4,7 +4,9 @@ import { dataDirOption, jsonOption } from "./option.ts";
 
 export const doctorCommand = (): Command =>
   new Command("doctor")
-    .description("check the data directory, the database, the disk, the certificate and the models' connections")
+    .description(
+      "check the data directory, the database, the disk, the certificate, the models' connections and the sandbox",
+    )
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addHelpText("after", "\nExits with 1 when something is broken. Calls no model.")

@@ -22,6 +22,7 @@ import { defaultReserve } from "../db/space.ts";
 import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 import { readCertificate } from "../lib/certificate.ts";
 import { createSeal } from "../lib/seal.ts";
+import { jailFaults } from "../sandbox/self-test.ts";
 import { exitCodes } from "./exit-code.ts";
 import { print } from "./print.ts";
 
@@ -44,12 +45,19 @@ const fail = (detail: string): Verdict => ({ result: "fail", detail });
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
 export async function doctor({ dataDir, json }: DoctorFlags): Promise<void> {
-  const findings = examine(dataDir);
+  const findings = [...examine(dataDir), await sandboxFinding()];
   const broken = findings.some(({ result }) => result === "fail");
   print(json, { healthy: !broken, findings }, () =>
     findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(16)} ${detail}`).join("\n"),
   );
   if (broken) process.exitCode = exitCodes.failed;
+}
+
+async function sandboxFinding(): Promise<Finding> {
+  const faults = await jailFaults();
+  if (faults.length === 0) return { check: "sandbox", result: "ok", detail: "strict" };
+  const detail = `process: Python is refused, and a program that breaks its interpreter could ${faults.join(", ")}`;
+  return { check: "sandbox", result: "warn", detail };
 }
 
 export function examine(dataDir: string): Finding[] {

@@ -13,6 +13,11 @@ export function dashboardDir(): string {
   return fileURLToPath(embedded ? new URL("dashboard", embedded) : new URL("../../dist/dashboard", import.meta.url));
 }
 
+/** Python's interpreter, its standard library and the picture of its memory. From source: after a build. */
+export function pythonDir(): string {
+  return fileURLToPath(embedded ? new URL("python", embedded) : new URL("../../dist/python", import.meta.url));
+}
+
 /** Address for `new Worker`: the thread's file lies elsewhere in the executable than beside its caller. */
 export function workerEntry(): string {
   return new URL("worker/entry.ts", embedded ?? new URL("../", import.meta.url)).href;

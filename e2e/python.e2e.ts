@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { childStages } from "../server/sandbox/child-order.ts";
+import { runReplacing, startChild } from "../server/sandbox/child-process.ts";
+import type { Program } from "../server/sandbox/program.ts";
+import { slots } from "../server/sandbox/slots.ts";
+import { hostileFaults } from "../server/testing/hostile-faults.ts";
+import { breakingPython, hostilePython } from "../server/testing/hostile-python.ts";
+import { executable } from "./harness.ts";
+
+const isRoot = process.getuid?.() === 0;
+const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+// Whoever is not root is an ordinary user already, and then runs all.
+const users: [string, string[], number][] = isRoot
+  ? [
+      ["root", [], 1],
+      ["an ordinary user", nobody, 8],
+    ]
+  : [["an ordinary user", [], 1]];
+const order = JSON.stringify({ language: "python", parent: process.pid });
+const never = new AbortController().signal;
+
+describe.each(users)("the executable's Python, as %s", (_, become, each) => {
+  const pids: number[] = [];
+  const free = slots(2);
+  const run = async (program: Program) => {
+    const release = await free.take(never);
+    try {
+      const command = [...become, executable, childStages.jail, order];
+      const start = () => {
+        const child = startChild({ language: "python", jailed: true, command });
+        pids.push(child.pid);
+        return child;
+      };
+      return await runReplacing(start, { ...program, language: "python" }, never);
+    } finally {
+      release();
+    }
+  };
+
+  test("reads a table and leaves a file behind", async () => {
+    const code = `
+import csv, zipfile
+total = sum(int(row["amount"]) for row in csv.DictReader(open("/input/sales.csv")))
+with zipfile.ZipFile("sum.zip", "w") as out:
+    out.writestr("sum.txt", str(total))
+total`;
+    const bytes = new TextEncoder().encode("amount\n20\n22\n");
+    const files = [{ name: "sales.csv", bytes }];
+    const outcome = await run({
+      language: "python",
+      code,
+      arguments: null,
+      files,
+      timeout_ms: 5000,
+      memory_mb: 64,
+    });
+    expect(outcome).toMatchObject({ result: 42, error: null, files: [{ name: "sum.zip" }] });
+  });
+
+  test("lets no hostile program come to anything", async () => {
+    let visits = 0;
+    const visit = () => {
+      visits++;
+    };
+    const tcp = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { open: visit, data() {} } });
+    const udp = await Bun.udpSocket({ hostname: "127.0.0.1", port: tcp.port, socket: { data: visit } });
+    const all = hostilePython({ port: tcp.port, parent: process.pid });
+
+    expect(
+      await hostileFaults(
+        all.filter((_, at) => at % each === 0),
+        run,
+      ),
+    ).toEqual([]);
+    // Of a process that is broken, the sandbox itself says so: any answer will do, if it comes.
+    await Promise.all(breakingPython.map((hostile) => run({ ...hostileProgram, code: hostile.code })));
+
+    expect(visits).toBe(0);
+    expect(existsSync("/tmp/runnel-hostile")).toBe(false);
+    expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+    tcp.stop(true);
+    udp.close();
+  }, 300_000);
+});
+
+const hostileProgram = {
+  language: "python" as const,
+  arguments: null,
+  files: [],
+  timeout_ms: 1000,
+  memory_mb: 64,
+};

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import { childStages } from "../server/sandbox/child-order.ts";
+import { runReplacing, startChild } from "../server/sandbox/child-process.ts";
+import type { Program } from "../server/sandbox/program.ts";
+import { slots } from "../server/sandbox/slots.ts";
+import { hostileFaults } from "../server/testing/hostile-faults.ts";
+import { hostileJavaScript } from "../server/testing/hostile-javascript.ts";
+import { executable } from "./harness.ts";
+
+const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+// Whoever is not root is an ordinary user already.
+const users: [string, string[]][] =
+  process.getuid?.() === 0
+    ? [
+        ["root", []],
+        ["an ordinary user", nobody],
+      ]
+    : [["an ordinary user", []]];
+const order = JSON.stringify({ language: "javascript", parent: process.pid });
+
+describe.each(users)("the executable's sandbox, as %s", (_, become) => {
+  test("holds against each attack from within the process", async () => {
+    const child = Bun.spawn([...become, executable, "sandbox-self-test"], { stdout: "pipe", env: {}, cwd: "/" });
+    expect(await new Response(child.stdout).json()).toEqual([]);
+    expect(await child.exited).toBe(0);
+  });
+
+  test("lets no hostile JavaScript come to anything", async () => {
+    const free = slots(4);
+    const never = new AbortController().signal;
+    const command = [...become, executable, childStages.jail, order];
+    const run = async (program: Program) => {
+      const release = await free.take(never);
+      try {
+        return await runReplacing(() => startChild({ language: "javascript", jailed: true, command }), program, never);
+      } finally {
+        release();
+      }
+    };
+    expect(await hostileFaults(hostileJavaScript, run)).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,58 @@
+import { isShallow } from "../lib/json-limits.ts";
+import { bounds } from "./bounds.ts";
+import { decodeFile, readEnd } from "./end-message.ts";
+import type { Frame } from "./frame.ts";
+import { printedText } from "./printed-text.ts";
+import type { ProgramError, ProgramFile, ProgramOutcome } from "./program.ts";
+
+/** What was heard of a program so far. Whoever speaks may be the program itself, out of its interpreter: all is bounded. */
+export function openAnswer() {
+  const [stdout, stderr] = [printedText(), printedText()];
+  const files: ProgramFile[] = [];
+  let result: unknown = null;
+  let end: ReturnType<typeof readEnd> | null = null;
+
+  const takeResult = (bytes: Uint8Array) => {
+    if (bytes.length > bounds.result) throw new Error("The result is too large.");
+    // Deeper JSON parses, but ends whoever writes it out again.
+    if (!isShallow(bytes, bounds.depth)) throw new Error(`The result nests deeper than ${bounds.depth}.`);
+    result = JSON.parse(new TextDecoder().decode(bytes));
+  };
+  const takeFile = (bytes: Uint8Array<ArrayBuffer>) => {
+    const file = decodeFile(bytes);
+    const size = files.reduce((sum, other) => sum + other.bytes.length, file.bytes.length);
+    const known = files.some(({ name }) => name === file.name);
+    if (known || files.length >= bounds.files || size > bounds.output) throw new Error("The files are too many.");
+    files.push(file);
+  };
+
+  return {
+    /** Throws for what no runtime of ours says. */
+    hear({ kind, payload }: Frame): void {
+      if (end !== null || kind === "ready" || kind === "started") throw new Error(`${kind} is out of turn.`);
+      if (kind === "stdout") stdout.add(payload);
+      else if (kind === "stderr") stderr.add(payload);
+      else if (kind === "result") takeResult(payload);
+      else if (kind === "file") takeFile(payload);
+      else end = readEnd(payload);
+    },
+    isWhole: (): boolean => end !== null,
+    /** `error`: what the parent knows better than the child. */
+    outcome(error: ProgramError | null, duration_ms: number): ProgramOutcome {
+      const failure = error ?? end?.error ?? null;
+      return {
+        result: failure ? null : result,
+        error: failure,
+        stdout: stdout.text(),
+        stderr: stderr.text(),
+        stdout_truncated: stdout.isCut() || end?.stdout_truncated === true,
+        stderr_truncated: stderr.isCut() || end?.stderr_truncated === true,
+        // Nothing is kept of a child that did not behave.
+        files: failure?.code === "sandbox_failed" ? [] : files,
+        files_dropped: end?.files_dropped ?? 0,
+        duration_ms: Math.round(duration_ms),
+        peak_memory_mb: end?.peak_memory_mb ?? null,
+      };
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { runReplacing, startChild } from "./child-process.ts";
+import { encodeFrame, frameKinds, frameReader } from "./frame.ts";
+import type { Program } from "./program.ts";
+
+const program: Program = {
+  language: "javascript",
+  code: "1",
+  arguments: null,
+  files: [],
+  timeout_ms: 300,
+  memory_mb: 64,
+};
+
+/** A child that says these bytes instead of what a runtime of ours would, and then does what the shell command does. */
+const saying = (script: string) =>
+  startChild({ language: "javascript", jailed: false, command: ["/bin/sh", "-c", script] });
+const lying = (bytes: Uint8Array) => saying(`printf '${octal(bytes)}'`);
+/** One that is ready, takes its program, and then says these bytes. */
+const lyingInTurn = (bytes: Uint8Array, then = "") =>
+  saying(`printf '${octal(ready)}'; head -c 4 > /dev/null; printf '${octal(bytes)}'; ${then}`);
+const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+const never = () => new AbortController().signal;
+const [ready, started] = [encodeFrame("ready"), encodeFrame("started")];
+const text = (json: string) => new TextEncoder().encode(json);
+const end = encodeFrame("ended", text('{"error":null,"files_dropped":0,"peak_memory_mb":1}'));
+
+test("whatever a child answers, the parent has an outcome in time", async () => {
+  const frame = fc
+    .tuple(fc.constantFrom(...frameKinds), fc.uint8Array({ maxLength: 60 }))
+    .map(([kind, payload]) => encodeFrame(kind, payload));
+  const said = fc.array(fc.oneof(frame, fc.uint8Array({ maxLength: 60 })), { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), said, fc.boolean(), async (begins, pieces, ends) => {
+      const bytes = Buffer.concat([...(begins ? [started] : []), ...pieces, ...(ends ? [end] : [])]);
+      const outcome = await (begins ? lyingInTurn(bytes) : lying(bytes)).run(program, never());
+      expect(outcome.duration_ms).toBeLessThan(3000);
+      if (outcome.error) expect(outcome.result).toBeNull();
+    }),
+    { numRuns: 100 },
+  );
+}, 60_000);
+
+test.each<[string, Uint8Array[]]>([
+  ["a result that is no JSON", [started, encodeFrame("result", text("{")), end]],
+  ["a result that nests too deep", [started, encodeFrame("result", text("[".repeat(100) + "]".repeat(100))), end]],
+  ["a file with a path for a name", [started, encodeFrame("file", text("\u0004../ax")), end]],
+  ["a file with a name that is no text", [started, encodeFrame("file", new Uint8Array([1, 255, 0])), end]],
+  ["the same file twice", [started, encodeFrame("file", text("\u0001a")), encodeFrame("file", text("\u0001a")), end]],
+  ["an error that nobody knows", [started, encodeFrame("ended", text('{"error":{"code":"x","message":"y"}}'))]],
+  ["an end that is no object", [started, encodeFrame("ended", text("7"))]],
+  ["an answer before it has started", [encodeFrame("result", text("1")), end]],
+  ["a second start", [started, encodeFrame("started"), end]],
+  ["no frame", [new Uint8Array([99, 0, 0, 0, 0])]],
+  ["a frame without an end", [started, new Uint8Array([4, 255, 255, 255, 255])]],
+  ["nothing", []],
+])("a child that answers %s has failed", async (_, pieces) => {
+  const outcome = await lyingInTurn(Buffer.concat(pieces)).run(program, never());
+  expect(outcome).toMatchObject({ error: { code: "sandbox_failed" }, result: null, files: [] });
+});
+
+test("a child that answers before it was asked has failed", async () => {
+  const outcome = await lying(Buffer.concat([ready, started, encodeFrame("result", text("1")), end])).run(
+    program,
+    never(),
+  );
+  expect(outcome).toMatchObject({ error: { code: "sandbox_failed" }, result: null });
+});
+
+test("a child that keeps to its turn is believed", async () => {
+  const outcome = await lyingInTurn(Buffer.concat([started, encodeFrame("result", text("1")), end])).run(
+    program,
+    never(),
+  );
+  expect(outcome).toMatchObject({ error: null, result: 1, peak_memory_mb: 1 });
+});
+
+test("a child that says nothing more, or never reads, is killed at the deadline", async () => {
+  const large = { ...program, files: [{ name: "a", bytes: new Uint8Array(4e6) }] };
+  const outcome = await lyingInTurn(started, "exec sleep 60").run(large, never());
+  expect(outcome.error?.code).toBe("code_timeout");
+  expect(outcome.duration_ms).toBeLessThan(300 + 2500);
+});
+
+test.each(["yes", "cat /dev/zero", "printf '\\002\\100\\000\\000\\000'; cat /dev/zero"])(
+  "a child that never stops talking is killed, and the parent keeps none of it: %s",
+  async (flood) => {
+    const before = process.memoryUsage().rss;
+    const outcome = await lyingInTurn(started, flood).run(program, never());
+    expect(outcome.error).not.toBeNull();
+    Bun.gc(true);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100e6);
+  },
+);
+
+test("frames come out as they went in, however they are cut", () => {
+  const frames = fc.array(fc.tuple(fc.constantFrom(...frameKinds), fc.uint8Array({ maxLength: 300 })));
+  fc.assert(
+    fc.property(frames, fc.integer({ min: 1, max: 50 }), (given, size) => {
+      const all = Buffer.concat(given.map(([kind, payload]) => encodeFrame(kind, payload)));
+      const read = frameReader(300);
+      const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+        all.subarray(at * size, (at + 1) * size),
+      );
+      const got = pieces.flatMap(read).map(({ kind, payload }) => [kind, [...payload]]);
+      expect(got).toEqual(given.map(([kind, payload]) => [kind, [...payload]]));
+    }),
+  );
+});
+
+test.each([
+  ["before it is ready", "exit 1"],
+  ["with its program, before it has begun with it", `printf '${octal(ready)}'; head -c 4 > /dev/null; kill -ABRT $$`],
+])("a child that dies %s is replaced, once", async (_, dying) => {
+  const said = octal(Buffer.concat([started, encodeFrame("result", text("1")), end]));
+  const scripts = [dying, `printf '${octal(ready)}'; head -c 4 > /dev/null; printf '${said}'`];
+  const starts: string[] = [];
+  const start = () => {
+    starts.push(scripts[starts.length]!);
+    return saying(starts.at(-1)!);
+  };
+  expect(await runReplacing(start, program, never())).toMatchObject({ error: null, result: 1 });
+  expect(starts).toEqual(scripts);
+  const dead = await runReplacing(() => saying(dying), program, never());
+  expect(dead.error?.code).toBe("sandbox_failed");
+});
+
+test("a child that dies once it has begun is not replaced: its program may not run twice", async () => {
+  let count = 0;
+  const start = () => {
+    count++;
+    return lyingInTurn(started, "kill -ABRT $$");
+  };
+  expect((await runReplacing(start, program, never())).error?.code).toBe("sandbox_failed");
+  expect(count).toBe(1);
+});

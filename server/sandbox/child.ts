@@ -1,0 +1,30 @@
+import { type ChildOrder, childStages, selfTestCommand } from "./child-order.ts";
+import { languages } from "./languages.ts";
+import { writeOutput } from "./pipes.ts";
+
+const [stage, order = ""] = process.argv.slice(-2);
+
+/** Whether this process was started as a child of the sandbox, and then is one. Nothing else is loaded before it. */
+export async function enterChild(): Promise<boolean> {
+  if (process.argv.at(-1) === selfTestCommand) {
+    const { jailFaults } = await import("./self-test.ts");
+    writeOutput(new TextEncoder().encode(JSON.stringify(await jailFaults())));
+    return true;
+  }
+  if (!Object.values<string | undefined>(childStages).includes(stage)) return false;
+  const given: ChildOrder = JSON.parse(order);
+  if (stage === childStages.jail) {
+    const { enterJail } = await import("./enter-jail.ts");
+    enterJail(given);
+  }
+  if (stage === childStages.bare) {
+    const { boundProcess } = await import("./jail.ts");
+    boundProcess(languages[given.language], given.parent);
+  }
+  const { serveProgram } = await import("./serve-program.ts");
+  await serveProgram(given);
+  return true;
+}
+
+// A run from source; in the executable it is `main.ts` that is started.
+if (import.meta.main) await enterChild();

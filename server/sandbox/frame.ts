@@ -1,0 +1,62 @@
+/** What a child says, in this order: ready, started, any number of printed pieces, result, files, ended. */
+export const frameKinds = ["ready", "started", "stdout", "stderr", "result", "file", "ended"] as const;
+export type FrameKind = (typeof frameKinds)[number];
+
+export interface Frame {
+  kind: FrameKind;
+  payload: Uint8Array<ArrayBuffer>;
+}
+
+const head = 5;
+
+/** One byte for the kind, four for the length, and the payload. */
+export function encodeFrame(kind: FrameKind, payload: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(head + payload.length);
+  bytes[0] = frameKinds.indexOf(kind);
+  new DataView(bytes.buffer).setUint32(1, payload.length, true);
+  bytes.set(payload, head);
+  return bytes;
+}
+
+/** Reads frames out of pieces of any size. Throws for what is no frame, and so holds no more than one of `limit` bytes. */
+export function frameReader(limit: number): (piece: Uint8Array) => Frame[] {
+  let held = new Uint8Array(0);
+  let size = 0;
+  return (piece) => {
+    held = append(held, size, piece);
+    size += piece.length;
+    const frames: Frame[] = [];
+    let at = 0;
+    for (let end = endOfFrame(held, at, size, limit); end <= size; end = endOfFrame(held, at, size, limit)) {
+      frames.push({ kind: kindOf(held[at]), payload: held.slice(at + head, end) });
+      at = end;
+    }
+    held.copyWithin(0, at, size);
+    size -= at;
+    return frames;
+  };
+}
+
+/** Grows by doubling: a child that sends byte by byte costs no more than one that does not. */
+function append(held: Uint8Array<ArrayBuffer>, size: number, piece: Uint8Array): Uint8Array<ArrayBuffer> {
+  const fits = size + piece.length <= held.length;
+  const room = fits ? held : new Uint8Array(Math.max(2 * held.length, size + piece.length));
+  if (!fits) room.set(held.subarray(0, size));
+  room.set(piece, size);
+  return room;
+}
+
+/** Infinite as long as the frame's head is not whole. */
+function endOfFrame(held: Uint8Array<ArrayBuffer>, at: number, size: number, limit: number): number {
+  if (size - at < head) return Number.POSITIVE_INFINITY;
+  kindOf(held[at]);
+  const length = new DataView(held.buffer).getUint32(at + 1, true);
+  if (length > limit) throw new Error("The child sent a frame that is too long.");
+  return at + head + length;
+}
+
+function kindOf(byte: number | undefined): FrameKind {
+  const kind = frameKinds[byte ?? -1];
+  if (kind === undefined) throw new Error("The child sent what is no frame.");
+  return kind;
+}

@@ -1,0 +1,46 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { hostileFaults } from "../testing/hostile-faults.ts";
+import { hostileJavaScript } from "../testing/hostile-javascript.ts";
+import { createSandbox } from "./sandbox.ts";
+
+const sandbox = createSandbox({ level: () => "strict", concurrent: 4, spares: 2, idle_ms: 10_000 });
+afterAll(() => sandbox.stop());
+
+const children = () =>
+  readdirSync(`/proc/${process.pid}/task`).flatMap((thread) =>
+    Bun.file(`/proc/${process.pid}/task/${thread}/children`).text(),
+  );
+const childCount = async () => (await Promise.all(children())).join(" ").split(/\s+/).filter(Boolean).length;
+
+test("hostile JavaScript comes to nothing: no program has more time, room or reach than it may", async () => {
+  let visits = 0;
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { open: () => void visits++, data() {} } });
+  Bun.gc(true);
+  const [before, resident] = [await childCount(), process.memoryUsage().rss];
+  const never = new AbortController().signal;
+
+  expect(await hostileFaults(hostileJavaScript, (program) => sandbox.run(program, never))).toEqual([]);
+
+  sandbox.stop();
+  Bun.gc(true);
+  expect(process.memoryUsage().rss - resident).toBeLessThan(150e6);
+  expect(await untilZero(async () => (await childCount()) - before)).toBe(0);
+  expect(visits).toBe(0);
+  expect(existsSync("/tmp/runnel-hostile")).toBe(false);
+  listener.stop(true);
+}, 60_000);
+
+/** A child that was killed is gone as soon as the kernel has come round to it. */
+async function untilZero(count: () => Promise<number>): Promise<number> {
+  for (let tries = 0; tries < 200; tries++) {
+    if ((await count()) <= 0) return 0;
+    await Bun.sleep(10);
+  }
+  return count();
+}
+
+test("each hostile program has a name of its own, and they are as many as were promised", () => {
+  expect(new Set(hostileJavaScript.map(({ name }) => name)).size).toBe(hostileJavaScript.length);
+  expect(hostileJavaScript.length).toBeGreaterThanOrEqual(110);
+});

@@ -1,0 +1,56 @@
+import type { CodeLanguage } from "../core/agent-snapshot.ts";
+import type { LoadRuntime } from "./runtime.ts";
+
+/** `self-test` is no language of anybody's: the child attacks its own jail. */
+export type ChildLanguage = CodeLanguage | "self-test";
+
+/** A language as the sandbox runs it. */
+export interface Language {
+  /** Private memory that its child may reserve, in MB: where the kernel stops it. */
+  data_mb: number;
+  /** Memory in use at which the parent ends a child, over what the program may use. */
+  overhead_mb: number;
+  cpu_seconds: number;
+  /** Settings of the runtime in the child. */
+  environment: readonly string[];
+  /** How long a child may take to load it, on a machine with much else to do. */
+  load_ms: number;
+  /** Children that wait loaded, at most: a large runtime costs as much memory for each. */
+  spares: number;
+  load: () => Promise<LoadRuntime>;
+}
+
+/** The runtime sets aside a gigabyte for machine code, or where it may not, interprets all, many times slower. */
+const littleMachineCode = "BUN_JSC_jitMemoryReservationSize=67108864";
+
+export const languages: Record<ChildLanguage, Language> = {
+  javascript: {
+    data_mb: 1500,
+    overhead_mb: 300,
+    cpu_seconds: 40,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 8,
+    load: async () => (await import("./javascript.ts")).loadJavaScript,
+  },
+  python: {
+    // Mostly reserved, not used. With less the engine copies the interpreter's memory each time that it grows, which
+    // takes ten times as long and twice the room; what a program uses is watched by the parent.
+    data_mb: 10240,
+    overhead_mb: 400,
+    cpu_seconds: 60,
+    environment: [],
+    load_ms: 40_000,
+    spares: 1,
+    load: async () => (await import("./python.ts")).loadPython,
+  },
+  "self-test": {
+    data_mb: 1500,
+    overhead_mb: 300,
+    cpu_seconds: 20,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 0,
+    load: async () => (await import("./probes.ts")).loadProbes,
+  },
+};

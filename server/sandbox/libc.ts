@@ -1,0 +1,49 @@
+import { dlopen, FFIType, ptr } from "bun:ffi";
+
+const names = ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`];
+const word = FFIType.u64;
+
+/** A number or an address, as the kernel takes both. */
+export type Word = number | bigint;
+
+/** The system's C library, as far as a process needs it to give up its rights. */
+export function openLibc() {
+  const { symbols } = load();
+  const words = (values: Word[]) => Array.from({ length: 5 }, (_, at) => BigInt(values[at] ?? 0));
+  return {
+    /** Below zero: refused. */
+    syscall: (number: number, ...values: Word[]): number => {
+      const [a, b, c, d, e] = words(values) as [bigint, bigint, bigint, bigint, bigint];
+      return Number(symbols.syscall(BigInt(number), a, b, c, d, e));
+    },
+    prctl: (option: number, ...values: Word[]): number => {
+      const [a, b, c, d] = words(values) as [bigint, bigint, bigint, bigint];
+      return symbols.prctl(option, a, b, c, d);
+    },
+    setrlimit: (resource: number, limit: number): number =>
+      symbols.setrlimit(resource, ptr(new BigUint64Array([BigInt(limit), BigInt(limit)]))),
+    getppid: (): number => symbols.getppid(),
+  };
+}
+
+export type Libc = ReturnType<typeof openLibc>;
+
+function load() {
+  for (const name of names) {
+    try {
+      return dlopen(name, {
+        syscall: { args: [word, word, word, word, word, word], returns: FFIType.i64 },
+        prctl: { args: [FFIType.i32, word, word, word, word], returns: FFIType.i32 },
+        setrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+        getppid: { args: [], returns: FFIType.i32 },
+      });
+    } catch {}
+  }
+  throw new Error("This system has none of the C libraries that a jail is made with.");
+}
+
+/** Where bytes lie. The caller keeps them until the kernel has read them. */
+export const addressOf = (bytes: Uint8Array | Uint32Array | BigUint64Array): bigint => BigInt(ptr(bytes));
+
+/** A text as C takes it. */
+export const cString = (text: string): Uint8Array => Buffer.from(`${text}\0`);

@@ -1,0 +1,133 @@
+import { lookup } from "node:dns/promises";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { addressOf, openLibc, type Word } from "./libc.ts";
+import type { LoadRuntime } from "./runtime.ts";
+
+/** Things of the parent's that no child may reach. */
+export interface Canary {
+  tcp_port: number;
+  udp_port: number;
+  /** With a file of the parent's in it, where the parent may write. */
+  folder: string;
+  parent: number;
+}
+
+/** Where the parent's file lies. */
+export const canaryFile = (folder: string): string => join(folder, "canary");
+
+type Probe = (canary: Canary) => unknown;
+
+/**
+ * What a program could do that has left its interpreter: attacks with all that the runtime around it offers, each of
+ * which ends in an exception if the jail holds.
+ */
+export const probes: Record<string, Probe> = {
+  "read a file of the system": () => readFileSync("/etc/passwd", "utf8"),
+  "read a file in another way": () => Bun.file("/etc/passwd").text(),
+  "list a folder": () => readdirSync("/"),
+  "list the home folders": () => readdirSync("/home"),
+  "write a file": ({ folder }) => writeFileSync(join(folder, "written"), "x"),
+  "write a file in another way": ({ folder }) => Bun.write(join(folder, "written-too"), "x"),
+  "make a folder": ({ folder }) => mkdirSync(join(folder, "made")),
+  "make a link": ({ folder }) => symlinkSync("/etc/passwd", join(folder, "linked")),
+  "read the parent's environment": ({ parent }) => readFileSync(`/proc/${parent}/environ`),
+  "read the parent's memory map": ({ parent }) => readFileSync(`/proc/${parent}/maps`),
+  "list the parent's files": ({ parent }) => readdirSync(`/proc/${parent}/fd`),
+  "list the processes": () => readdirSync("/proc"),
+  "read the parent's file": ({ folder }) => readFileSync(canaryFile(folder)),
+  "write the parent's file": ({ folder }) => appendFileSync(canaryFile(folder), "x"),
+  "open the parent's file to others": ({ folder }) => chmodSync(canaryFile(folder), 0o777),
+  "delete the parent's file": ({ folder }) => rmSync(canaryFile(folder)),
+  "start itself": () => Bun.spawnSync([process.execPath, "--version"], { env: {} }),
+  "start a shell": () => Bun.spawnSync(["/bin/sh", "-c", "id"]),
+  "connect by fetch": ({ tcp_port }) => fetch(`http://127.0.0.1:${tcp_port}/`, soon()),
+  "connect by IPv6": ({ tcp_port }) => fetch(`http://[::ffff:127.0.0.1]:${tcp_port}/`, soon()),
+  "connect by socket": ({ tcp_port }) => opened(tcp_port),
+  "ask the cloud's metadata": () => fetch("http://169.254.169.254/", soon()),
+  "look up a name": () => lookup("example.com"),
+  "send a datagram": async ({ udp_port }) =>
+    (await Bun.udpSocket({ connect: { hostname: "127.0.0.1", port: udp_port } })).send("x"),
+  "listen on a port": () => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() }),
+  "listen on a socket file": ({ folder }) => Bun.listen({ unix: join(folder, "socket"), socket: { data() {} } }),
+  "signal the parent": ({ parent }) => process.kill(parent, 0),
+  "signal all": () => process.kill(-1, 0),
+  "make a raw socket": () => ask([41, 198], 2, 3, 1),
+  "make a local socket": () => ask([41, 198], 1, 1, 0),
+  // 0x4206 does not stop it, should it succeed.
+  "trace the parent": ({ parent }) => ask([101, 117], 0x4206, parent),
+  "read the parent's memory": ({ parent }) => ask([310, 270], parent),
+  "hold the parent": ({ parent }) => ask([434, 434], parent),
+  "use io_uring": () => ask([425, 425], 1, addressOf(new Uint8Array(120))),
+  "make a network of its own": () => ask([272, 97], 0x40000000),
+  "talk to the kernel's machine": () => ask([321, 280], 0, addressOf(new Uint32Array([2, 4, 4, 1, 0])), 20),
+  "make shared memory": () => ask([29, 194], 0, 4096, 0o600),
+  "slow the parent down": ({ parent }) => ask([141, 140], 0, parent, 0),
+  "limit the parent": ({ parent }) => ask([302, 261], parent, 7),
+  "keep a right of root's": () => noneOf(/^CapEff:\s*0*$/m, readFileSync("/proc/self/status", "utf8")),
+};
+
+function noneOf(pattern: RegExp, text: string): void {
+  if (pattern.test(text)) throw new Error("There is none.");
+}
+
+/** Enough for every refusal, which comes at once. */
+const soon = () => ({ signal: AbortSignal.timeout(1000) });
+
+const opened = (port: number) =>
+  new Promise((resolve, reject) => {
+    connect(port, "127.0.0.1", () => resolve(true)).on("error", reject);
+  });
+
+/** A system call by number, as an attacker makes one. */
+function ask([x64, arm64]: [number, number], ...values: Word[]): number {
+  const answer = openLibc().syscall(process.arch === "x64" ? x64 : arm64, ...values);
+  if (answer < 0) throw new Error("refused");
+  return answer;
+}
+
+/** Names of the attacks that went through. */
+async function attack(canary: Canary): Promise<string[]> {
+  const through: string[] = [];
+  for (const [name, probe] of Object.entries(probes)) {
+    // One that hangs was not refused.
+    const done = await Promise.race([tried(probe, canary), Bun.sleep(1500).then(() => true)]);
+    if (done) through.push(name);
+  }
+  return through;
+}
+
+async function tried(probe: Probe, canary: Canary): Promise<boolean> {
+  try {
+    await probe(canary);
+    return true;
+  } catch (error) {
+    return error instanceof Error && error.name === "TimeoutError";
+  }
+}
+
+/** Takes memory that it does not touch: a machine that has not so much must not suffer from the test. */
+function takeMemory(limit_mb: number): number {
+  const held: Uint8Array[] = [];
+  try {
+    while (held.length * 16 < limit_mb) held.push(new Uint8Array(16 << 20));
+  } catch {}
+  return held.length * 16;
+}
+
+/** The runtime of the self-test: runs the attacks, or asks for memory. */
+export const loadProbes: LoadRuntime = async () => async (program) => {
+  const given = program.arguments as unknown as Canary;
+  const result = program.code === "memory" ? takeMemory(4096) : await attack(given);
+  return { result: JSON.stringify(result), error: null, files: [], files_dropped: 0, peak_memory_mb: null };
+};

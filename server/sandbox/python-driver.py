@@ -1,0 +1,76 @@
+"""Runs one program and says what came of it. Loaded into the interpreter before the program is there."""
+
+import collections
+import collections.abc
+import dataclasses
+import json
+import linecache
+import random
+import traceback
+
+from pyodide.code import eval_code_async
+
+FILE = "program.py"
+
+
+async def run(source, arguments, result_limit, message_limit):
+    """JSON text of `{result, code, message}`; `result` is itself JSON text. `arguments`: JSON text, or None."""
+    # The interpreter was woken from a picture of its memory: without this, all programs would draw the same numbers.
+    random.seed()
+    linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
+    try:
+        result = encode(await evaluate(source, arguments))
+    except SystemExit as leave:
+        if leave.code in (None, 0):
+            return said(result="null")
+        return said(code="code_error", message=f"SystemExit: {leave.code}"[:message_limit])
+    except MemoryError:
+        return said(code="code_out_of_memory", message="MemoryError: the program used more memory than it may.")
+    except BaseException as error:
+        return said(code="code_error", message=explain(error, message_limit))
+    if len(result.encode("utf-8", "replace")) > result_limit:
+        return said(code="code_output_too_large", message=f"The result is larger than {result_limit} bytes.")
+    return said(result=result)
+
+
+def said(result=None, code=None, message=None):
+    return json.dumps({"result": result, "code": code, "message": message})
+
+
+async def evaluate(source, arguments):
+    names = {"__name__": "__main__", "__file__": FILE}
+    value = await eval_code_async(source, globals=names, filename=FILE)
+    if arguments is None:
+        return value
+    main = names.get("main")
+    if not callable(main):
+        raise NameError("the program must define a function: def main(args)")
+    value = main(json.loads(arguments))
+    return await value if isinstance(value, collections.abc.Awaitable) else value
+
+
+def encode(value):
+    return json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value):
+    """What JSON has no word for. Anything is better for a model than a refusal."""
+    if isinstance(value, (collections.abc.Set, collections.deque, range)):
+        return list(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return str(value)
+
+
+def explain(error, limit):
+    """The traceback without the frames of the machinery around the program; its end says most."""
+    told = traceback.TracebackException.from_exception(error)
+    waiting = [told]
+    while waiting:
+        part = waiting.pop()
+        part.stack = traceback.StackSummary.from_list([frame for frame in part.stack if frame.filename == FILE])
+        waiting += [other for other in (part.__cause__, part.__context__, *(part.exceptions or ())) if other]
+    text = "".join(told.format()).strip()
+    return text if len(text) <= limit else "… " + text[-limit + 2 :]

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { pythonFiles } from "../../scripts/python-files.ts";
+import { hostileFaults } from "../testing/hostile-faults.ts";
+import { breakingPython, hostilePython, someOf } from "../testing/hostile-python.ts";
+import type { Program } from "./program.ts";
+import { createSandbox } from "./sandbox.ts";
+
+const sandbox = createSandbox({ level: () => "strict", concurrent: 2, spares: 1, idle_ms: 60_000 });
+beforeAll(pythonFiles, 60_000);
+afterAll(() => sandbox.stop());
+
+const never = new AbortController().signal;
+const program = (code: string, more: Partial<Program> = {}): Program => ({
+  language: "python",
+  code,
+  arguments: null,
+  files: [],
+  timeout_ms: 5000,
+  memory_mb: 64,
+  ...more,
+});
+const run = (code: string, more: Partial<Program> = {}) => sandbox.run(program(code, more), never);
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const bytes = (said: string) => new TextEncoder().encode(said);
+
+describe("a Python program", () => {
+  test("reads its files, computes, prints, and leaves files behind", async () => {
+    const sales = { name: "sales.csv", bytes: bytes("region,amount\nnorth,10\nsouth,32\nnorth,5\n") };
+    const code = `
+import csv, sqlite3, statistics, sys
+
+def main(args):
+    rows = list(csv.DictReader(open("/input/sales.csv")))
+    db = sqlite3.connect(":memory:")
+    db.execute("create table sales (region text, amount int)")
+    db.executemany("insert into sales values (:region, :amount)", rows)
+    total = dict(db.execute("select region, sum(amount) from sales group by region"))
+    with open("totals.csv", "w") as out:
+        csv.writer(out).writerows(total.items())
+    print("rows:", len(rows))
+    print("mind the gap", file=sys.stderr)
+    return {"total": total[args["region"]], "mean": statistics.mean(int(row["amount"]) for row in rows)}
+`;
+    const outcome = await run(code, { arguments: { region: "north" }, files: [sales] });
+    expect(outcome).toMatchObject({ error: null, stdout: "rows: 3\n", stderr: "mind the gap\n" });
+    expect(outcome.result).toEqual({ total: 15, mean: 47 / 3 });
+    expect(outcome.files.map(({ name, bytes }) => [name, text(bytes)])).toEqual([
+      ["totals.csv", "north,15\r\nsouth,32\r\n"],
+    ]);
+  });
+
+  test("has the value of its last expression as its result, with what JSON has no word for as text or list", async () => {
+    const code = `
+import asyncio, datetime, decimal
+await asyncio.sleep(0)
+{"a": {1}, "b": datetime.date(2024, 2, 29), "c": decimal.Decimal("0.10"), "d": (1, None, True), "e": "ü\\0"}`;
+    const result = { a: [1], b: "2024-02-29", c: "0.10", d: [1, null, true], e: "ü\0" };
+    expect(await run(code)).toMatchObject({ result, error: null });
+  });
+
+  test("may be asynchronous", async () => {
+    const code = "import asyncio\nasync def main(args):\n    await asyncio.sleep(0.01)\n    return args['x'] + 1";
+    expect(await run(code, { arguments: { x: 41 } })).toMatchObject({ result: 42, error: null });
+  });
+
+  test("that fails says where, in its own lines alone, and keeps what it printed and wrote", async () => {
+    const code =
+      "import json\nprint('so far')\nopen('a', 'w').write('x')\ndef parse(): return json.loads('{')\nparse()";
+    const { error, stdout, files } = await run(code);
+    expect(stdout).toBe("so far\n");
+    expect(files.map(({ name }) => name)).toEqual(["a"]);
+    expect(error?.code).toBe("code_error");
+    expect(error?.message).toContain('File "program.py", line 4, in parse');
+    expect(error?.message).toEndWith(
+      "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+    );
+    expect(error?.message).not.toContain("driver.py");
+    expect(error?.message).not.toContain("json/decoder.py");
+  });
+
+  test("that runs too long keeps what it printed", async () => {
+    const outcome = await run("print('so far')\nwhile True: pass", { timeout_ms: 200 });
+    expect(outcome).toMatchObject({ error: { code: "code_timeout" }, stdout: "so far\n" });
+    expect(outcome.duration_ms).toBeLessThan(1000);
+  });
+
+  test("is ended where it takes memory past the interpreter's own limit", async () => {
+    const code = `
+from pyodide.ffi import to_js
+to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1));")()`;
+    expect(await run(code)).toMatchObject({ error: { code: "code_out_of_memory" } });
+  });
+
+  test("has all of the memory that it may use", async () => {
+    const code = "all = [bytearray(10 ** 6) for _ in range(900)]\nlen(all)";
+    expect(await run(code, { memory_mb: 1024, timeout_ms: 20_000 })).toMatchObject({ result: 900, error: null });
+  }, 30_000);
+
+  test("draws numbers of its own, and finds nothing of the machine that it was made on", async () => {
+    const code = "import os, random, sys\n[random.random(), list(os.environ.values()), sys.executable, os.getcwd()]";
+    const [one, other] = await Promise.all([run(code), run(code)]);
+    const [[number, ...surroundings], [otherNumber]] = [one.result as unknown[], other.result as unknown[]];
+    expect(number).not.toBe(otherNumber);
+    expect(JSON.stringify(surroundings)).not.toContain(process.cwd());
+  });
+
+  test("is refused where the system does not enforce the sandbox", async () => {
+    const loose = createSandbox({ level: () => "process" });
+    const { error } = await loose.run(program("1"), never);
+    expect(error).toMatchObject({
+      code: "sandbox_failed",
+      message: expect.stringMatching(/Python.*Landlock and seccomp/),
+    });
+  });
+});
+
+test("hostile Python comes to nothing, of each kind one", async () => {
+  let visits = 0;
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { open: () => void visits++, data() {} } });
+  const all = hostilePython({ port: listener.port, parent: process.pid });
+  const some = someOf(all, [
+    "a loop that catches all",
+    "a flood of files",
+    "a dictionary that grows",
+    "a large text as the result",
+    "an end at once",
+    "memory that is not there",
+    "a mount of the system",
+    "odd names of files",
+    "broken builtins",
+    "a file outside, outside the interpreter",
+    "itself once more, outside the interpreter",
+    "a connection, outside the interpreter",
+  ]);
+  const run = (hostile: Program) => sandbox.run({ ...hostile, language: "python" }, never);
+  expect(await hostileFaults(some, run)).toEqual([]);
+  const [noise] = someOf(breakingPython, ["noise in the answer"]);
+  expect(await sandbox.run(program(noise?.code ?? ""), never)).toMatchObject({ error: { code: "sandbox_failed" } });
+  expect(visits).toBe(0);
+  expect(existsSync("/tmp/runnel-hostile")).toBe(false);
+  listener.stop(true);
+}, 60_000);
+
+test("each hostile program has a name of its own, and they are as many as were promised", () => {
+  const names = [...hostilePython({ port: 1, parent: 1 }), ...breakingPython].map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.length).toBeGreaterThanOrEqual(120);
+});

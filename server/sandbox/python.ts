@@ -1,0 +1,150 @@
+/// <reference path="./python-modules.d.ts" />
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pythonDir } from "../lib/assets.ts";
+import { isShallow } from "../lib/json-limits.ts";
+import { bounds } from "./bounds.ts";
+import { fileTaker } from "./file-taker.ts";
+import type { Program, ProgramError } from "./program.ts";
+import driverSource from "./python-driver.py" with { type: "text" };
+import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
+import { interruptAfter } from "./python-interrupt.ts";
+import type { LoadRuntime, ProgramEnd, ProgramIo } from "./runtime.ts";
+
+const [input, output] = ["/input", "/output"];
+const pageBytes = 65536;
+
+/** What the driver answers, as JSON. */
+interface Said {
+  result: string | null;
+  code: ProgramError["code"] | null;
+  message: string | null;
+}
+
+type Driver = (code: string, args: string | undefined, result: number, message: number) => Promise<string>;
+
+/** Python: CPython and its standard library. Only in a strict jail: a program of its reaches the runtime around it. */
+export const loadPython: LoadRuntime = async () => {
+  // A promise that the program (or the interpreter, looking for a file that it does not need) leaves behind ends nothing.
+  process.on("unhandledRejection", () => {});
+  const folder = pythonDir();
+  const inflated = (name: string) => Bun.zstdDecompressSync(readFileSync(join(folder, name)));
+  const python = await startInterpreter({
+    folder,
+    wasm: inflated("pyodide.wasm.zst"),
+    snapshot: inflated("snapshot.zst"),
+  });
+  const driver = loadDriver(python);
+  return (program, io) => runIn(python, driver, program, io);
+};
+
+function loadDriver(python: Interpreter): Driver {
+  const names = python.toPy({});
+  python.runPython(driverSource, { globals: names, filename: "driver.py" });
+  return names.get("run") as Driver;
+}
+
+async function runIn(python: Interpreter, driver: Driver, program: Program, io: ProgramIo): Promise<ProgramEnd> {
+  const { memory } = python._module;
+  // Taken now: an interpreter that has failed gives nothing away any more.
+  const files = python.FS;
+  limitGrowth(memory, program.memory_mb);
+  layOut(files, program);
+  printTo(python, io);
+  const { result, code, message } = await endOf(python, driver, program);
+  const taken = collect(files);
+  return {
+    result,
+    error: code && { code, message: message ?? "" },
+    files: taken.files(),
+    files_dropped: taken.dropped(),
+    peak_memory_mb: Math.ceil(memory.buffer.byteLength / 2 ** 20),
+  };
+}
+
+/** A program that grows over its limit reads of it as a `MemoryError`; one that gets around this is ended from outside. */
+function limitGrowth(memory: WebAssembly.Memory, memory_mb: number): void {
+  const limit = memory.buffer.byteLength + memory_mb * 2 ** 20;
+  const grow = memory.grow.bind(memory);
+  memory.grow = (pages) => {
+    if (memory.buffer.byteLength + pages * pageBytes > limit) throw new RangeError("The program's memory is used up.");
+    return grow(pages);
+  };
+}
+
+function layOut(fs: Interpreter["FS"], { files }: Program): void {
+  for (const folder of [input, output]) fs.mkdir(folder);
+  for (const { name, bytes } of files) {
+    fs.writeFile(`${input}/${name}`, bytes);
+    fs.chmod(`${input}/${name}`, 0o444);
+  }
+  fs.chmod(input, 0o555);
+  fs.chdir(output);
+}
+
+function printTo(python: Interpreter, io: ProgramIo): void {
+  const writer = (print: (text: string) => void) => {
+    const decoder = new TextDecoder();
+    return {
+      isatty: false,
+      write(bytes: Uint8Array): number {
+        print(decoder.decode(bytes, { stream: true }));
+        return bytes.length;
+      },
+    };
+  };
+  python.setStdout(writer(io.stdout));
+  python.setStderr(writer(io.stderr));
+}
+
+async function endOf(python: Interpreter, driver: Driver, program: Program): Promise<Said> {
+  const { code, timeout_ms } = program;
+  const late = failed("code_timeout", `The program was ended after ${timeout_ms} ms.`);
+  const wasInterrupted = interruptAfter(python, timeout_ms);
+  const args = program.arguments === null ? undefined : JSON.stringify(program.arguments);
+  const said = await Promise.race([
+    driver(code, args, bounds.result, bounds.message).then(readSaid).catch(broken),
+    python.failure.then(broken),
+    // A program that waits has no line at which it could be interrupted.
+    Bun.sleep(timeout_ms + 100).then(() => late),
+  ]);
+  return wasInterrupted() && said.code !== null ? late : said;
+}
+
+/** Out of stack or of memory where Python cannot catch that, or by the program's own hand. */
+const broken = (error: unknown): Said => failed("code_error", `The interpreter failed: ${String(error)}`);
+
+const failed = (code: ProgramError["code"], message: string): Said => ({ result: null, code, message });
+
+function readSaid(text: string): Said {
+  const said: Said = JSON.parse(text);
+  if (said.result === null || isShallow(new TextEncoder().encode(said.result), bounds.depth)) return said;
+  return failed("code_output_too_large", `The result nests deeper than ${bounds.depth}.`);
+}
+
+/** Only plain files, and not through links: what else lies in the folder is not taken. */
+function collect(fs: Interpreter["FS"]) {
+  const taker = fileTaker();
+  for (const name of namesIn(fs, output)) {
+    try {
+      const path = `${output}/${name}`;
+      const { mode, size }: { mode: number; size: number } = fs.lstat(path);
+      if (!fs.isFile(mode) || size > bounds.output) taker.drop();
+      else taker.take(name, fs.readFile(path));
+    } catch {
+      // Made unreadable by its program, or with a name that no file may have.
+      taker.drop();
+    }
+  }
+  return taker;
+}
+
+/** None where the program took the folder away. */
+function namesIn(fs: Interpreter["FS"], folder: string): string[] {
+  try {
+    const names: string[] = fs.readdir(folder);
+    return names.filter((name) => name !== "." && name !== "..");
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,98 @@
+import { bounds } from "./bounds.ts";
+import { type Child, runReplacing, startChild } from "./child-process.ts";
+import { isPlainName } from "./file-name.ts";
+import type { Program, ProgramOutcome, SandboxLevel } from "./program.ts";
+import { slots } from "./slots.ts";
+import { spareChildren } from "./spare-children.ts";
+
+export interface SandboxOptions {
+  /** Asked for each program, so that a server need not wait for its self-test. */
+  level: () => SandboxLevel | Promise<SandboxLevel>;
+  /** Programs at a time; the others wait in line. */
+  concurrent?: number;
+  /** Children that wait with their language loaded, once a program of it has run. */
+  spares?: number;
+  /** How long they wait. An idle server pays for none. */
+  idle_ms?: number;
+}
+
+export interface Sandbox {
+  /** Throws only for the signal. */
+  run(program: Program, signal: AbortSignal): Promise<ProgramOutcome>;
+  /** Ends all children, also those that run. */
+  stop(): void;
+}
+
+/** Runs each program in a fresh child process, which is never used again. */
+export function createSandbox({
+  level,
+  concurrent = 2 * navigator.hardwareConcurrency,
+  spares: spareCount = 2,
+  idle_ms = 60_000,
+}: SandboxOptions): Sandbox {
+  const free = slots(concurrent);
+  const running = new Set<Child>();
+  let stopped = false;
+  const spares = spareChildren({ count: spareCount, idle_ms });
+
+  const runNow = async (program: Program, strict: boolean, signal: AbortSignal) => {
+    const options = { language: program.language, jailed: strict };
+    const start = async () => {
+      const child = (await spares.take(options)) ?? startChild(options);
+      running.add(child);
+      void child.gone.then(() => running.delete(child));
+      if (stopped) child.kill();
+      return child;
+    };
+    try {
+      return await runReplacing(start, program, signal);
+    } finally {
+      spares.fill(options);
+    }
+  };
+
+  return {
+    async run(program, signal) {
+      const now = await level();
+      const refusal = refuse(program, now);
+      if (refusal) return refused(refusal);
+      const release = await free.take(signal);
+      try {
+        return await runNow(program, now === "strict", signal);
+      } finally {
+        release();
+      }
+    },
+    stop() {
+      stopped = true;
+      spares.stop();
+      for (const child of running) child.kill();
+    },
+  };
+}
+
+function refuse({ language, code, files }: Program, level: SandboxLevel): string | null {
+  if (level === "off") return "Code does not run on this server.";
+  if (language === "python" && level !== "strict") {
+    return "Python runs only where the system can enforce the sandbox (Linux with Landlock and seccomp).";
+  }
+  if (Buffer.byteLength(code) > bounds.source) return `The code is larger than ${bounds.source} bytes.`;
+  if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > bounds.input) {
+    return `The files are larger than ${bounds.input} bytes in all.`;
+  }
+  const odd = files.find(({ name }) => !isPlainName(name));
+  return odd ? `${JSON.stringify(odd.name)} is no name for a file.` : null;
+}
+
+const refused = (message: string): ProgramOutcome => ({
+  result: null,
+  error: { code: "sandbox_failed", message },
+  stdout: "",
+  stderr: "",
+  stdout_truncated: false,
+  stderr_truncated: false,
+  files: [],
+  files_dropped: 0,
+  duration_ms: 0,
+  peak_memory_mb: null,
+});

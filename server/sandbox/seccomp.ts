@@ -1,0 +1,71 @@
+import { addressOf, type Libc } from "./libc.ts";
+import { clone, clone3, numbersHere, onlyItself, prlimit, refused } from "./syscalls.ts";
+
+const [loadWord, jumpIfEqual, jumpIfAtLeast, jumpIfAnyBit, answer] = [0x20, 0x15, 0x35, 0x45, 0x06];
+const [allow, kill, errno] = [0x7fff0000, 0x80000000, 0x00050000];
+const [EPERM, ENOSYS, EACCES] = [1, 38, 13];
+const [atNumber, atMachine, atFirstLow, atFirstHigh] = [0, 4, 16, 20];
+const x32Numbers = 0x40000000;
+const cloneThread = 0x10000;
+const machine = process.arch === "x64" ? 0xc000003e : 0xc00000b7;
+
+type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+
+/** Filters every later system call of this thread and of what it becomes. Needs `no_new_privs`, and no other right. */
+export function filterSystemCalls(libc: Libc, own: number): boolean {
+  const instructions = filter(own);
+  const program = new DataView(new ArrayBuffer(instructions.length * 8));
+  for (const [at, [code, ifTrue, ifFalse, value]] of instructions.entries()) {
+    program.setUint16(at * 8, code, true);
+    program.setUint8(at * 8 + 2, ifTrue);
+    program.setUint8(at * 8 + 3, ifFalse);
+    program.setUint32(at * 8 + 4, value >>> 0, true);
+  }
+  const bytes = new Uint8Array(program.buffer);
+  const header = new BigUint64Array([BigInt(instructions.length), addressOf(bytes)]);
+  const [PR_SET_SECCOMP, SECCOMP_MODE_FILTER] = [22, 2];
+  return libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, addressOf(header)) === 0;
+}
+
+function filter(own: number): Instruction[] {
+  return [
+    // The same number means another call on another machine's interface (32 bit, x32): nobody here asks that way.
+    [loadWord, 0, 0, atMachine],
+    [jumpIfEqual, 1, 0, machine],
+    [answer, 0, 0, kill],
+    [loadWord, 0, 0, atNumber],
+    [jumpIfAtLeast, 0, 1, x32Numbers],
+    [answer, 0, 0, kill],
+    ...numbersHere(Object.values(refused).flat()).flatMap((number) => whenCalled(number, deny(EACCES))),
+    ...numbersHere([clone3]).flatMap((number) => whenCalled(number, deny(ENOSYS))),
+    ...numbersHere([clone]).flatMap((number) => whenCalled(number, onlyThreads)),
+    ...numbersHere(onlyItself).flatMap((number) => whenCalled(number, onlyFirst(own))),
+    ...numbersHere([prlimit]).flatMap((number) => whenCalled(number, onlyFirst(0))),
+    [answer, 0, 0, allow],
+  ];
+}
+
+/** The number is in the accumulator before and, where the call is another one, after. */
+const whenCalled = (number: number, then: Instruction[]): Instruction[] => [
+  [jumpIfEqual, 0, then.length, number],
+  ...then,
+];
+
+const deny = (error: number): Instruction[] => [[answer, 0, 0, errno | error]];
+
+const onlyThreads: Instruction[] = [
+  [loadWord, 0, 0, atFirstLow],
+  [jumpIfAnyBit, 0, 1, cloneThread],
+  [answer, 0, 0, allow],
+  [answer, 0, 0, errno | EPERM],
+];
+
+/** Both halves are looked at: the kernel takes 32 bits of a process id, but who knows of the next call. */
+const onlyFirst = (value: number): Instruction[] => [
+  [loadWord, 0, 0, atFirstHigh],
+  [jumpIfEqual, 0, 3, 0],
+  [loadWord, 0, 0, atFirstLow],
+  [jumpIfEqual, 0, 1, value],
+  [answer, 0, 0, allow],
+  [answer, 0, 0, errno | EPERM],
+];

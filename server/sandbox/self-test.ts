@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startChild } from "./child-process.ts";
+import { type Canary, canaryFile } from "./probes.ts";
+import type { ProgramOutcome, SandboxLevel } from "./program.ts";
+
+const timeout_ms = 15_000;
+/** More than the jail lets a child have. */
+const muchMemory_mb = 2048;
+
+/** What this system's jail is worth: `strict` if it held against every attack. Never throws. */
+export async function selfTest(): Promise<SandboxLevel> {
+  return (await jailFaults()).length === 0 ? "strict" : "process";
+}
+
+/** What a child could do that it must not, in words; or why there is no jail at all. */
+export async function jailFaults({ jailed = true } = {}): Promise<string[]> {
+  if (process.platform !== "linux") return [`${process.platform} has no jail`];
+  try {
+    using canary = await layCanary();
+    const attacked = await runProbes("attack", canary, jailed);
+    if (attacked.error) return [attacked.error.message];
+    const memory = await runProbes("memory", canary, jailed);
+    return [
+      ...(attacked.result as string[]),
+      ...(canary.touched() > 0 ? [`reach the parent's listeners ${canary.touched()} times`] : []),
+      ...(typeof memory.result === "number" && memory.result >= muchMemory_mb ? ["take all memory"] : []),
+    ];
+  } catch (error) {
+    return [String(error)];
+  }
+}
+
+function runProbes(
+  code: string,
+  { tcp_port, udp_port, folder, parent }: Canary,
+  jailed: boolean,
+): Promise<ProgramOutcome> {
+  const child = startChild({ language: "self-test", jailed });
+  const program = {
+    language: "javascript" as const,
+    code,
+    arguments: { tcp_port, udp_port, folder, parent },
+    files: [],
+    timeout_ms,
+    memory_mb: 64,
+  };
+  return child.run(program, AbortSignal.timeout(2 * timeout_ms));
+}
+
+/** Listeners that count who comes, and a file. */
+async function layCanary() {
+  let touched = 0;
+  const count = () => {
+    touched++;
+  };
+  const tcp = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { open: count, data() {} } });
+  const udp = await Bun.udpSocket({ hostname: "127.0.0.1", socket: { data: count } });
+  const folder = temporaryFolder();
+  return {
+    tcp_port: tcp.port,
+    udp_port: udp.port,
+    folder,
+    parent: process.pid,
+    touched: () => touched,
+    [Symbol.dispose]() {
+      tcp.stop(true);
+      udp.close();
+      if (folder !== tmpdir()) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where nothing may be written, that is no reason against the jail. */
+function temporaryFolder(): string {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), `runnel-canary-${process.pid}-`));
+    writeFileSync(canaryFile(folder), "canary", { mode: 0o600 });
+    return folder;
+  } catch {
+    return tmpdir();
+  }
+}

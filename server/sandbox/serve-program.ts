@@ -1,0 +1,52 @@
+import { isShallow } from "../lib/json-limits.ts";
+import { bounds } from "./bounds.ts";
+import type { ChildOrder } from "./child-order.ts";
+import { encodeFile } from "./end-message.ts";
+import { encodeFrame } from "./frame.ts";
+import { languages } from "./languages.ts";
+import { readInput, writeOutput } from "./pipes.ts";
+import { printer } from "./printer.ts";
+import { decodeProgram } from "./program-message.ts";
+import type { ProgramEnd } from "./runtime.ts";
+
+/** The second life of a child: loads a language, waits for one program, runs it, answers and exits. */
+export async function serveProgram({ language }: ChildOrder): Promise<never> {
+  const run = await (await languages[language].load())();
+  writeOutput(encodeFrame("ready"));
+  const program = decodeProgram(readInput);
+  if (program === null) process.exit(0);
+  writeOutput(encodeFrame("started"));
+  const [stdout, stderr] = [printer("stdout"), printer("stderr")];
+  const end = bounded(await run(program, { stdout: stdout.print, stderr: stderr.print }).catch(failed));
+  const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
+  answer(end, truncated);
+  process.exit(0);
+}
+
+function answer({ result, error, files, files_dropped, peak_memory_mb }: ProgramEnd, truncated: object): void {
+  if (result !== null) writeOutput(encodeFrame("result", encode(result)));
+  for (const file of files) writeOutput(encodeFrame("file", encodeFile(file)));
+  const short = error && { ...error, message: error.message.slice(0, bounds.message) };
+  writeOutput(
+    encodeFrame("ended", encode(JSON.stringify({ error: short, files_dropped, peak_memory_mb, ...truncated }))),
+  );
+}
+
+/** The parent would not believe a child that sends more than this. */
+function bounded(end: ProgramEnd): ProgramEnd {
+  if (end.result === null) return end;
+  const json = encode(end.result);
+  if (json.length <= bounds.result && isShallow(json, bounds.depth)) return end;
+  const message = `The result is more than ${bounds.result} bytes of JSON, or nests deeper than ${bounds.depth}.`;
+  return { ...end, result: null, error: { code: "code_output_too_large", message } };
+}
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+const failed = (error: unknown): ProgramEnd => ({
+  result: null,
+  error: { code: "sandbox_failed", message: String(error) },
+  files: [],
+  files_dropped: 0,
+  peak_memory_mb: null,
+});

@@ -1,0 +1,37 @@
+import type { Program, ProgramOutcome } from "../sandbox/program.ts";
+import { type Hostile, toProgram } from "./hostile-javascript.ts";
+
+/** Runs all of them, so many at a time as `run` lets through, and gives the faults: what came of one that must not. */
+export async function hostileFaults(
+  programs: readonly Hostile[],
+  run: (program: Program) => Promise<ProgramOutcome>,
+): Promise<string[]> {
+  const faults = await Promise.all(
+    programs.map(async (hostile) => {
+      const outcome = await run(toProgram(hostile));
+      return faultOf(hostile, outcome);
+    }),
+  );
+  return faults.filter((fault) => fault !== null);
+}
+
+function faultOf({ name, expected }: Hostile, outcome: ProgramOutcome): string | null {
+  const { result, error, duration_ms } = outcome;
+  const said = `${name}: ${JSON.stringify(error ?? result).slice(0, 200)} after ${duration_ms} ms`;
+  return isExpected(expected, outcome) && isBounded(outcome) ? null : said;
+}
+
+function isExpected(expected: Hostile["expected"], { result, error }: ProgramOutcome): boolean {
+  if (expected === "harmless") return error?.code !== "sandbox_failed";
+  if (expected === "ended") return error?.code === "code_timeout" || error?.code === "code_out_of_memory";
+  if ("error" in expected) return error?.code === expected.error;
+  return error === null && Bun.deepEquals(result, expected.result);
+}
+
+/** No program has more than it may: room in the answer, or time. */
+function isBounded({ stdout, stderr, files, duration_ms, error }: ProgramOutcome): boolean {
+  const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const printed = Math.max(Buffer.byteLength(stdout), Buffer.byteLength(stderr));
+  const message = error?.message.length ?? 0;
+  return size <= 8 * 2 ** 20 && files.length <= 16 && printed <= 65536 && message <= 4096 && duration_ms < 5000 + 2500;
+}
