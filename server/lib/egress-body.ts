@@ -3,28 +3,56 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { EgressError } from "./egress-error.ts";
 
-/** Reads at most `maxBytes` of a body, counted after decoding; a longer one is cut there and marked. */
+/** Reads at most `maxBytes` of a body; a longer one is cut there and marked. */
 export async function readBody(
-  response: Response,
+  chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<{ body: Uint8Array; truncated: boolean }> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  try {
-    for await (const chunk of decoded(response)) {
-      const part = chunk.subarray(0, maxBytes - size);
-      parts.push(part);
-      size += part.length;
-      if (part.length < chunk.length) return { body: Buffer.concat(parts), truncated: true };
-    }
-  } catch (error) {
-    if (!isDecodingError(error)) throw error;
-    throw new EgressError("response_invalid", "The response is not encoded as its content-encoding says.");
+  for await (const chunk of chunks) {
+    const part = chunk.subarray(0, maxBytes - size);
+    parts.push(part);
+    size += part.length;
+    if (part.length < chunk.length) return { body: Buffer.concat(parts), truncated: true };
   }
   return { body: Buffer.concat(parts), truncated: false };
 }
 
-/** Whether `readBody` undoes this encoding. */
+/** A body that is pulled: it fails where it grows longer than `maxBytes`, and `end` is told when its reader leaves. */
+export function limitedStream(
+  chunks: AsyncGenerator<Uint8Array, void>,
+  maxBytes: number,
+  end: () => void,
+): ReadableStream<Uint8Array> {
+  let left = maxBytes;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await chunks.next();
+        if (done) return controller.close();
+        left -= value.length;
+        if (left >= 0) return controller.enqueue(value);
+        end();
+        throw new EgressError("response_too_large", `The answer is longer than ${maxBytes} bytes.`, true);
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The bytes of a body, decoded; counted after that, a small answer is as long as what it inflates to. */
+export async function* decodedBody(response: Response): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* decoded(response);
+  } catch (error) {
+    if (!isDecodingError(error)) throw error;
+    throw new EgressError("response_invalid", "The response is not encoded as its content-encoding says.");
+  }
+}
+
+/** Whether `decodedBody` undoes this encoding. */
 export const isDecoded = (encoding: string | null): boolean => Object.hasOwn(decoders, encoding?.toLowerCase() ?? "");
 
 // A flush at the end accepts a body that stops early or is empty, as browsers do.

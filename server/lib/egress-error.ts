@@ -16,7 +16,8 @@ export type EgressErrorCode =
   | "aborted"
   | "too_many_redirects"
   | "redirect_downgrade"
-  | "response_invalid";
+  | "response_invalid"
+  | "response_too_large";
 
 /** The only error of the egress guard. Its message is safe to show: it names hosts as given, never what they resolve to. */
 export class EgressError extends Error {

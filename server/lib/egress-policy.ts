@@ -8,6 +8,7 @@ import {
   isPublic,
   parseAddress,
   parseCidr,
+  unmappedNetwork,
 } from "./ip-address.ts";
 
 /** What may be reached besides public addresses. Plain data: it crosses to worker threads as it is. */
@@ -81,7 +82,7 @@ function readRules(allow: readonly string[]): { hosts: HostRule[]; networks: Cid
 function readNetwork(text: string): Cidr | string {
   const network = parseCidr(text);
   if (!network) return "is no network like 10.0.5.0/24";
-  return network.prefix === 0 ? "would open every address" : network;
+  return unmappedNetwork(network).prefix === 0 ? "would open every address" : network;
 }
 
 function readHost(text: string): HostRule | string {

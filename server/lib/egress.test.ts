@@ -656,6 +656,87 @@ describe("answers", () => {
   });
 });
 
+describe("streams", () => {
+  const policy = { allow: ["good.test"] };
+  const drip = (socket: Socket, start: string) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n${start}`);
+    const timer = setInterval(() => socket.write("x"), 5);
+    socket.on("close", () => clearInterval(timer));
+  };
+
+  test("the body comes as it is written, and leaving it closes the connection", async () => {
+    const closed = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    using raw = await rawServer((socket) => {
+      socket.on("close", () => closed.resolve());
+      socket.once("data", async () => {
+        socket.write("HTTP/1.1 200 OK\r\nx-answer: 42\r\ncontent-length: 100000\r\n\r\nfirst");
+        await goOn.promise;
+        socket.write("second");
+      });
+    });
+    const { status, headers, body } = await egress(policy).stream(`http://good.test:${raw.port}/`);
+    const reader = body.getReader();
+    const next = async () => text((await reader.read()).value!);
+    expect([status, headers.get("x-answer"), await next()]).toEqual([200, "42", "first"]);
+    goOn.resolve();
+    expect(await next()).toBe("second");
+    await reader.cancel();
+    await closed.promise;
+  });
+
+  test("a whole body is decoded and ends", async () => {
+    const { body, headers } = await egress().stream(`https://good.test:${port}/gzip`);
+    expect([await new Response(body).text(), headers.get("content-encoding")]).toEqual(["zipped", null]);
+  });
+
+  test.each([
+    ["too long", "/big", { maxBytes: 99_999 }, "response_too_large"],
+    ["without end once it is decoded", "/bomb", { maxBytes: 1_000_000 }, "response_too_large"],
+    ["not what it claims to be", "/lie", {}, "response_invalid"],
+  ])("a body that is %s is an error and not a short one", async (_, path, request, code) => {
+    const { body } = await egress().stream(`https://good.test:${port}${path}`, request);
+    expect(await codeOf(() => new Response(body).text())).toBe(code);
+  });
+
+  test("a body of exactly the limit is whole", async () => {
+    const { body } = await egress().stream(`https://good.test:${port}/big`, { maxBytes: 100_000 });
+    expect(await new Response(body).text()).toHaveLength(100_000);
+  });
+
+  test.each([
+    ["the deadline", "timeout", 100, () => {}],
+    ["the caller's word", "aborted", 30_000, (abort: AbortController) => abort.abort()],
+    ["the server", "connection_lost", 30_000, (_: AbortController, socket: Socket) => socket.destroy()],
+  ])("a body that %s ends is an error, and its connection is closed", async (_, code, timeoutMs, act) => {
+    const closed = Promise.withResolvers<void>();
+    const sockets: Socket[] = [];
+    using raw = await rawServer((socket) => {
+      sockets.push(socket);
+      socket.on("close", () => closed.resolve());
+      socket.once("data", () => drip(socket, "start"));
+    });
+    const abort = new AbortController();
+    const request = { timeoutMs, signal: abort.signal };
+    const { body } = await egress(policy).stream(`http://good.test:${raw.port}/`, request);
+    const reader = body.getReader();
+    await reader.read();
+    act(abort, sockets[0]!);
+    const readOn = async () => {
+      while (!(await reader.read()).done);
+    };
+    expect(await codeOf(readOn)).toBe(code);
+    await closed.promise;
+  });
+
+  test("is judged like any request", async () => {
+    expect(await codeOf(() => egress().stream(`https://internal.test:${canary.port}/`))).toBe("address_forbidden");
+    expect(await codeOf(() => egress().stream("https://good.test:1/", { headers: { host: "x" } }))).toBe(
+      "header_forbidden",
+    );
+  });
+});
+
 test("the policy crosses to another thread as it is", () => {
   const policy: EgressPolicy = { allow: ["*.test", "10.0.0.0/8"], loopback: true, ca };
   expect(structuredClone(policy)).toEqual(policy);

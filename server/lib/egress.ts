@@ -1,4 +1,4 @@
-import { isDecoded, readBody } from "./egress-body.ts";
+import { decodedBody, isDecoded, limitedStream, readBody } from "./egress-body.ts";
 import { createVet, type Destination, type Resolve, systemResolve } from "./egress-destination.ts";
 import { EgressError } from "./egress-error.ts";
 import { checkHeaders, withoutSecrets } from "./egress-headers.ts";
@@ -21,7 +21,7 @@ export type EgressRequest = EgressRules & {
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array<ArrayBuffer>;
   signal?: AbortSignal;
-  /** For the whole request, from the lookup to the last byte of the body. */
+  /** For the whole request, from the lookup to the last byte of the body, streamed or not. */
   timeoutMs?: number;
   /** Of the response's body, after decoding. */
   maxBytes?: number;
@@ -30,13 +30,12 @@ export type EgressRequest = EgressRules & {
 };
 
 /** What came back; `url` is the last one of the redirects. */
-export type EgressResponse = {
-  status: number;
-  headers: Headers;
-  body: Uint8Array;
-  truncated: boolean;
-  url: string;
-};
+export type EgressResponse = EgressHead & { body: Uint8Array; truncated: boolean };
+
+/** An answer whose body is still on its way. Whoever leaves it cancels it: that closes the connection. */
+export type EgressStream = EgressHead & { body: ReadableStream<Uint8Array> };
+
+type EgressHead = { status: number; headers: Headers; url: string };
 
 /** Reaches addresses that users give, and only where the policy lets them. */
 export type Egress = ReturnType<typeof createEgress>;
@@ -62,22 +61,56 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
 
   /** Sends one request, follows its redirects and reads the answer. Throws nothing but `EgressError`. */
   async function guardedFetch(url: string, request: EgressRequest = {}): Promise<EgressResponse> {
+    const { head, chunks, end } = await open(url, request);
+    try {
+      return { ...head, ...(await readBody(chunks, request.maxBytes ?? defaultBytes)) };
+    } finally {
+      end();
+    }
+  }
+
+  /** Like `fetch`, with a body to be read as it comes: beyond `maxBytes` and past the deadline it fails. */
+  async function stream(url: string, request: EgressRequest = {}): Promise<EgressStream> {
+    const { head, chunks, end } = await open(url, request);
+    return { ...head, body: limitedStream(chunks, request.maxBytes ?? defaultBytes, end) };
+  }
+
+  /** An answer, with its body still to come. `end` closes its connection, whatever was read of it. */
+  async function open(url: string, request: EgressRequest) {
     const ending = new AbortController();
     const timer = setTimeout(() => ending.abort(), request.timeoutMs ?? 30_000);
     const signal = AbortSignal.any([ending.signal, ...(request.signal ? [request.signal] : [])]);
     const trip: Trip = { signal, sent: false };
+    const end = () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
     try {
       const { response, url: final } = await follow(parseUrl(url), firstHop(request), request, trip);
-      return await receive(response, final, request);
+      const head: EgressHead = { status: response.status, headers: headersOf(response), url: final.href };
+      return { head, chunks: read(response), end };
     } catch (error) {
-      if (error instanceof EgressError) throw new EgressError(error.code, error.message, trip.sent);
-      if (ending.signal.aborted) throw new EgressError("timeout", "The request took too long.", trip.sent);
-      if (request.signal?.aborted) throw new EgressError("aborted", "The request was given up.", trip.sent);
+      const failure = failureOf(error);
+      end(); // Closes the connection of an answer that was refused unread.
+      throw failure;
+    }
+
+    async function* read(response: Response): AsyncGenerator<Uint8Array, void> {
+      try {
+        yield* decodedBody(response);
+      } catch (error) {
+        throw failureOf(error);
+      } finally {
+        end();
+      }
+    }
+
+    function failureOf(error: unknown): EgressError {
+      if (error instanceof EgressError) return new EgressError(error.code, error.message, trip.sent);
+      if (ending.signal.aborted) return new EgressError("timeout", "The request took too long.", trip.sent);
+      if (request.signal?.aborted) return new EgressError("aborted", "The request was given up.", trip.sent);
       // Never the cause: its message holds the address that was connected to.
-      throw new EgressError("connection_lost", "The connection ended before the answer did.", trip.sent);
-    } finally {
-      clearTimeout(timer);
-      ending.abort(); // Closes the connection of an answer that was refused unread.
+      return new EgressError("connection_lost", "The connection ended before the answer did.", trip.sent);
     }
   }
 
@@ -98,8 +131,10 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
     }
   }
 
-  return { check, fetch: guardedFetch };
+  return { check, fetch: guardedFetch, stream };
 }
+
+const defaultBytes = 1_048_576;
 
 function parseUrl(text: string): URL {
   const url = URL.parse(text);
@@ -183,11 +218,10 @@ function redirected({ method, headers, body }: Outgoing, status: number, sameOri
   return { method: "GET", headers: kept, body: undefined };
 }
 
-async function receive(response: Response, url: URL, { maxBytes = 1_048_576 }: EgressRequest): Promise<EgressResponse> {
-  const { body, truncated } = await readBody(response, maxBytes);
+function headersOf(response: Response): Headers {
   const headers = new Headers(response.headers);
   // They described the bytes on the wire, not the ones that we hand over.
   if (isDecoded(headers.get("content-encoding")))
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
-  return { status: response.status, headers, body, truncated, url: url.href };
+  return headers;
 }

@@ -168,6 +168,11 @@ test.each([
   ["fd00::/8", "fd12::1", true],
   ["fd00::/8", "fe00::1", false],
   ["::/1", "10.0.0.1", false],
+  ["::/1", "::ffff:10.0.0.1", false],
+  ["::fffe:0:0/95", "::ffff:10.0.0.1", false],
+  ["::ffff:10.0.0.0/104", "10.1.1.1", true],
+  ["::ffff:10.0.0.0/104", "::ffff:10.1.1.1", true],
+  ["::ffff:10.0.0.0/104", "11.0.0.0", false],
 ])("%s holds %s: %p", (network, address, expected) => {
   expect(holds(parseCidr(network)!, parseAddress(address)!)).toBe(expected);
 });

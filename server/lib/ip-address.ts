@@ -27,9 +27,18 @@ export function isCloudMetadata(address: IpAddress): boolean {
   return isIn(address, cloudMetadata) || (embedding !== undefined && isIn(extract(embedding, address), cloudMetadata));
 }
 
-/** Whether the network holds the address; an IPv4-mapped address counts as the IPv4 address that it reaches. */
+/**
+ * Whether the network holds the address. Both count as what they reach: a mapped address is the IPv4 one, a network of
+ * mapped addresses is one of IPv4, and a wider network of IPv6 (`::/1`) holds nothing of IPv4.
+ */
 export const holds = (network: Cidr, address: IpAddress): boolean =>
-  contains(network, address) || contains(network, unmapped(address));
+  contains(unmappedNetwork(network), unmapped(address));
+
+/** The IPv4 network that a network of IPv4-mapped addresses reaches; any other network as it is. */
+export const unmappedNetwork = (network: Cidr): Cidr =>
+  network.prefix >= mapped.network.prefix && contains(mapped.network, network)
+    ? { ...extract(mapped, network), prefix: network.prefix - mapped.network.prefix }
+    : network;
 
 /** Reads dotted-decimal IPv4 or IPv6 text. Zone ids, octal and shortened forms are no addresses here. */
 export function parseAddress(text: string): IpAddress | null {

@@ -1,0 +1,68 @@
+import type { Egress } from "../lib/egress.ts";
+import { createHttpSessions, type McpServer } from "./http-sessions.ts";
+import { McpFailure } from "./mcp-failure.ts";
+import type { Work } from "./open-client.ts";
+import { type McpResult, readResult } from "./read-result.ts";
+import { createToolReader, type McpListing } from "./read-tools.ts";
+import type { Client, RequestOptions } from "./sdk.ts";
+import type { StdioServers } from "./stdio-servers.ts";
+import type { McpLimits } from "./within.ts";
+
+/** Speaks with MCP servers; throws nothing but `McpFailure`. */
+export type McpClient = ReturnType<typeof createMcpClient>;
+
+/**
+ * Sessions are kept from call to call and belong to whoever made the client: servers keep state in them, which the next
+ * run must not find. Processes of `stdio:` servers are shared.
+ */
+export function createMcpClient({ egress, stdio }: { egress: Pick<Egress, "stream">; stdio: StdioServers }) {
+  const http = createHttpSessions(egress);
+
+  const perform = <T>({ url, headers }: McpServer, limits: McpLimits, work: Work<T>): Promise<T> =>
+    url.startsWith("stdio:") ? stdio.perform(url.slice(6), limits, work) : http.perform({ url, headers }, limits, work);
+
+  return {
+    /** What the server offers, or those of it that are named. */
+    async listTools(server: McpServer, allowed: readonly string[] | null, limits: McpLimits): Promise<McpListing> {
+      return perform(server, limits, (client, options) => readAll(client, options, allowed));
+    },
+
+    async callTool(
+      server: McpServer,
+      name: string,
+      args: Record<string, unknown>,
+      limits: McpLimits,
+    ): Promise<McpResult> {
+      const { ResultSchema } = await import("./sdk.ts");
+      return perform(server, limits, async (client, options) =>
+        readResult(
+          await client.request({ method: "tools/call", params: { name, arguments: args } }, ResultSchema, options),
+        ),
+      );
+    },
+
+    /** Says goodbye to the servers: ends what was given up, and the sessions. */
+    close: () => http.close(),
+  };
+}
+
+const pagesMax = 32;
+
+// Read by hand: the protocol's client refuses a whole page for one odd tool, and compiles what servers call schemas.
+async function readAll(
+  client: Client,
+  options: RequestOptions,
+  allowed: readonly string[] | null,
+): Promise<McpListing> {
+  const { ResultSchema } = await import("./sdk.ts");
+  const { listing, read } = createToolReader(allowed);
+  let cursor: string | undefined;
+  for (let page = 0; page < pagesMax; page++) {
+    const request = { method: "tools/list", params: cursor === undefined ? {} : { cursor } } as const;
+    const { tools, nextCursor } = await client.request(request, ResultSchema, options);
+    if (!Array.isArray(tools)) throw new McpFailure("mcp_protocol_error", "The server lists no tools.");
+    if (!read(tools) || typeof nextCursor !== "string" || nextCursor === "") return listing;
+    cursor = nextCursor;
+  }
+  throw new McpFailure("mcp_protocol_error", `The server's list of tools has more than ${pagesMax} pages.`);
+}

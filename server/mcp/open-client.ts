@@ -1,0 +1,45 @@
+import { build } from "../lib/build-info.ts";
+import { unansweredCode } from "./bounded-fetch.ts";
+import { beginning, McpFailure } from "./mcp-failure.ts";
+import type { Client, jsonSchemaValidator, RequestOptions } from "./sdk.ts";
+
+/** Something that is done with a server's client; the options belong to each of its requests. */
+export type Work<T> = (client: Client, options: RequestOptions) => Promise<T>;
+
+// What a server's schemas say about its results is not compiled: it would be code of a stranger's making.
+const unchecked: jsonSchemaValidator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+};
+
+/**
+ * A client that offers the server nothing: what it asks for (a model's words, a person's, folders) is refused. Its
+ * requests are numbered from `firstId` on.
+ */
+export async function openClient(firstId = 0): Promise<Client> {
+  const sdk = await import("./sdk.ts");
+  const client = new sdk.Client(
+    { name: "runnel", version: build.version },
+    { capabilities: {}, jsonSchemaValidator: unchecked },
+  );
+  // It would count from 0 in each exchange: calls side by side in one session would get each other's answers.
+  return Object.assign(client, { _requestMessageId: firstId });
+}
+
+/** What went wrong, in our words and few of the server's. */
+export async function failureOf(error: unknown): Promise<McpFailure> {
+  if (error instanceof McpFailure) return error;
+  const { McpError, StreamableHTTPError } = await import("./sdk.ts");
+  if (error instanceof McpError) {
+    if (error.code === unansweredCode)
+      return new McpFailure("mcp_protocol_error", "The server ended its answer without a result.");
+    return new McpFailure("mcp_error", beginning(`The server answered: ${error.message}`, 1000));
+  }
+  if (error instanceof StreamableHTTPError && (error.code ?? 0) > 0) {
+    const said = error.message.replace(/^Streamable HTTP error: (Error POSTing to endpoint: )?/, "").trim();
+    const shown = beginning(`The server answered with status ${error.code}${said && `: ${said}`}`, 300);
+    return new McpFailure("mcp_unreachable", shown);
+  }
+  if (error instanceof StreamableHTTPError || /protocol version/.test(String(error)))
+    return new McpFailure("mcp_protocol_error", beginning((error as Error).message, 300));
+  return new McpFailure("mcp_protocol_error", "What the server sent is no MCP message.");
+}

@@ -1,0 +1,86 @@
+import type { JsonSchema } from "../core/model-call.ts";
+import { jsonFault } from "../lib/json-limits.ts";
+import { checkSchema } from "../lib/json-schema.ts";
+import { beginning } from "./mcp-failure.ts";
+
+/** One tool of a server, fit to be shown to a model. */
+export interface McpTool {
+  /** At the server. */
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  /** The server says that a call changes nothing, or nothing more when it is repeated. */
+  idempotent: boolean;
+}
+
+/** What a server offers, and what of it cannot be used. */
+export interface McpListing {
+  tools: McpTool[];
+  skipped: { name: string; reason: string }[];
+}
+
+const limits = { tools: 128, skipped: 32, description: 4096 };
+
+/** Collects tools page by page; false when no more are taken. Names that are not allowed are as if they were not there. */
+export function createToolReader(allowed: readonly string[] | null) {
+  const listing: McpListing = { tools: [], skipped: [] };
+  const names = new Set<string>();
+
+  function skip(name: unknown, reason: string): void {
+    const shown = beginning(plainText(String(name)), 64);
+    if (listing.skipped.length < limits.skipped) listing.skipped.push({ name: shown, reason });
+  }
+
+  function read(page: readonly unknown[]): boolean {
+    for (const item of page) {
+      const tool = isObject(item) ? item : {};
+      if (allowed && !allowed.includes(tool.name as string)) continue;
+      if (listing.tools.length === limits.tools) {
+        skip(tool.name, `The server has more than ${limits.tools} tools.`);
+        return false;
+      }
+      const reason = faultOf(tool, names);
+      if (reason) skip(tool.name, reason);
+      else listing.tools.push(readTool(tool));
+      names.add(tool.name as string);
+    }
+    return true;
+  }
+
+  return { listing, read };
+}
+
+type Raw = Record<string, unknown>;
+
+function faultOf({ name, inputSchema }: Raw, names: ReadonlySet<string>): string | null {
+  // What no model takes cannot be offered to one.
+  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    return "Its name is none of up to 64 letters, digits, _ and -.";
+  if (names.has(name)) return "The server has two tools of this name.";
+  if (!isObject(inputSchema) || inputSchema.type !== "object") return "Its arguments are no object.";
+  const [fault = null] = checkSchema(inputSchema);
+  if (fault) return beginning(`Its arguments cannot be checked: the schema's ${plainText(fault)}.`, 300);
+  return jsonFault(inputSchema);
+}
+
+function readTool({ name, title, description, inputSchema, annotations }: Raw): McpTool {
+  const hints = isObject(annotations) ? annotations : {};
+  const said = [description, title].find((text) => typeof text === "string" && text !== "");
+  return {
+    name: name as string,
+    description: cut(plainText((said as string | undefined) ?? ""), limits.description),
+    parameters: inputSchema as JsonSchema,
+    idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
+  };
+}
+
+/** Without what a person who reads it would not see: control, format and tag characters can hold words for a model. */
+const plainText = (text: string): string => text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, "").toWellFormed();
+
+/** At most so many bytes of UTF-8. */
+function cut(text: string, bytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
+  return text.slice(0, read);
+}
+
+const isObject = (value: unknown): value is Raw => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { createEgress } from "../lib/egress.ts";
+import { createMcpClient } from "./client.ts";
+import { readStdioServers } from "./stdio-config.ts";
+import { createStdioServers } from "./stdio-servers.ts";
+
+const program = fileURLToPath(import.meta.resolve("../testing/mcp-server.ts"));
+const environment = {
+  RUNNEL_MCP_TESTS_COMMAND: JSON.stringify([process.execPath, program]),
+  RUNNEL_MCP_TESTS_ENV: "GIVEN, ABSENT",
+  GIVEN: "yes",
+  NOT_GIVEN: "no",
+  RUNNEL_MCP_ABSENT_COMMAND: "/no/such/program --at all",
+  RUNNEL_MCP_SILENT_COMMAND: JSON.stringify([process.execPath, "-e", "process.exit(3)"]),
+};
+const lines: string[] = [];
+const note = (message: string, fields?: Record<string, unknown>) =>
+  void lines.push(`${message} ${JSON.stringify(fields)}`);
+const newStdio = (idle_ms?: number) =>
+  createStdioServers({ servers: readStdioServers(environment), log: { info: note, warn: note }, idle_ms });
+const limits = (timeout_ms = 20_000) => ({ timeout_ms, signal: new AbortController().signal });
+
+const stdio = newStdio();
+const newClient = (servers = stdio) =>
+  createMcpClient({ egress: createEgress({ allow: [], loopback: false }), stdio: servers });
+const client = newClient();
+const call = (name: string, args = {}, by = client) =>
+  by.callTool({ url: "stdio:tests", headers: {} }, name, args, limits());
+afterAll(() => stdio.close());
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test("a program is started once for all runs, and answers as a server on the network does", async () => {
+  const { tools } = await client.listTools({ url: "stdio:tests", headers: {} }, null, limits());
+  expect(tools.length).toBeGreaterThan(8);
+  expect(await call("add", { a: 2, b: 3 })).toMatchObject({ structured: { sum: 5 } });
+  const other = newClient();
+  expect((await call("pid", {}, other)).text).toBe((await call("pid")).text);
+});
+
+test("it knows nothing of the environment but what it is given", async () => {
+  process.env.RUNNEL_MASTER_KEY_OF_TEST = "secret";
+  try {
+    const fresh = newStdio();
+    const names = (await call("environment", {}, newClient(fresh))).text.split(" ");
+    await fresh.close();
+    expect(names).toContain("GIVEN");
+    expect(names).not.toContain("NOT_GIVEN");
+    expect(names.filter((name) => /^RUNNEL_|_API_KEY$/.test(name))).toEqual([]);
+  } finally {
+    delete process.env.RUNNEL_MASTER_KEY_OF_TEST;
+  }
+});
+
+test("one that died is an error of the call that it died of, and is there again for the next", async () => {
+  const fresh = newStdio();
+  const by = newClient(fresh);
+  const { text: first } = await call("pid", {}, by);
+  await expect(call("die", {}, by)).rejects.toMatchObject({ code: "connection_lost" });
+  expect((await call("pid", {}, by)).text).not.toBe(first);
+  await fresh.close();
+});
+
+test("a call that takes too long is left, and the program lives on", async () => {
+  const { text: pid } = await call("pid");
+  const outcome = client.callTool({ url: "stdio:tests", headers: {} }, "wait", {}, limits(100));
+  await expect(outcome).rejects.toMatchObject({ code: "timeout" });
+  expect((await call("pid")).text).toBe(pid);
+});
+
+test("one without work is stopped, and so is every one at the end", async () => {
+  const fresh = newStdio(1);
+  const pid = Number((await call("pid", {}, newClient(fresh))).text);
+  while (isAlive(pid)) await Bun.sleep(5);
+  const again = Number((await call("pid", {}, newClient(fresh))).text);
+  await fresh.close();
+  while (isAlive(again)) await Bun.sleep(5);
+});
+
+test.each([
+  ["is configured by nobody", "stdio:other"],
+  ["has the name of something else", "stdio:constructor"],
+  ["does not exist", "stdio:absent"],
+  ["ends at once", "stdio:silent"],
+])("a program that %s is an error", async (_, url) => {
+  await expect(client.callTool({ url, headers: {} }, "add", {}, limits())).rejects.toMatchObject({
+    code: "mcp_unreachable",
+  });
+});
+
+test("what a program complains of is logged", async () => {
+  await call("pid");
+  expect(lines.join("\n")).toContain("ready");
+});
+
+describe("configuration", () => {
+  const command = (text: string) => readStdioServers({ RUNNEL_MCP_MY_FILES_COMMAND: text });
+
+  test("is a list of texts, or plain words", () => {
+    const server = { my_files: { command: "npx", args: ["-y", "a server"], env: {} } };
+    expect(command('["npx", "-y", "a server"]')).toEqual(server);
+    expect(command(" npx -y server ")).toEqual({ my_files: { ...server.my_files, args: ["-y", "server"] } });
+    expect(command("")).toEqual({});
+  });
+
+  test.each(['npx "a b"', "a | b", "echo $HOME", '["a", 1]', "[]", '["a"', '[""]'])("%s is refused", (text) => {
+    expect(() => command(text)).toThrow("RUNNEL_MCP_MY_FILES_COMMAND");
+  });
+
+  test.each(["RUNNEL_MASTER_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"])("%s is given to no program", (name) => {
+    const environment = { RUNNEL_MCP_A_COMMAND: "a", RUNNEL_MCP_A_ENV: `X ${name}`, [name]: "secret" };
+    expect(() => readStdioServers(environment)).toThrow(name);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { stateOf, turnWithCalls } from "../core/__fixtures__/events.ts";
+import type { McpClient } from "../mcp/client.ts";
+import { McpFailure } from "../mcp/mcp-failure.ts";
+import type { McpResult } from "../mcp/read-result.ts";
+import { tool } from "../testing/run-bench.ts";
+import type { ToolSecrets } from "./messages.ts";
+import type { ToolContext } from "./tools/context.ts";
+import { runMcpTool } from "./tools/mcp.ts";
+
+const token = "token-of-the-server";
+const [call] = stateOf(...turnWithCalls(["call_1", null])).calls;
+const mcp = { server_url: "https://mcp.test/", tool: "read", timeout_ms: 1000, sealed: "" };
+const secrets: ToolSecrets = { headers: { authorization: `Bearer ${token}` }, signing_secret: "" };
+
+function run(callTool: () => Promise<McpResult>, given = secrets) {
+  const seen: unknown[] = [];
+  const client: Pick<McpClient, "callTool"> = {
+    callTool(server, name, args, { timeout_ms }) {
+      seen.push({ server, name, args, timeout_ms });
+      return callTool();
+    },
+  };
+  const context = { mcp: client, hidden: () => [token], secrets: async () => given } as unknown as ToolContext;
+  const outcome = runMcpTool(
+    call!,
+    { ...tool("files_read", { type: "mcp" }), mcp },
+    context,
+    new AbortController().signal,
+  );
+  return { outcome, seen };
+}
+
+const answers = (result: Partial<McpResult>) => run(async () => ({ text: "", isError: false, ...result })).outcome;
+const fails = (error: Error) => run(() => Promise.reject(error)).outcome;
+
+test("a call goes to the server under the name that it has there, with the tool's headers", async () => {
+  const { outcome, seen } = run(async () => ({ text: "hello", isError: false }));
+  expect(await outcome).toEqual({ output: "hello", error: null, attempts: 1 });
+  const server = { url: "https://mcp.test/", headers: secrets.headers };
+  expect(seen).toEqual([{ server, name: "read", args: call!.arguments, timeout_ms: 1000 }]);
+});
+
+test("data is preferred to its text, and neither brings a secret back", async () => {
+  expect(await answers({ text: `it is ${token}` })).toMatchObject({ output: "it is [hidden]" });
+  expect(await answers({ text: "{}", structured: { key: token, n: 1 } })).toMatchObject({
+    output: { key: "[hidden]", n: 1 },
+  });
+});
+
+test("data that could not be kept safely is an error", async () => {
+  const structured = JSON.parse('{"a": {"__proto__": 1}}');
+  expect(await answers({ structured })).toMatchObject({ error: { code: "invalid_response" } });
+});
+
+test("a tool's own error and the server's failure are errors that the model reads, without secrets", async () => {
+  expect(await answers({ text: `no ${token} ${"x".repeat(9000)}`, isError: true })).toMatchObject({
+    output: null,
+    error: { code: "mcp_error", message: `no [hidden] ${"x".repeat(4000 - 12)}` },
+  });
+  expect(await answers({ isError: true })).toMatchObject({
+    error: { code: "mcp_error", message: "The tool failed and does not say why." },
+  });
+  expect(await fails(new McpFailure("mcp_unreachable", `status 401: ${token.toUpperCase()}`))).toMatchObject({
+    error: { code: "mcp_unreachable", message: "status 401: [hidden]" },
+  });
+});
+
+test("a bug is none of the tool's errors", async () => {
+  await expect(fails(new Error("a bug"))).rejects.toThrow("a bug");
+});
+
+test("without a secret that a header names, nothing is sent", async () => {
+  const { outcome, seen } = run(async () => ({ text: "", isError: false }), {
+    ...secrets,
+    named: { values: [], missing: ["TOKEN"] },
+  });
+  expect(await outcome).toMatchObject({ error: { code: "secret_not_found" }, attempts: 0 });
+  expect(seen).toEqual([]);
+});
