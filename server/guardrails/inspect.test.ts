@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import type { Guardrail, GuardrailAction, GuardrailPoint } from "../core/agent-snapshot.ts";
+import { compileGuardrails } from "./compile.ts";
+import { screenCall, screenOutput, screenText } from "./inspect.ts";
+
+const rule = (
+  type: Guardrail["type"],
+  config: Guardrail["config"],
+  action: GuardrailAction = "redact",
+  on: GuardrailPoint[] = ["input", "output", "tool_call", "tool_output"],
+): Guardrail => ({ type, on, action, config });
+
+const input = (text: string, ...list: Guardrail[]) => screenText(compileGuardrails(list), "input", text);
+const call = (args: Record<string, unknown>, ...list: Guardrail[]) =>
+  screenCall(compileGuardrails(list), { tool: "send", arguments: args });
+const output = (value: unknown, ...list: Guardrail[]) => screenOutput(compileGuardrails(list), value);
+
+describe("a text", () => {
+  test("loses what is redacted, and says what it was and how often", () => {
+    const { value, triggered, blocked } = input(
+      "a@b.com and c@d.org, AKIAIOSFODNN7EXAMPLE",
+      rule("pii", {}),
+      rule("secrets", {}),
+    );
+    expect(value).toBe("[email] and [email], [secret]");
+    expect(triggered.map(({ guardrail, matches }) => [guardrail.index, guardrail.type, matches])).toEqual([
+      [0, "pii", 2],
+      [1, "secrets", 1],
+    ]);
+    expect(blocked).toBeNull();
+  });
+
+  test("is blocked by the first that blocks; who flags changes nothing", () => {
+    const list = [
+      rule("regex", { pattern: "a" }, "flag"),
+      rule("regex", { pattern: "b" }, "block"),
+      rule("regex", { pattern: "c" }, "block"),
+    ];
+    expect(input("abc", ...list)).toMatchObject({ value: "abc", blocked: { guardrail: { index: 1, on: "input" } } });
+    expect(input("a", ...list)).toMatchObject({ blocked: null, triggered: [{ verdict: "flagged" }] });
+  });
+
+  test("has one mark where several guardrails overlap", () => {
+    const list = [
+      rule("regex", { pattern: "b.*d" }),
+      rule("blocked_terms", { terms: ["abc"] }),
+      rule("regex", { pattern: "e" }),
+    ];
+    expect(input("-abcde-", ...list).value).toBe("-[removed]-");
+  });
+
+  test("is cut at its greatest length, between characters", () => {
+    expect(input("a😀bc", rule("max_length", { max_length: 2 })).value).toBe("a😀");
+    expect(input("a😀", rule("max_length", { max_length: 2 }, "block")).blocked).toBeNull();
+    expect(input("a😀b", rule("max_length", { max_length: 2 }, "block")).blocked).not.toBeNull();
+  });
+
+  test("is JSON that fits, where a schema asks for it", () => {
+    const list = [rule("json_schema", { schema: { type: "object", required: ["a"] } }, "block")];
+    expect(input('{"a": 1}', ...list).blocked).toBeNull();
+    for (const text of ["{}", "no JSON", ""]) expect(input(text, ...list).blocked).not.toBeNull();
+  });
+
+  test("is looked at only by the guardrails of its point", () => {
+    expect(input("abc", rule("regex", { pattern: "b" }, "block", ["output"])).triggered).toEqual([]);
+  });
+});
+
+describe("arguments and outputs", () => {
+  test("keep their shape: strings, keys and numbers lose what is redacted", () => {
+    const value = { to: ["a@b.com", { "c@d.org": 4111111111111111, "e@f.org": 1, n: 5, ok: true, none: null }] };
+    expect(output(value, rule("pii", {}))).toMatchObject({
+      value: { to: ["[email]", { "[email]": "[credit_card]", "[email]_2": 1, n: 5, ok: true, none: null }] },
+      triggered: [{ matches: 4 }],
+    });
+    expect(output(value, rule("secrets", {})).value).toEqual(value);
+  });
+
+  test("have no names of their own that could be taken for others", () => {
+    const value = JSON.parse('{"__proto__": "a@b.com"}');
+    expect(JSON.stringify(output(value, rule("pii", {})).value)).toBe('{"__proto__":"[email]"}');
+  });
+
+  test("are cut as the text that the model reads", () => {
+    expect(output("abcd", rule("max_length", { max_length: 3 })).value).toBe("abc");
+    expect(output({ a: "bcd" }, rule("max_length", { max_length: 5 })).value).toBe('{"a":');
+    expect(output({ a: 1 }, rule("max_length", { max_length: 7 })).value).toEqual({ a: 1 });
+  });
+
+  test("fit the schema", () => {
+    const schema = { type: "object", properties: { amount: { type: "number", maximum: 100 } } };
+    expect(call({ amount: 5 }, rule("json_schema", { schema }, "require_approval")).needs_approval).toBe(false);
+    expect(call({ amount: 500 }, rule("json_schema", { schema }, "require_approval"))).toMatchObject({
+      needs_approval: true,
+      triggered: [{ verdict: "approval_required", guardrail: { on: "tool_call" } }],
+    });
+  });
+
+  test("go to allowed tools only", () => {
+    const allow = (...tools: string[]) => rule("tool_allowlist", { tools }, "block", ["tool_call"]);
+    expect(call({}, allow("send")).blocked).toBeNull();
+    expect(call({}, allow("other")).blocked).toMatchObject({ message: "The tool is not allowed." });
+    expect(call({}, allow()).blocked).not.toBeNull();
+  });
+
+  test("have no address that is not allowed", () => {
+    const list = [rule("url_allowlist", { hosts: ["good.com"] }, "block")];
+    expect(call({ url: "https://good.com/" }, ...list).blocked).toBeNull();
+    expect(call({ deep: [{ url: "https://good.com@evil.com/" }] }, ...list).blocked).not.toBeNull();
+  });
+});
+
+test("no message repeats what was found", () => {
+  const found = "hunter2@example.com";
+  const all = [
+    rule("regex", { pattern: "hunter2" }),
+    rule("pii", {}),
+    rule("blocked_terms", { terms: ["hunter2"] }),
+    rule("json_schema", { schema: { additionalProperties: false } }, "flag"),
+  ];
+  expect(JSON.stringify(output({ [found]: found }, ...all).triggered)).not.toContain("hunter2");
+});
+
+test("32 guardrails over 256 KB take milliseconds", () => {
+  const list = Array.from({ length: 8 }, (_, i) => [
+    rule("regex", { pattern: `\\bproject-${i}[a-z]+-\\d{4}\\b` }, "block"),
+    rule("blocked_terms", { terms: [`forbidden${i}`, `secret plan ${i}`] }, "block"),
+    rule("secrets", {}, "block"),
+    rule("url_allowlist", { hosts: ["good.com"] }, "block"),
+  ]).flat();
+  const text = "The quick brown fox jumps over the lazy dog, see https://good.com/a. ".repeat(3800);
+  expect(input(text, ...list).triggered).toEqual([]);
+  const compiled = compileGuardrails(list);
+  const begun = performance.now();
+  screenText(compiled, "input", text);
+  expect(performance.now() - begun).toBeLessThan(1000);
+});

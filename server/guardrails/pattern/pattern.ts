@@ -1,0 +1,45 @@
+import type { Scanner, Span } from "../span.ts";
+import { compilePattern, sizeOf } from "./program.ts";
+import { PatternScanner } from "./scanner.ts";
+import { createSearch } from "./search.ts";
+import { PatternFault, parsePattern } from "./syntax.ts";
+
+/** A pattern that is ready for texts: whole ones, and those that still arrive. */
+export interface Pattern {
+  search(text: string): Span[];
+  scan(): Scanner;
+}
+
+export const patternLimits = { length: 1000, steps: 1000 } as const;
+
+/** Throws a {@link PatternFault} for what is no pattern. */
+export function compile(source: string, steps: number = patternLimits.steps): Pattern {
+  const program = compilePattern(parsePattern(source), steps);
+  return { search: createSearch(program), scan: () => new PatternScanner(program) };
+}
+
+/** What is wrong with a pattern that a stranger gave, or null. */
+export function patternFault(source: string): string | null {
+  if (source.length > patternLimits.length) return `it is longer than ${patternLimits.length} characters`;
+  return unlessFault(() => void compilePattern(parsePattern(source), patternLimits.steps)) ?? null;
+}
+
+/** How large a pattern is, counted repetitions written out; null for what is none. */
+export function patternSteps(source: string): number | null {
+  if (source.length > patternLimits.length) return null;
+  let steps: number | null = null;
+  unlessFault(() => {
+    steps = sizeOf(parsePattern(source));
+  });
+  return steps;
+}
+
+function unlessFault(run: () => void): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (error instanceof PatternFault) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import type { AgentSnapshot, Guardrail } from "../core/agent-snapshot.ts";
+import type { Finding } from "../core/guardrail-event.ts";
+import type { ToolAnswer } from "../core/submit.ts";
+import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { searched, textsOf } from "../guardrails/in-slices.ts";
+import { inspectText, redactValue, type Screened, screenCall, screenOutput, trigger } from "../guardrails/inspect.ts";
+
+type Guarded = Pick<AgentSnapshot, "guardrails">;
+
+const compiledMax = 16;
+const known = new Map<string, CompiledGuardrails>();
+
+/** Agents are read anew for each run: what their lists say is compiled once for all of them. */
+function compiled(list: readonly Guardrail[]): CompiledGuardrails {
+  if (list.length === 0) return [];
+  const text = JSON.stringify(list);
+  const ready = known.get(text) ?? compileGuardrails(list);
+  known.delete(text);
+  known.set(text, ready);
+  if (known.size > compiledMax) known.delete(known.keys().next().value!);
+  return ready;
+}
+
+/** An input as it may be written down. */
+export interface ScreenedInput {
+  input: string;
+  findings: Finding[];
+  isBlocked: boolean;
+}
+
+/** Screens an input by all guardrails but judges. What blocks is masked like what is redacted: the journal has neither. */
+export async function screenInput({ guardrails = [] }: Guarded, input: string): Promise<ScreenedInput> {
+  const list = compiled(guardrails);
+  if (guardrailsOn(list, "input").length === 0) return { input, findings: [], isBlocked: false };
+  const searching = await searched(list, "input", [input]);
+  const findings = searching.flatMap((one) => trigger(one, "input", inspectText(one, input)));
+  const masking = searching.filter(({ guardrail: { action } }) => action === "redact" || action === "block");
+  return {
+    input: redactValue(masking, input) as string,
+    findings,
+    isBlocked: findings.some(({ verdict }) => verdict === "blocked"),
+  };
+}
+
+/** A client's answer as it may be written down, and what is wrong with the arguments in it. */
+export interface ScreenedAnswer {
+  answer: ToolAnswer;
+  findings: Finding[];
+  fault: string | null;
+}
+
+/** Whether anything that a client answers is looked at. */
+export const guardsAnswers = ({ guardrails = [] }: Guarded): boolean =>
+  guardrails.some(({ on }) => on.includes("tool_call") || on.includes("tool_output"));
+
+/** Screens what a client gives for a call: an output, the reason for a rejection, or edited arguments. */
+export async function screenAnswer(
+  { guardrails = [] }: Guarded,
+  tool: string,
+  answer: ToolAnswer,
+): Promise<ScreenedAnswer> {
+  const list = compiled(guardrails);
+  const { tool_call_id, output, decision, reason, arguments: args } = answer;
+  const own = (findings: readonly Finding[]) => findings.map((finding) => ({ ...finding, tool_call_id }));
+  if (args && guardrailsOn(list, "tool_call").length > 0) {
+    const known = await searched(list, "tool_call", textsOf(args));
+    const { value, triggered, blocked } = screenCall(known, { tool, arguments: args });
+    // Whoever edits the arguments has been asked already.
+    const findings = own(triggered.filter(({ verdict }) => verdict !== "approval_required"));
+    const fault = blocked && `A guardrail (${blocked.guardrail.type}) does not let these arguments through.`;
+    return { answer: { ...answer, arguments: value }, findings, fault };
+  }
+  if (guardrailsOn(list, "tool_output").length === 0) return { answer, findings: [], fault: null };
+  if (decision === "reject" && reason !== undefined) {
+    // The model reads it as what came of the call.
+    const { value, triggered, blocked } = await screenGiven(list, { tool_call_id, output: reason, is_error: true });
+    const { reason: _, ...bare } = answer;
+    return { answer: blocked ? bare : { ...answer, reason: String(value) }, findings: own(triggered), fault: null };
+  }
+  if (output === undefined || decision) return { answer, findings: [], fault: null };
+  const { value, triggered, blocked } = await screenGiven(list, answer);
+  const withheld = { tool_call_id, output: blocked?.message, is_error: true };
+  return { answer: blocked ? withheld : { ...answer, output: value }, findings: own(triggered), fault: null };
+}
+
+/** An error has no shape to keep to. */
+async function screenGiven(list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<Screened<unknown>> {
+  const known = await searched(list, "tool_output", textsOf(output));
+  return screenOutput(is_error ? known.filter(({ guardrail }) => guardrail.type !== "json_schema") : known, output);
+}

@@ -1,0 +1,114 @@
+import type { GuardrailPoint } from "../core/agent-snapshot.ts";
+import type { Finding } from "../core/guardrail-event.ts";
+import type { ModelPrice } from "../core/price.ts";
+import type { ModelSpend } from "../core/run-event.ts";
+import { addModelCall, noUsage, type RunUsage } from "../core/usage.ts";
+import { type CompiledGuardrail, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { trigger } from "../guardrails/inspect.ts";
+import { judgeRequest, readVerdict } from "../guardrails/judge.ts";
+import { backoff, sleep } from "../lib/retry.ts";
+import { builtInPrice } from "../models/known-models.ts";
+import { type Model, type ModelError, type ModelRequest, unknownUsage } from "../models/port.ts";
+import { runPrice } from "../models/run-price.ts";
+import { allowCall, withinAllowance } from "./allow-call.ts";
+import { type Spoken, spendingOf, withFindings } from "./spending.ts";
+import { Superseded, type Turn } from "./turn.ts";
+
+const attemptsMax = 4;
+// A verdict is one sentence: a judge that takes so long is taken for dead.
+const judgeMax_ms = 120_000;
+
+/** The judges of the run's agent that look at a point. */
+export const judgesOn = ({ start }: Pick<Turn, "start">, on: GuardrailPoint): CompiledGuardrail[] =>
+  guardrailsOn(compileGuardrails(start.agent.guardrails ?? []), on).filter(
+    ({ guardrail }) => guardrail.type === "llm_judge",
+  );
+
+/**
+ * Asks these judges about a text, one after the other, up to the first that blocks. What they cost is in the findings;
+ * `used` is what the run has used so far, on record or not.
+ */
+export async function askJudges(
+  judges: readonly CompiledGuardrail[],
+  on: GuardrailPoint,
+  text: string,
+  turn: Turn,
+  used: RunUsage = turn.state().usage,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const one of judges) {
+    const finding = await askJudge(one, on, text, turn, withFindings(used, findings));
+    findings.push(finding);
+    if (finding.verdict === "blocked") break;
+  }
+  return findings;
+}
+
+/** A judge that cannot be asked, or whose answer cannot be read, has found something: who cannot judge does not pass. */
+async function askJudge(
+  one: CompiledGuardrail,
+  on: GuardrailPoint,
+  text: string,
+  turn: Turn,
+  used: RunUsage,
+): Promise<Finding> {
+  const begun = performance.now();
+  const { answer, fault, spent } = await ask(one, text, turn, used);
+  const verdict = answer === null ? null : readVerdict(answer);
+  const costs = { latency_ms: Math.round(performance.now() - begun), spent };
+  const [found] = trigger(one, on, 1);
+  if (verdict?.violates) return { ...found!, ...costs };
+  if (!verdict) return { ...found!, message: fault ?? "The judge's answer could not be read.", ...costs };
+  const message = "It does not break the rule, says the judge.";
+  return { guardrail: found!.guardrail, verdict: "passed", message, matches: 0, ...costs };
+}
+
+interface Asked {
+  answer: string | null;
+  fault: string | null;
+  spent: ModelSpend | null;
+}
+
+async function ask({ guardrail }: CompiledGuardrail, text: string, turn: Turn, used: RunUsage): Promise<Asked> {
+  const { state, ports, signal } = turn;
+  const request = judgeRequest(guardrail, text);
+  const run = state().run!;
+  const name = typeof guardrail.config.model === "string" ? guardrail.config.model : run.model;
+  const price: ModelPrice | null = name === run.model ? runPrice(run) : builtInPrice(name);
+  const model = await ports.judge(name).catch(() => null);
+  if (!model) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
+  let spent: ModelSpend | null = null;
+  for (let attempt = 1; ; attempt++) {
+    const allowed = await allowCall(turn, request, spent ? addModelCall(used, spent) : used);
+    if ("code" in allowed) return { answer: null, fault: `The judge could not be asked: ${allowed.message}`, spent };
+    const heard = await listen(model, withinAllowance(request, allowed), signal);
+    if (signal.aborted) throw new Superseded();
+    spent = sum(spent, spendingOf(heard, request, price));
+    const { error } = heard;
+    if (!error) return { answer: heard.answer, fault: null, spent };
+    if (!error.retryable || attempt >= attemptsMax)
+      return { answer: null, fault: `The judge could not be asked: ${error.message}`, spent };
+    await sleep(backoff(attempt, error.retry_after_ms), signal);
+  }
+}
+
+async function listen(model: Model, request: ModelRequest, signal: AbortSignal) {
+  const heard: Spoken & { answer: string; error: ModelError | null } = {
+    ...{ answer: "", error: null, usage: unknownUsage, failed: false, said: 0 },
+  };
+  const either = AbortSignal.any([signal, AbortSignal.timeout(judgeMax_ms)]);
+  for await (const event of model.stream(request, either)) {
+    if (event.type === "delta") heard.said += event.text.length;
+    if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
+    else if (event.type === "done") heard.usage = event.usage;
+    else if (event.type === "error") Object.assign(heard, { usage: event.usage, error: event.error, failed: true });
+  }
+  return heard;
+}
+
+function sum(before: ModelSpend | null, spent: ModelSpend): ModelSpend {
+  if (!before) return spent;
+  const all = [before, spent].reduce(addModelCall, noUsage);
+  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated } = all;
+  return { usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens }, cost_usd, estimated };
+}

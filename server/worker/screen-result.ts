@@ -1,0 +1,47 @@
+import type { Finding } from "../core/guardrail-event.ts";
+import { toolText } from "../core/prompt.ts";
+import { addChildRun } from "../core/usage.ts";
+import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { searched, textsOf } from "../guardrails/in-slices.ts";
+import { screenOutput } from "../guardrails/inspect.ts";
+import { askJudges, judgesOn } from "./judge.ts";
+import type { Done } from "./tools/context.ts";
+import type { Turn } from "./turn.ts";
+
+/** What guardrails leave of a tool's result, before anything of it is written down or kept. */
+export async function screenResult(
+  done: Done,
+  tool_call_id: string,
+  turn: Turn,
+): Promise<{ done: Done; findings: Finding[] }> {
+  const list = compileGuardrails(turn.start.agent.guardrails ?? []);
+  if (guardrailsOn(list, "tool_output").length === 0) return { done, findings: [] };
+  const { triggered, blocked, ...left } = await screenDone(list, done);
+  const judges = blocked ? [] : judgesOn(turn, "tool_output");
+  const { usage } = turn.state();
+  const used = done.usage ? addChildRun(usage, done.usage) : usage;
+  const verdicts = await askJudges(judges, "tool_output", toolText(left.done).output, turn, used);
+  const findings = [...triggered, ...verdicts].map((finding) => ({ ...finding, tool_call_id }));
+  const block = findings.find(({ verdict }) => verdict === "blocked");
+  return { done: block ? withheld(left.done, block.message) : left.done, findings };
+}
+
+/** An error's message is an output too, but has no shape to keep to. */
+async function screenDone(list: CompiledGuardrails, done: Done) {
+  const known = await searched(list, "tool_output", textsOf(done.error?.message ?? done.output));
+  if (!done.error) {
+    const { value, triggered, blocked } = screenOutput(known, done.output);
+    return { done: { ...done, output: value }, triggered, blocked };
+  }
+  const shapeless = known.filter(({ guardrail }) => guardrail.type !== "json_schema");
+  const { value, triggered, blocked } = screenOutput(shapeless, done.error.message);
+  return { done: { ...done, error: { ...done.error, message: String(value) } }, triggered, blocked };
+}
+
+/** Its files go with it: they would say what the output may not. */
+const withheld = ({ attempts, usage }: Done, message: string): Done => ({
+  output: null,
+  error: { code: "guardrail_blocked", message },
+  attempts,
+  ...(usage && { usage }),
+});
