@@ -17,7 +17,8 @@ import {
   turnName,
   turnOf,
 } from "./readings.ts";
-import type { Journal, RecordedRun, Row } from "./record.ts";
+import type { StormReceiver } from "./receiver.ts";
+import { type Journal, placeOf, type RecordedRun, type Row } from "./record.ts";
 
 /** What must be zero after a storm, each with the promise that it counts the breaches of. */
 export const counters = {
@@ -35,6 +36,8 @@ export const counters = {
   rewritten: "P6: an entry that changed or vanished",
   endings: "P7: a run without exactly one end, or with entries after it",
   refused: "P8: an answer that no client should get",
+  unheard: "an end that stands in the database without its event, or that its webhook was never told of",
+  forged: "an event that does not verify, came under two ids, or tells of what is not in the database",
   crash_loops: "P9: a run that was given up although it went on",
 } as const;
 
@@ -51,10 +54,11 @@ interface Seen {
   model: ModelServer;
   tools: ToolServer;
   shared: Shared;
+  receiver: StormReceiver;
 }
 
 /** Compares what the database, the stubs and the clients have seen. */
-export function createJudge({ record, model, tools, shared }: Seen) {
+export function createJudge({ record, model, tools, shared, receiver }: Seen) {
   const found = new Map(names.map((name) => [name, new Set<string>()]));
   const fault = (counter: CounterName, text: string): void => void found.get(counter)!.add(text);
   // What the stubs had been asked at the last kill, and the results that were in the database then.
@@ -68,6 +72,9 @@ export function createJudge({ record, model, tools, shared }: Seen) {
       if (recorded.turns.has(turn)) fault("repeated", turn);
     for (const claim of shared.claims.splice(0)) if (!holds(claim, record)) fault("unrecorded", JSON.stringify(claim));
     for (const run of record.runs.values()) for (const text of tornOf(run)) fault("torn", text);
+    for (const { id, rows } of record.runs.values())
+      for (const { seq, type } of rows.filter(isEnd))
+        if (!record.outbox.has(placeOf(id, seq))) fault("unheard", `${id} ${type}`);
     for (const { faults } of shared.clients.values()) for (const text of faults) fault("misread", text);
     judgeEffects();
     marks = { calls: tools.calls.length, requests: model.requests.length };
@@ -82,6 +89,8 @@ export function createJudge({ record, model, tools, shared }: Seen) {
     for (const text of record.rewritten()) fault("rewritten", text);
     for (const text of record.damage()) fault("damaged", text);
     for (const text of shared.refusals) fault("refused", text);
+    for (const text of receiver.unheard(record.runs.values())) fault("unheard", text);
+    for (const text of receiver.forged(record.runs)) fault("forged", text);
   }
 
   const counted = () => Object.fromEntries([...found].map(([name, texts]) => [name, texts.size])) as Counters;

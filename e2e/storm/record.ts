@@ -23,6 +23,8 @@ export type Journal = ReturnType<typeof createRecord>;
 export function createRecord(path: string) {
   const runs = new Map<string, RecordedRun>();
   const agents = new Set<string>();
+  /** Entries that a webhook is to hear of, by run and seq. */
+  const outbox = new Set<string>();
 
   function withDatabase<T>(read: (db: Database) => T): T {
     // Read-only: a writer that closes would tidy up, and the server shall find what the kill has left.
@@ -40,6 +42,7 @@ export function createRecord(path: string) {
     withDatabase((db) => {
       const select = rowsOf(db);
       for (const { id } of db.query<{ id: string }, []>("SELECT id FROM agents").all()) agents.add(id);
+      for (const { run_id, seq } of eventsOf(db)) outbox.add(placeOf(run_id, seq));
       for (const { id, status, seq } of headsOf(db)) {
         const run = runs.get(id) ?? { id, status, seq, rows: [] };
         runs.set(id, Object.assign(run, { status, seq }));
@@ -69,8 +72,14 @@ export function createRecord(path: string) {
     });
   }
 
-  return { runs, agents, update, rewritten, damage };
+  return { runs, agents, outbox, update, rewritten, damage };
 }
+
+/** How an entry is named among those of all runs. */
+export const placeOf = (runId: string, seq: number): string => `${runId} ${seq}`;
+
+const eventsOf = (db: Database) =>
+  db.query<{ run_id: string; seq: number }, []>("SELECT run_id, seq FROM webhook_deliveries").all();
 
 const headsOf = (db: Database) =>
   db.query<{ id: string; status: string; seq: number }, []>("SELECT id, status, seq FROM runs").all();

@@ -7,6 +7,7 @@ import { type Figures, figuresOf } from "./figures.ts";
 import { type CounterName, type Counters, createJudge, paths } from "./judge.ts";
 import { createLives } from "./lives.ts";
 import { createRandom } from "./random.ts";
+import { type StormReceiver, startStormReceiver } from "./receiver.ts";
 import { createRecord, type Journal, type RecordedRun } from "./record.ts";
 
 export interface StormOptions {
@@ -30,6 +31,7 @@ export interface StormReport {
 const serving_ms = [40, 160] as const;
 const patience_ms = 30_000;
 const holdMax_ms = 10_000;
+const calm_ms = 10_000;
 
 /**
  * Kills the executable again and again while runs of nine steps execute against stubs that survive it, and clients
@@ -38,7 +40,7 @@ const holdMax_ms = 10_000;
 export async function runStorm({ program, kills, runs, seed, until }: StormOptions): Promise<StormReport> {
   const begun = performance.now();
   await using world = await startWorld(program, seed);
-  const { server, lives, record, judge, shared, tools } = world;
+  const { server, lives, record, judge, shared, tools, receiver } = world;
   const { random } = shared;
   const following: Promise<void>[] = [];
   const launch = (client: RunClient, delay_ms = 0) => following.push(Bun.sleep(delay_ms).then(client.follow));
@@ -47,7 +49,7 @@ export async function runStorm({ program, kills, runs, seed, until }: StormOptio
     const seconds = Math.round((performance.now() - begun) / 100) / 10;
     return {
       counters: judge.counters(),
-      figures: { ...figures, ...figuresOf(record, tools, shared), seconds },
+      figures: { ...figures, ...figuresOf(record, tools, shared), ...receiver.figures, seconds },
       faults: judge.faults(),
     };
   };
@@ -69,6 +71,7 @@ export async function runStorm({ program, kills, runs, seed, until }: StormOptio
   }
   await inTime(following);
   record.update();
+  await calm(world);
   await judge.atEnd(server);
   return report();
 }
@@ -79,12 +82,16 @@ async function startWorld(program: string | undefined, seed: number) {
   const model = started.use(startModelServer());
   const tools = started.use(startToolServer());
   const environment = stubConnection(model.url);
+  const receiver = started.use(startStormReceiver(createRandom(seed + 1)));
   const server = started.use(await startRunnel({ program, environment, flags: ["--insecure-http"] }));
   const lives = started.use(createLives(server));
   const agents = [
     await createStormAgent(server, tools.url, "ask"),
     await createStormAgent(server, tools.url, "report"),
   ];
+  const webhook = { url: receiver.url, events: ["run.completed", "run.failed"] };
+  const { body } = await server.post("/v1/webhooks", webhook);
+  receiver.trust(body.secret);
   const shared: Shared = {
     lives,
     random: createRandom(seed),
@@ -95,9 +102,35 @@ async function startWorld(program: string | undefined, seed: number) {
     figures: { streams: 0, answers: 0 },
   };
   const record = createRecord(`${server.dataDir}/runnel.db`);
-  const judge = createJudge({ record, model, tools, shared });
+  const judge = createJudge({ record, model, tools, shared, receiver });
   const rest = started.move();
-  return { server, lives, tools, shared, record, judge, [Symbol.asyncDispose]: () => rest.disposeAsync() };
+  const webhookId: string = body.id;
+  return {
+    server,
+    lives,
+    tools,
+    shared,
+    record,
+    judge,
+    receiver,
+    webhookId,
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
+  };
+}
+
+/** What was refused waits for minutes and hours: the receiver is well now, and asks for all of it. */
+async function calm({ server, receiver, record, webhookId }: Calmed): Promise<void> {
+  receiver.heal();
+  await server.post(`/v1/webhooks/${webhookId}/redeliver`, { since: "2000-01-01T00:00:00Z" });
+  const end = performance.now() + calm_ms;
+  while (receiver.unheard(record.runs.values()).length > 0 && performance.now() < end) await Bun.sleep(20);
+}
+
+interface Calmed {
+  server: Runnel;
+  receiver: StormReceiver;
+  record: Journal;
+  webhookId: string;
 }
 
 /** An agent with three kinds of tools; of what may not be repeated it either asks, or reads that nobody knows. */

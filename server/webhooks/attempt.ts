@@ -1,0 +1,107 @@
+import type { Egress } from "../lib/egress.ts";
+import { EgressError } from "../lib/egress.ts";
+import { hideCut, redact } from "../lib/redact.ts";
+import { retryAfter } from "../lib/retry.ts";
+import { sign } from "../lib/signature.ts";
+
+/** One attempt to send an event. */
+export interface Outcome {
+  at_ms: number;
+  latency_ms: number;
+  request: { url: string; headers: Record<string, string> };
+  /** Null when none came. */
+  response: { status: number; headers: Record<string, string>; body: string; truncated: boolean } | null;
+  /** Null when it was taken. */
+  error: { code: string; message: string } | null;
+  /** How long the receiver asked us to wait. */
+  asked_ms: number | null;
+}
+
+export interface AttemptOrder {
+  egress: Pick<Egress, "stream">;
+  url: string;
+  httpsOnly: boolean;
+  secrets: readonly string[];
+  /** The event's id. */
+  id: string;
+  body: string;
+  at_ms: number;
+  signal: AbortSignal;
+  /** For all of it, from the lookup to the last byte of the answer. */
+  limit_ms: number;
+}
+
+const mostBody_bytes = 65_536;
+const mostHeaders_chars = 8192;
+
+/** Sends an event once. Null when it was given up by `signal`: nobody knows what came of it. */
+export async function attempt(order: AttemptOrder): Promise<Outcome | null> {
+  const { egress, url, secrets, id, body, at_ms, signal, httpsOnly, limit_ms } = order;
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "runnel-webhooks",
+    ...sign({ secrets, id, timestamp: Math.floor(at_ms / 1000), body }),
+  };
+  const begun = performance.now();
+  const ended = (rest: Pick<Outcome, "response" | "error" | "asked_ms">): Outcome => ({
+    ...{ at_ms, latency_ms: Math.round(performance.now() - begun), request: { url, headers } },
+    ...rest,
+  });
+  try {
+    const request = { method: "POST", headers, body, timeoutMs: limit_ms, signal, httpsOnly } as const;
+    const answer = await egress.stream(url, { ...request, maxBytes: Number.POSITIVE_INFINITY });
+    const asked_ms = retryAfter(answer.headers.get("retry-after"), at_ms);
+    const { status } = answer;
+    const start = await readStart(answer.body);
+    const response = {
+      ...{ status, headers: shownHeaders(answer.headers, secrets) },
+      ...{ body: redact(hideCut(start.text, secrets)), truncated: start.truncated },
+    };
+    return ended({ response, error: errorOf(status), asked_ms });
+  } catch (error) {
+    if (signal.aborted) return null;
+    if (!(error instanceof EgressError)) throw error;
+    return ended({ response: null, error: { code: error.code, message: error.message }, asked_ms: null });
+  }
+}
+
+/** The answer is its status: what a body comes to that breaks off or never ends is only for the log. */
+async function readStart(body: ReadableStream<Uint8Array>): Promise<{ text: string; truncated: boolean }> {
+  const reader = body.getReader();
+  const parts: Uint8Array[] = [];
+  let left = mostBody_bytes;
+  try {
+    while (left > 0) {
+      const { value, done } = await reader.read();
+      if (done) return { text: textOf(parts), truncated: false };
+      // A copy: a part of a large buffer would keep all of it.
+      parts.push(value.slice(0, left));
+      left -= value.length;
+    }
+  } catch {
+    // What came until then is what there is.
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+  return { text: textOf(parts), truncated: true };
+}
+
+const textOf = (parts: readonly Uint8Array[]): string => new TextDecoder().decode(Buffer.concat(parts));
+
+function shownHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
+  const shown: Record<string, string> = Object.create(null);
+  let left = mostHeaders_chars;
+  for (const [name, value] of headers) {
+    left -= name.length + value.length;
+    if (left < 0) break;
+    shown[name] = name === "set-cookie" ? "[hidden]" : redact(value, secrets);
+  }
+  return shown;
+}
+
+function errorOf(status: number): Outcome["error"] {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400)
+    return { code: "redirected", message: `It answered ${status}. Redirects are not followed: give the last address.` };
+  return { code: "unexpected_status", message: `It answered ${status}, and only 2xx counts.` };
+}

@@ -1,0 +1,191 @@
+import type { SQLQueryBindings } from "bun:sqlite";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { readTimestamp } from "../core/time.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { notFound } from "../http/not-found.ts";
+import { listRows, type Page, toList } from "../http/page.ts";
+import type { Dispatcher } from "./dispatch.ts";
+import { fresh } from "./outbox.ts";
+import { writeEvent } from "./payload.ts";
+import type { Recorder } from "./record.ts";
+import { type AttemptRow, type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
+import { testEvent } from "./schema.ts";
+import { shownDelivery, shownWebhook, shownWhole } from "./shown.ts";
+import { requireUnbound } from "./unbound.ts";
+
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
+
+const keep_ms = 30 * 24 * 3_600_000;
+// Each takes its attempts along, with what was answered.
+const rowsPerWrite = 50;
+const againPerWrite = 500;
+
+/** What was sent, and what came of it: looked up, asked for again, and forgotten after 30 days. */
+export function createDeliveryStore({
+  db,
+  audit,
+  dispatcher,
+  record,
+  now = Date.now,
+}: {
+  db: Db;
+  audit: Audit;
+  dispatcher: Dispatcher;
+  record: Recorder;
+  now?: () => number;
+}) {
+  const { sqlite } = db;
+  const webhookOf = sqlite.query<WebhookRow, [string, string, string]>(selectWebhook);
+  const one = sqlite.query<DeliveryRow & { agent_id: string | null }, [string, string, string, string]>(
+    `SELECT d.*, (SELECT agent_id FROM runs WHERE runs.id = d.run_id) AS agent_id FROM webhook_deliveries d
+     WHERE project_id = ? AND environment = ? AND webhook_id = ? AND id = ?`,
+  );
+  const attemptsOf = sqlite.query<AttemptRow, [string, string, string]>(
+    `SELECT number, at_ms, latency_ms, request, response, error FROM webhook_attempts
+     WHERE project_id = ? AND environment = ? AND delivery_id = ? ORDER BY number`,
+  );
+  const insert = sqlite.query(
+    `INSERT INTO webhook_deliveries (project_id, environment, id, webhook_id, type, status, created_at_ms)
+     VALUES (?, ?, ?, ?, ?, 'pending', ?)`,
+  );
+  // What waits for its next attempt has failed too, and is made to wait no more.
+  const selectFailed = sqlite.query<{ id: string }, [string, string, string, string, number, number]>(
+    `SELECT id FROM webhook_deliveries WHERE project_id = ? AND environment = ? AND webhook_id = ? AND id > ?
+       AND created_at_ms >= ? AND (status = 'failed' OR status = 'pending' AND failures > 0) ORDER BY id LIMIT ?`,
+  );
+  const again = sqlite.query(
+    `UPDATE webhook_deliveries SET status = 'pending', failures = 0, next_at_ms = ?
+     WHERE project_id = ? AND environment = ? AND id IN (SELECT value FROM json_each(?))`,
+  );
+  const forgetOf = sqlite.query(
+    `DELETE FROM webhook_deliveries WHERE rowid IN (SELECT rowid FROM webhook_deliveries
+     WHERE project_id = ? AND environment = ? AND webhook_id = ? LIMIT ?)`,
+  );
+  const forgetOld = sqlite.query(
+    `DELETE FROM webhook_deliveries WHERE rowid IN
+       (SELECT rowid FROM webhook_deliveries WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)`,
+  );
+
+  function webhook({ project_id, environment }: Viewer, id: string): WebhookRow {
+    const row = webhookOf.get(project_id, environment, id);
+    if (!row) throw notFound();
+    return row;
+  }
+
+  function find(viewer: Viewer, webhookId: string, id: string): DeliveryRow {
+    webhook(viewer, webhookId);
+    const row = one.get(viewer.project_id, viewer.environment, webhookId, id);
+    if (!row) throw notFound();
+    requireAgent(viewer, row.agent_id ?? "");
+    return row;
+  }
+
+  const whole = (row: DeliveryRow) => shownWhole(row, attemptsOf.all(row.project_id, row.environment, row.id));
+
+  const note = (author: Author, action: string, type: string, id: string, details: Record<string, unknown>): void =>
+    audit.note({ scope: author, actor: author.actor, action, target: { type, id }, details });
+
+  function sendAgain({ project_id, environment }: Viewer, ids: readonly string[]): void {
+    again.run(now(), project_id, environment, JSON.stringify(ids));
+  }
+
+  const wake = ({ project_id, environment }: Viewer, id: string) => dispatcher.trust({ project_id, environment, id });
+
+  /** Within a write: up to `limit` deliveries of webhooks that were deleted, and those webhooks themselves. */
+  function forgetDeleted(limit: number): number {
+    const gone = sqlite.query<WebhookRow, []>("SELECT * FROM webhooks WHERE deleted_at_ms IS NOT NULL LIMIT 1").get();
+    if (!gone) return 0;
+    const { changes } = forgetOf.run(gone.project_id, gone.environment, gone.id, limit);
+    if (changes > 0) return changes;
+    return sqlite
+      .query("DELETE FROM webhooks WHERE project_id = ? AND environment = ? AND id = ?")
+      .run(gone.project_id, gone.environment, gone.id).changes;
+  }
+
+  return {
+    list(viewer: Viewer, webhookId: string, page: Page) {
+      webhook(viewer, webhookId);
+      const values: SQLQueryBindings[] = [viewer.project_id, viewer.environment, webhookId];
+      return toList(
+        listRows<DeliveryRow>(db, {
+          table: "webhook_deliveries",
+          scope: viewer,
+          page,
+          within: { sql: "project_id = ? AND environment = ? AND webhook_id = ?", values },
+          where: ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
+        }),
+        shownDelivery,
+      );
+    },
+
+    get: (viewer: Viewer, webhookId: string, id: string) => whole(find(viewer, webhookId, id)),
+
+    /** Sends an event made for this, once, also where the webhook is switched off; whatever comes of it counts for nothing. */
+    async test(author: Author & Viewer, id: string) {
+      requireUnbound(author);
+      const row = webhook(author, id);
+      const { project_id, environment } = author;
+      const event = { ...fresh, type: testEvent, run_id: null, seq: null, created_at_ms: now() } as const;
+      const unsent = { ...event, project_id, environment, id: newId("delivery", now()), webhook_id: id };
+      const delivery: DeliveryRow = { ...unsent, body: writeEvent(unsent, { object: shownWebhook(row) }) };
+      const tried = await dispatcher.tryOnce(row, delivery);
+      if (!tried)
+        throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
+      return await db.write(() => {
+        webhook(author, id);
+        insert.run(project_id, environment, delivery.id, id, testEvent, event.created_at_ms);
+        record(delivery, tried.body, tried.outcome);
+        note(author, "webhook.tested", "webhook", id, { delivery_id: delivery.id });
+        return whole(find(author, id, delivery.id));
+      });
+    },
+
+    /** Sends an event again, under the same id; where it fails, by the schedule from its start. */
+    async redeliver(author: Author & Viewer, webhookId: string, id: string) {
+      requireUnbound(author);
+      const shown = await db.write(() => {
+        const { type } = find(author, webhookId, id);
+        sendAgain(author, [id]);
+        note(author, "delivery.redelivered", "delivery", id, { webhook_id: webhookId, type });
+        return whole(find(author, webhookId, id));
+      });
+      wake(author, webhookId);
+      return shown;
+    },
+
+    /** The same for all that failed since a time, and for what still waits after a failure. */
+    async redeliverAll(author: Author & Viewer, id: string, since: string) {
+      requireUnbound(author);
+      const from = readTimestamp(since);
+      if (from === null) throw validationError([fault("since", "Expected a time such as 2026-11-21T01:20:00.123Z.")]);
+      let deliveries = 0;
+      for (let after: string | undefined = ""; after !== undefined; ) {
+        const begun = after;
+        after = await db.write(() => {
+          webhook(author, id);
+          if (begun === "") note(author, "webhook.redelivered", "webhook", id, { since });
+          const { project_id, environment } = author;
+          const some = selectFailed.all(project_id, environment, id, begun, from, againPerWrite);
+          sendAgain(
+            author,
+            some.map((row) => row.id),
+          );
+          deliveries += some.length;
+          return some.length < againPerWrite ? undefined : some.at(-1)!.id;
+        });
+      }
+      wake(author, id);
+      return { id, object: "webhook_redelivery" as const, deliveries };
+    },
+
+    /** Within a write: deletes up to so many deliveries that nobody asks for any more. Answers how many rows went. */
+    forget(limit: number): number {
+      const some = Math.min(limit, rowsPerWrite);
+      return forgetDeleted(some) || forgetOld.run(now() - keep_ms, some).changes;
+    },
+  };
+}

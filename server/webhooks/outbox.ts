@@ -1,0 +1,105 @@
+import { newId } from "../core/ids.ts";
+import type { RunEvent } from "../core/run-event.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { Projector } from "../journal/journal.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import { writeEvent } from "./payload.ts";
+import type { DeliveryRow } from "./row.ts";
+import type { EventType } from "./schema.ts";
+
+/** A webhook by its scope and id. */
+export interface WebhookKey extends Scope {
+  id: string;
+}
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+/** What webhooks are called for what happens to a run; null for what none hears of. */
+const eventOf = ({ type }: RunEvent): EventType | null => {
+  if (type === "run.cancelled") return "run.failed";
+  return type === "run.completed" ||
+    type === "run.failed" ||
+    type === "run.requires_action" ||
+    type === "tool.requested"
+    ? type
+    : null;
+};
+
+/** Notes what webhooks are to hear, in the transaction of what happened: after the run's row. */
+export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
+  const { sqlite } = db;
+  const selectListening = sqlite.query<{ id: string; events: string }, [string, string]>(
+    "SELECT id, events FROM webhooks WHERE project_id = ? AND environment = ? AND enabled = 1",
+  );
+  const insert = sqlite.query(
+    `INSERT INTO webhook_deliveries (project_id, environment, id, webhook_id, type, run_id, seq, run_expires_at_ms, body,
+       status, next_at_ms, created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT expires_at_ms FROM runs WHERE id = ?), ?, 'pending', ?, ?)`,
+  );
+  const noted = new Map<string, WebhookKey>();
+
+  /** The webhooks of this scope that hear of an event. */
+  const listening = ({ project_id, environment }: Scope) =>
+    selectListening
+      .all(project_id, environment)
+      .map(({ id, events }) => ({ id, events: JSON.parse(events) as string[] }));
+
+  const hears = ({ events }: { events: string[] }, type: EventType) => events.includes(type) || events.includes("*");
+
+  type Noted = Pick<DeliveryRow, "type" | "run_id" | "seq" | "created_at_ms">;
+
+  function add(scope: Scope, webhook_id: string, event: Noted, object: Record<string, unknown> | null): void {
+    const { project_id, environment } = scope;
+    const { type, run_id, seq, created_at_ms } = event;
+    const id = newId("delivery", now());
+    const body = object && writeEvent({ ...fresh, ...event, project_id, environment, id, webhook_id }, { object });
+    insert.run(project_id, environment, id, webhook_id, type, run_id, seq, run_id, body, now(), created_at_ms);
+    noted.set(webhook_id, { project_id, environment, id: webhook_id });
+  }
+
+  const project: Projector = (head, entries) => {
+    const announced = entries.flatMap(({ seq, at, event }) => {
+      const type = eventOf(event);
+      return type ? [{ type, seq, created_at_ms: at }] : [];
+    });
+    if (announced.length === 0) return;
+    const first = entries[0]!.event;
+    const run = head ?? (first.type === "run.created" ? first : null);
+    if (!run) throw new Error("A journal begins with run.created.");
+    const webhooks = listening(run);
+    for (const event of announced)
+      for (const webhook of webhooks)
+        if (hears(webhook, event.type)) {
+          add(run, webhook.id, { ...event, run_id: run.run_id }, null);
+          failpoint?.("mid_outbox");
+        }
+  };
+
+  return {
+    project,
+
+    /** Within a write: notes an event of something that is no run, with the thing as it is now. */
+    announce(scope: Scope, type: EventType, object: Record<string, unknown>): void {
+      const event = { type, run_id: null, seq: null, created_at_ms: now() };
+      for (const webhook of listening(scope)) if (hears(webhook, type)) add(scope, webhook.id, event, object);
+    },
+
+    /** After a commit: the webhooks that something was noted for since the last time. */
+    take(): WebhookKey[] {
+      if (noted.size === 0) return [];
+      const keys = [...noted.values()];
+      noted.clear();
+      return keys;
+    },
+  };
+}
+
+/** A delivery that was not tried yet. */
+export const fresh = {
+  run_expires_at_ms: null,
+  status: "pending",
+  failures: 0,
+  attempts: 0,
+  next_at_ms: null,
+} as const;

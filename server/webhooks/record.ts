@@ -1,0 +1,95 @@
+import { type Audit, itself } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import type { Outcome } from "./attempt.ts";
+import { type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
+import { waitAfter } from "./schedule.ts";
+import { testEvent } from "./schema.ts";
+
+/** What an attempt came to for its webhook. */
+export type Verdict = "delivered" | "failed" | "disabled" | "nothing";
+
+export type Recorder = ReturnType<typeof createRecorder>;
+
+const givenUpAfter_ms = 5 * 24 * 3_600_000;
+
+/** Writes down what an attempt came to, and what follows of it. All of it within a write. */
+export function createRecorder({
+  db,
+  audit,
+  now = Date.now,
+  random = Math.random,
+}: {
+  db: Pick<Db, "sqlite">;
+  audit: Audit;
+  now?: () => number;
+  random?: () => number;
+}) {
+  const { sqlite } = db;
+  const selectDelivery = sqlite.query<DeliveryRow, [string, string, string]>(
+    "SELECT * FROM webhook_deliveries WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const webhookOf = sqlite.query<WebhookRow, [string, string, string]>(selectWebhook);
+  const insertAttempt = sqlite.query("INSERT INTO webhook_attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const updateDelivery = sqlite.query(
+    `UPDATE webhook_deliveries SET body = ?, status = ?, failures = ?, attempts = ?, next_at_ms = ?
+     WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  const updateWebhook = sqlite.query(
+    `UPDATE webhooks SET last_delivery_at_ms = ?, failing_since_ms = ?, failure_count = ?, enabled = ?, disabled_reason = ?
+     WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+
+  function insert(delivery: DeliveryRow, number: number, { request, response, error, ...times }: Outcome): void {
+    insertAttempt.run(
+      ...[delivery.project_id, delivery.environment, delivery.id, number, times.at_ms, times.latency_ms],
+      JSON.stringify(request),
+      response && JSON.stringify(response),
+      error && JSON.stringify(error),
+    );
+  }
+
+  /** Every failure counts, also of a retry: what is reached by nothing for days is given up. */
+  function judge(webhook: WebhookRow, { at_ms, error, response, request }: Outcome): Verdict {
+    // Its address was changed while the attempt was under way: what the old one answered says nothing of the new one.
+    if (webhook.url !== request.url) return "nothing";
+    const failing_since_ms = error ? (webhook.failing_since_ms ?? at_ms) : null;
+    const failing = failing_since_ms !== null && at_ms - failing_since_ms >= givenUpAfter_ms;
+    const reason = response?.status === 410 ? "gone" : failing ? "failing" : null;
+    updateWebhook.run(
+      ...[at_ms, failing_since_ms, error ? webhook.failure_count + 1 : 0],
+      ...(reason && webhook.enabled ? [0, reason] : [webhook.enabled, webhook.disabled_reason]),
+      ...[webhook.project_id, webhook.environment, webhook.id],
+    );
+    if (reason && webhook.enabled) {
+      noteDisabled(webhook, reason);
+      return "disabled";
+    }
+    return error ? "failed" : "delivered";
+  }
+
+  function noteDisabled({ project_id, environment, id, url }: WebhookRow, reason: string): void {
+    audit.note({
+      ...{ scope: { project_id, environment }, actor: itself, action: "webhook.disabled" },
+      ...{ target: { type: "webhook", id }, details: { host: new URL(url).host, reason } },
+    });
+  }
+
+  /** What was tried may be gone by now: deleted with its webhook, its run or its project. */
+  return function record(tried: DeliveryRow, body: string, outcome: Outcome): Verdict {
+    const { project_id, environment } = tried;
+    const delivery = selectDelivery.get(project_id, environment, tried.id);
+    const webhook = webhookOf.get(project_id, environment, tried.webhook_id);
+    if (!delivery || !webhook) return "nothing";
+    const attempts = delivery.attempts + 1;
+    // Somebody may have asked for it again while this attempt was under way: then the schedule has begun anew.
+    const failures = outcome.error ? Math.min(delivery.failures, tried.failures) + 1 : 0;
+    const isGone = outcome.response?.status === 410 && outcome.request.url === webhook.url;
+    const isLast = isGone || delivery.type === testEvent;
+    const wait = outcome.error && !isLast ? waitAfter(failures, outcome.asked_ms, random) : null;
+    const status = !outcome.error ? "delivered" : wait === null ? "failed" : "pending";
+    const next_at_ms = wait === null ? null : now() + wait;
+    updateDelivery.run(body, status, failures, attempts, next_at_ms, project_id, environment, delivery.id);
+    insert(delivery, attempts, outcome);
+    return delivery.type === testEvent ? "nothing" : judge(webhook, outcome);
+  };
+}

@@ -1,0 +1,61 @@
+import { siblingId } from "../core/ids.ts";
+import { timestamp, timestampOrNull } from "../core/time.ts";
+import type { AttemptRow, DeliveryRow, WebhookRow } from "./row.ts";
+
+/** A webhook as clients see it. */
+export const shownWebhook = (row: WebhookRow) => ({
+  id: row.id,
+  object: "webhook" as const,
+  url: row.url,
+  events: JSON.parse(row.events) as string[],
+  description: row.description,
+  enabled: row.enabled === 1,
+  status: statusOf(row),
+  disabled_reason: row.disabled_reason,
+  secret_prefix: row.secret_prefix,
+  previous_secret_expires_at: timestampOrNull(row.previous_until_ms),
+  last_delivery_at: timestampOrNull(row.last_delivery_at_ms),
+  failure_count: row.failure_count,
+  metadata: JSON.parse(row.metadata) as Record<string, string>,
+  created_at: timestamp(row.created_at_ms),
+  updated_at: timestamp(row.updated_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});
+
+const statusOf = ({ enabled, failing_since_ms }: WebhookRow) =>
+  !enabled ? ("disabled" as const) : failing_since_ms === null ? ("active" as const) : ("failing" as const);
+
+/** A delivery as it stands in a list. */
+export const shownDelivery = (row: DeliveryRow) => ({
+  id: row.id,
+  object: "webhook_delivery" as const,
+  webhook_id: row.webhook_id,
+  event_id: siblingId(row.id, "event"),
+  type: row.type,
+  run_id: row.run_id,
+  seq: row.seq,
+  status: row.status,
+  attempts_count: row.attempts,
+  next_attempt_at: timestampOrNull(row.next_at_ms),
+  metadata: {},
+  created_at: timestamp(row.created_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});
+
+/** A delivery with what was sent and all that came of it. `body` is null before the first attempt. */
+export const shownWhole = (row: DeliveryRow, attempts: readonly AttemptRow[]) => ({
+  ...shownDelivery(row),
+  body: row.body,
+  attempts: attempts.map(shownAttempt),
+});
+
+const shownAttempt = ({ number, at_ms, latency_ms, request, response, error }: AttemptRow) => ({
+  number,
+  at: timestamp(at_ms),
+  latency_ms,
+  request: JSON.parse(request) as unknown,
+  response: response === null ? null : (JSON.parse(response) as unknown),
+  error: error === null ? null : (JSON.parse(error) as unknown),
+});

@@ -1,0 +1,10 @@
+import { AppError } from "../core/errors.ts";
+import type { Viewer } from "../http/auth.ts";
+
+/** Throws for a key that is bound to some agents: a webhook hears of the runs of all of them. */
+export function requireUnbound({ agent_ids }: Viewer): void {
+  if (agent_ids)
+    throw new AppError("insufficient_scope", "A key that is bound to agents cannot use webhooks, which hear of all.", {
+      details: { required_scope: "admin" },
+    });
+}
