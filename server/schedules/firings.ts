@@ -1,0 +1,193 @@
+import type { Database } from "bun:sqlite";
+import { newId } from "../core/ids.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import type { RunStatus } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
+import { type Audit, itself } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { listRows, type Page, toList } from "../http/page.ts";
+import type { Projector } from "../journal/journal.ts";
+import { type Failure, type Row, shownFailure } from "./row.ts";
+import type { Outcome } from "./schema.ts";
+
+/** A time that came, and what came of it. */
+export interface Firing {
+  trigger: "plan" | "catch_up" | "request";
+  due_at_ms: number;
+  outcome: Outcome;
+  run_id: string | null;
+  error: Failure | null;
+}
+
+interface FiringRow extends Scope, Omit<Firing, "error"> {
+  id: string;
+  schedule_id: string;
+  error: string | null;
+  created_at_ms: number;
+}
+
+interface Hit extends Scope {
+  id: string;
+  schedule_id: string;
+}
+
+/** Failures in a row after which a schedule fires no more until somebody looks at it. */
+export const failuresAllowed = 5;
+// What a schedule remembers: of one that fires every minute, the last 16 hours.
+const kept = 1000;
+
+export type Firings = ReturnType<typeof createFirings>;
+
+/** What schedules have come to. All that changes is to be called within a write. */
+export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
+  const { sqlite } = db;
+  const { insertion, pruning, lastRun, byRun, ending, success, failing, mentioning, disabling, going, taken } =
+    queries(sqlite);
+
+  function add({ project_id, environment, id }: Row, { trigger, due_at_ms, outcome, run_id, error }: Firing): void {
+    const firing = newId("firing", now());
+    const failure = error && JSON.stringify(error);
+    insertion.run(project_id, environment, firing, id, trigger, due_at_ms, outcome, run_id, failure, now());
+    pruning.run(project_id, environment, id, kept);
+    if (run_id !== null) lastRun.run(run_id, project_id, environment, id);
+  }
+
+  function fail({ project_id, environment }: Scope, id: string, error: Failure): void {
+    const row = failing.get(JSON.stringify(error), project_id, environment, id);
+    if (!row?.enabled || row.failure_count < failuresAllowed) return;
+    const reason = `${failuresAllowed} failures in a row. The last one: ${error.code}: ${error.message}`;
+    disabling.run(reason.slice(0, 1000), project_id, environment, id);
+    audit.note({
+      ...{ scope: { project_id, environment }, actor: itself, action: "schedule.disabled" },
+      ...{ target: { type: "schedule", id }, details: { name: row.name, code: error.code } },
+    });
+  }
+
+  function end(found: Hit, outcome: Outcome, error: Failure | null): void {
+    const { project_id, environment, id, schedule_id } = found;
+    ending.run(outcome, error && JSON.stringify(error), project_id, environment, id);
+    if (outcome === "completed") success.run(project_id, environment, schedule_id);
+    if (error) fail(found, schedule_id, error);
+  }
+
+  /** Keeps what came of a run in step with its journal, in the same transaction. */
+  const project: Projector = (head, entries) => {
+    const last = head && entries.findLast(isEnd);
+    const found = last && byRun.get(head.run_id);
+    if (found) end(found, ends[last.event.type]!, failureOf(head.run_id, last));
+  };
+
+  return {
+    add,
+    fail,
+    /** Shows a failure that is not the schedule's. */
+    mention: ({ project_id, environment, id }: Row, error: Failure): void =>
+      void mentioning.run(JSON.stringify(error), project_id, environment, id),
+    project,
+    /** A run that may have ended in the entries that created it. */
+    started(row: Row, firing: Pick<Firing, "trigger" | "due_at_ms">, run: { id: string; status: RunStatus }): void {
+      add(row, { ...firing, outcome: "started", run_id: run.id, error: null });
+      const found = byRun.get(run.id)!;
+      const { id: run_id, status } = run;
+      if (status === "completed" || status === "cancelled") end(found, status, null);
+      if (status === "failed")
+        end(found, status, { code: "run_failed", message: "The run failed at once.", at_ms: now(), run_id });
+    },
+    /** Whether a run of the schedule is not over. */
+    isBusy: ({ project_id, environment, id }: Row): boolean => going.get(project_id, environment, id) !== null,
+    /** Whether something came of this planned time already. */
+    isTaken: ({ project_id, environment, id }: Row, due_at_ms: number): boolean =>
+      taken.get(project_id, environment, id, due_at_ms) !== null,
+    scheduleOf: (runId: string): ({ id: string } & Scope) | null => {
+      const found = byRun.get(runId);
+      return found && { project_id: found.project_id, environment: found.environment, id: found.schedule_id };
+    },
+    list({ project_id, environment, id }: Row, page: Page) {
+      const within = {
+        sql: "project_id = ? AND environment = ? AND schedule_id = ?",
+        values: [project_id, environment, id],
+      };
+      const rows = listRows<FiringRow>(db, {
+        table: "schedule_runs",
+        scope: { project_id, environment },
+        page,
+        within,
+      });
+      return toList(rows, shownFiring);
+    },
+  };
+}
+
+const ends: Record<string, Outcome> = {
+  "run.completed": "completed",
+  "run.failed": "failed",
+  "run.cancelled": "cancelled",
+};
+
+/** Whether a run ends with this. */
+export const isEnd = ({ event }: JournalEntry): boolean => Object.hasOwn(ends, event.type);
+
+function failureOf(run_id: string, { at, event }: JournalEntry): Failure | null {
+  if (event.type !== "run.failed") return null;
+  const { code, message } = event.error;
+  return { code, message: message.slice(0, 1000), at_ms: at, run_id };
+}
+
+function shownFiring(row: FiringRow) {
+  const { id, schedule_id, trigger, due_at_ms, outcome, run_id, error, created_at_ms, project_id, environment } = row;
+  return {
+    id,
+    object: "schedule_run" as const,
+    schedule_id,
+    trigger,
+    due_at: timestamp(due_at_ms),
+    outcome,
+    run_id,
+    error: error === null ? null : shownFailure(JSON.parse(error)),
+    metadata: {},
+    created_at: timestamp(created_at_ms),
+    project_id,
+    environment,
+  };
+}
+
+function queries(sqlite: Database) {
+  const key = "project_id = ? AND environment = ? AND id = ?";
+  type Key = [string, string, string];
+  return {
+    insertion: sqlite.query("INSERT INTO schedule_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+    pruning: sqlite.query(
+      `DELETE FROM schedule_runs WHERE outcome <> 'started' AND (project_id, environment, id) IN (
+         SELECT project_id, environment, id FROM schedule_runs
+         WHERE project_id = ? AND environment = ? AND schedule_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)`,
+    ),
+    lastRun: sqlite.query(`UPDATE schedules SET last_run_id = ? WHERE ${key}`),
+    byRun: sqlite.query<Hit, [string]>(
+      "SELECT project_id, environment, id, schedule_id FROM schedule_runs WHERE run_id = ?",
+    ),
+    ending: sqlite.query(`UPDATE schedule_runs SET outcome = ?, error = ? WHERE ${key}`),
+    success: sqlite.query(
+      `UPDATE schedules SET failure_count = 0, last_error = NULL WHERE ${key} AND last_error IS NOT NULL`,
+    ),
+    failing: sqlite.query<Pick<Row, "name" | "enabled" | "failure_count">, [string, ...Key]>(
+      `UPDATE schedules SET failure_count = failure_count + 1, last_error = ? WHERE ${key}
+       RETURNING name, enabled, failure_count`,
+    ),
+    mentioning: sqlite.query(`UPDATE schedules SET last_error = ? WHERE ${key}`),
+    disabling: sqlite.query(
+      `UPDATE schedules SET enabled = 0, next_at_ms = NULL, next_run_ats = '[]', queued_at_ms = NULL,
+         disabled_reason = ? WHERE ${key}`,
+    ),
+    taken: sqlite.query<unknown, [...Key, number]>(
+      `SELECT 1 FROM schedule_runs WHERE project_id = ? AND environment = ? AND schedule_id = ? AND due_at_ms = ?
+         AND trigger <> 'request'`,
+    ),
+    // Asked of the run too: one that was given up for its damaged journal has ended by no entry.
+    going: sqlite.query<unknown, Key>(
+      `SELECT 1 FROM schedule_runs f CROSS JOIN runs r ON r.id = f.run_id
+       WHERE f.project_id = ? AND f.environment = ? AND f.schedule_id = ? AND f.outcome = 'started'
+         AND r.ended_at_ms IS NULL LIMIT 1`,
+    ),
+  };
+}

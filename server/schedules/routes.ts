@@ -1,0 +1,65 @@
+import { Elysia } from "elysia";
+import type { RunObject } from "../core/run-object.ts";
+import { type Auth, type Principal, requireAgent } from "../http/auth.ts";
+import { claimOf } from "../http/idempotency.ts";
+import type { RunAnswer } from "../http/idempotency-store.ts";
+import { pageParameters, readPage } from "../http/page.ts";
+import { pathOf } from "../http/schemas.ts";
+import type { Firings } from "./firings.ts";
+import { orderOf, type StartRun } from "./scheduler.ts";
+import { CreateSchedule, firingFilters, scheduleFilters, TriggerSchedule, UpdateSchedule } from "./schema.ts";
+import type { ScheduleStore } from "./store.ts";
+
+const params = pathOf("schedule");
+const plainPage = pageParameters.filter((name) => !name.startsWith("metadata"));
+
+export interface ScheduleRoutes {
+  auth: Auth;
+  schedules: ScheduleStore;
+  firings: Firings;
+  start: StartRun<RunObject>;
+  /** The run as it was first answered to a request that came again. */
+  runAsOf: (principal: Principal, answer: RunAnswer) => RunObject;
+  now: () => number;
+}
+
+export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }: ScheduleRoutes) =>
+  new Elysia({ prefix: "/schedules" })
+    .use(auth)
+    .post("/", async ({ principal, body, status }) => status(201, await schedules.create(principal, body)), {
+      permission: "admin",
+      body: CreateSchedule,
+    })
+    .get("/", ({ principal, request }) => schedules.list(principal, readPage(request.url, scheduleFilters)), {
+      permission: { needs: "read", query: [...pageParameters, ...Object.keys(scheduleFilters)] },
+    })
+    .get("/:id", ({ principal, params }) => schedules.get(principal, params.id), { permission: "read", params })
+    .patch("/:id", ({ principal, params, body }) => schedules.update(principal, params.id, body), {
+      permission: "admin",
+      params,
+      body: UpdateSchedule,
+    })
+    .delete("/:id", ({ principal, params }) => schedules.remove(principal, params.id), { permission: "admin", params })
+    .post(
+      "/:id/trigger",
+      async ({ principal, params, request, set, status }) => {
+        const row = schedules.find(principal, params.id);
+        requireAgent(principal, row.agent_id);
+        const claim = claimOf(request);
+        const run = claim?.earlier
+          ? runAsOf(principal, claim.earlier)
+          : await start(principal, orderOf(row, "reject"), String(set.headers["x-request-id"]), (created) => {
+              firings.started(schedules.find(principal, row.id), { trigger: "request", due_at_ms: now() }, created);
+              claim?.keep(created);
+            });
+        set.headers.location = `/v1/runs/${run.id}`;
+        return status(201, run);
+      },
+      { permission: "run", params, body: TriggerSchedule },
+    )
+    .get(
+      "/:id/runs",
+      ({ principal, params, request }) =>
+        firings.list(schedules.find(principal, params.id), readPage(request.url, firingFilters)),
+      { permission: { needs: "read", query: [...plainPage, ...Object.keys(firingFilters)] }, params },
+    );

@@ -1,0 +1,169 @@
+import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { nameFaults } from "../http/name-fault.ts";
+import { notFound } from "../http/not-found.ts";
+import { listRows, type Page, toList } from "../http/page.ts";
+import { timetableFaults } from "./cron.ts";
+import { type Definition, definitionOf, noPlan, planAfter, type Row, shownSchedule } from "./row.ts";
+import type { CreateSchedule, UpdateSchedule } from "./schema.ts";
+
+export interface ScheduleStoreOptions {
+  db: Db;
+  audit: Audit;
+  /** Whether there is such an agent, for whoever asks. */
+  hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** Throws for what a run of this agent could not have. */
+  checkOverrides: (viewer: Viewer, agentId: string, overrides: NonNullable<Definition["overrides"]>) => void;
+  /** The times of a schedule have changed. */
+  onPlan: () => void;
+  now: () => number;
+}
+
+export type ScheduleStore = ReturnType<typeof createScheduleStore>;
+
+export function createScheduleStore({ db, audit, hasAgent, checkOverrides, onPlan, now }: ScheduleStoreOptions) {
+  const { sqlite } = db;
+  const one = sqlite.query<Row, [string, string, string]>(
+    "SELECT * FROM schedules WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const insertion = sqlite.query<unknown, [Values]>(
+    `INSERT INTO schedules (${columns.join(", ")}) VALUES (${columns.map((name) => `$${name}`).join(", ")})`,
+  );
+  const changing = sqlite.query<unknown, [Values]>(
+    `UPDATE schedules SET ${columns.map((name) => `${name} = $${name}`).join(", ")}
+     WHERE project_id = $project_id AND environment = $environment AND id = $id`,
+  );
+  const deletion = sqlite.query("DELETE FROM schedules WHERE project_id = ? AND environment = ? AND id = ?");
+
+  /** Another scope's schedule, or one of an agent that is not the viewer's, is not there. */
+  function find(viewer: Viewer, id: string): Row {
+    const row = one.get(viewer.project_id, viewer.environment, id);
+    if (!row) throw notFound();
+    requireAgent(viewer, row.agent_id);
+    return row;
+  }
+
+  const note = (author: Author, done: string, id: string, details: Record<string, unknown>): void =>
+    audit.note({
+      ...{ scope: author, actor: author.actor, action: `schedule.${done}` },
+      ...{ target: { type: "schedule", id }, details },
+    });
+
+  /** Throws with every fault of a schedule as it is about to be. */
+  function check(viewer: Viewer, row: Row, input: UpdateSchedule): void {
+    const { input: text, overrides } = definitionOf(row);
+    const isTooLong = Buffer.byteLength(text) > limits.input_bytes; // A character may have four bytes.
+    const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
+    const faults = [
+      ...nameFaults(input.name),
+      ...(isNew ? [fault("agent_id", "There is no such agent.")] : []),
+      ...(isTooLong ? [fault("input", `Expected at most ${limits.input_bytes} bytes.`)] : []),
+      ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
+    ];
+    if (faults.length > 0) throw validationError(faults);
+    if (input.overrides || (input.agent_id !== undefined && overrides))
+      checkOverrides(viewer, row.agent_id, overrides ?? {});
+  }
+
+  async function create(author: Author & Viewer, input: CreateSchedule) {
+    const at = now();
+    const row = changed(blank(author, newId("schedule", at), at), input);
+    check(author, row, input);
+    if (row.enabled) Object.assign(row, planAfter(row, at));
+    await db.write(() => {
+      insertion.run(valuesOf(row));
+      note(author, "created", row.id, { name: row.name, agent_id: row.agent_id, enabled: row.enabled === 1 });
+    });
+    onPlan();
+    return shownSchedule(row);
+  }
+
+  async function update(author: Author & Viewer, id: string, input: UpdateSchedule) {
+    const known = find(author, id); // What is not there is not there, whatever the body says.
+    check(author, changed(known, input), input);
+    const row = await db.write(() => {
+      const after = replanned(find(author, id), input);
+      changing.run(valuesOf({ ...after, updated_at_ms: now() }));
+      note(author, "updated", id, { name: after.name, changes: Object.keys(input) });
+      return find(author, id);
+    });
+    onPlan();
+    return shownSchedule(row);
+  }
+
+  /** What was planned stands, unless its times are other ones or it was not enabled: then it is planned from now on. */
+  function replanned(before: Row, input: UpdateSchedule): Row {
+    const after = changed(before, input);
+    const isReset = input.enabled === true;
+    const fresh = isReset ? { failure_count: 0, disabled_reason: null, last_error: null } : {};
+    if (!after.enabled)
+      return {
+        ...after,
+        ...noPlan,
+        queued_at_ms: null,
+        disabled_reason: input.enabled === false ? null : after.disabled_reason,
+      };
+    const stands = before.enabled && before.cron === after.cron && before.timezone === after.timezone;
+    return { ...after, ...fresh, ...(stands ? {} : { ...planAfter(after, now()), queued_at_ms: null }) };
+  }
+
+  return {
+    create,
+    update,
+    find,
+    get: (viewer: Viewer, id: string) => shownSchedule(find(viewer, id)),
+    list: (viewer: Viewer, page: Page) =>
+      toList(
+        listRows<Row>(db, { table: "schedules", scope: viewer, page, where: ofAgents(viewer, "agent_id") }),
+        shownSchedule,
+      ),
+    /** Runs that it has started go on. */
+    async remove(author: Author & Viewer, id: string) {
+      await db.write(() => {
+        const { name, agent_id } = find(author, id);
+        deletion.run(author.project_id, author.environment, id);
+        note(author, "deleted", id, { name, agent_id });
+      });
+      onPlan();
+      return { id, object: "schedule" as const, deleted: true };
+    },
+  };
+}
+
+const columns = [
+  ...["project_id", "environment", "id", "name", "agent_id", "definition", "cron", "timezone", "enabled", "catch_up"],
+  ...["if_busy", "next_at_ms", "next_run_ats", "queued_at_ms", "failure_count", "disabled_reason", "last_error"],
+  ...["last_run_id", "metadata", "created_at_ms", "updated_at_ms"],
+] as (keyof Row)[];
+
+type Values = Record<string, string | number | null>;
+
+const valuesOf = (row: Row): Values => Object.fromEntries(columns.map((name) => [`$${name}`, row[name]]));
+
+const blank = ({ project_id, environment }: Scope, id: string, at: number): Row => ({
+  ...{ project_id, environment, id, name: "", agent_id: "", cron: "", timezone: "", metadata: "{}" },
+  definition: JSON.stringify({ input: "", overrides: null, budget: null, user_id: null, session_id: null }),
+  ...{ enabled: 1, catch_up: "skip", if_busy: "start", ...noPlan, queued_at_ms: null },
+  ...{ failure_count: 0, disabled_reason: null, last_error: null, last_run_id: null },
+  ...{ created_at_ms: at, updated_at_ms: at },
+});
+
+/** The row with what the body says; fields that it does not name stay. */
+function changed(row: Row, input: UpdateSchedule): Row {
+  const { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata, ...own } = input;
+  const said = Object.fromEntries(
+    Object.entries({ name, agent_id, cron, timezone, catch_up, if_busy }).filter(([, value]) => value !== undefined),
+  );
+  return {
+    ...row,
+    ...said,
+    enabled: enabled === undefined ? row.enabled : enabled ? 1 : 0,
+    metadata: metadata ? JSON.stringify(metadata) : row.metadata,
+    definition: JSON.stringify({ ...definitionOf(row), ...own }),
+  };
+}
