@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { Guardrail, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
@@ -62,6 +62,7 @@ interface Shape {
   tools: ToolSnapshot[];
   /** How often a call that may not be repeated can reach its server. */
   repeats?: boolean;
+  guardrails?: Guardrail[];
 }
 
 const url = `http://127.0.0.1:${server.port}/pay`;
@@ -87,6 +88,28 @@ const shapes: Record<string, Shape> = {
     tools: [tool("look")],
   },
   "asks a person first": { script: paid, tools: [httpTool("pay", url, { approval: "always" })] },
+  "is guarded at every point": {
+    script: [
+      {
+        reasoning: "Hm, my tuna.",
+        text: "I buy tuna and more tuna. ",
+        tool_calls: [pay, { name: "look", arguments: { at: "tuna" } }],
+      },
+      { text: "It is tuna.", delta_ms: 1 },
+    ],
+    tools: [httpTool("pay", url, { idempotent: true }), tool("look")],
+    repeats: true,
+    guardrails: [
+      {
+        type: "llm_judge",
+        on: ["input", "output", "tool_output"],
+        action: "block",
+        config: { prompt: "x", model: "test/judge" },
+      },
+      { type: "blocked_terms", on: ["output", "tool_call"], action: "redact", config: { terms: ["tuna"] } },
+      { type: "blocked_terms", on: ["input", "tool_output"], action: "redact", config: { terms: ["hello", "answer"] } },
+    ],
+  },
   "does everything at once": {
     script: [
       {
@@ -113,7 +136,7 @@ interface Cut {
 }
 
 /** Lives a run to its end and keeps a copy of the database after every commit, and whenever a request has arrived. */
-async function live({ script, tools }: Shape) {
+async function live({ script, tools, guardrails }: Shape) {
   using bench = runBench();
   const cuts: Cut[] = [];
   let id = "";
@@ -123,7 +146,7 @@ async function live({ script, tools }: Shape) {
     cut();
   });
   arrived = cut;
-  const run = await bench.start(script, { tools });
+  const run = await bench.start(script, { tools, agent: guardrails && { guardrails } });
   const stream = bench.stream(run.id);
   const ended = await toTheEnd(bench, run.id);
   arrived = () => {};
@@ -146,6 +169,18 @@ function expectWhole(entries: JournalEntry[]): void {
   }
   const results = entries.flatMap(({ event }) => (event.type === "tool.completed" ? [event.tool_call_id] : []));
   expect(new Set(results).size).toBe(results.length);
+}
+
+/** Nobody was judged twice, no number was given twice, and nothing that is guarded was written down. */
+function expectGuarded(entries: JournalEntry[]): void {
+  const decided = entries.flatMap(({ event }) => (event.type === "guardrail.decided" ? [event] : []));
+  const inputs = decided.filter(({ guardrail }) => guardrail.on === "input" && guardrail.type === "llm_judge");
+  expect(inputs).toHaveLength(1);
+  const steps = entries.flatMap(({ event }) =>
+    event.type === "step.started" || event.type === "guardrail.decided" ? [event.step_index] : [],
+  );
+  expect(new Set(steps).size).toBe(steps.length);
+  expect(JSON.stringify(entries)).not.toMatch(/tuna|Hello|answer to/);
 }
 
 const recordedText = (state: RunState): string =>
@@ -188,6 +223,7 @@ for (const [name, shape] of Object.entries(shapes))
       expect(run.output).toBe(original.ended.output);
       expect(entries.slice(0, before.length)).toEqual(before);
       expectWhole(entries);
+      if (shape.guardrails) expectGuarded(entries);
       const recoveries = entries.filter(({ event }) => event.type === "run.recovered").length;
       expect(recoveries).toBe(died.status === "in_progress" ? 1 : 0);
       expect(run.attempt).toBe(1 + recoveries);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
 import { decide } from "../core/decide.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { createWriter } from "../db/writer.ts";
-import { runBench, tool } from "../testing/run-bench.ts";
+import { agentTool, runBench, tool } from "../testing/run-bench.ts";
 import type { Order } from "../worker/messages.ts";
 import { sameThread, type Thread, type ThreadFactory } from "./threads.ts";
 
@@ -37,7 +37,7 @@ function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactor
 }
 
 /** A machine on which processes die and are started again on the same database. */
-function machine(fateOf: (runId: string) => Fate) {
+function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partial<AgentSnapshot>>) {
   const db: Db = openDatabase(":memory:");
   let end = () => {};
   let died = Promise.withResolvers<"died">();
@@ -60,7 +60,7 @@ function machine(fateOf: (runId: string) => Fate) {
       end();
       resolve("died");
     };
-    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), trial_ms });
+    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), trial_ms, agents });
     end = () => {
       alive = false;
       bench.service.stop();
@@ -125,6 +125,25 @@ test("a run that brings the process down again and again ends as crash_loop, and
   expect(server.crashes()).toBe(3);
   const other = await start(last, [{ text: "Fine." }]);
   expect((await last.settled(other)).output).toBe("Fine.");
+});
+
+test("a run whose child brings the process down again and again reads so, and is not given up with it", async () => {
+  let poison: string | null = null;
+  using server = machine((id) => (id === poison ? "kills" : "works"), { agt_poison: {} });
+  const first = server.boot();
+  first.watches.listen((id, [entry]) => {
+    if (entry?.event.type === "run.created" && entry.event.parent_run_id) poison ??= id;
+  });
+  const ask = { name: "ask", arguments: { input: "Boom." } };
+  const id = await start(first, [{ tool_calls: [ask] }, { text: "Oh." }], { tools: [agentTool("ask", "agt_poison")] });
+  await server.died();
+  const last = await server.survive((bench) => areOver(bench, [id]));
+  expect(runOf(last, poison!)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  expect(runOf(last, id)).toMatchObject({
+    status: "completed",
+    output: "Oh.",
+    tool_calls: [{ status: "failed", error: { code: "crash_loop" } }],
+  });
 });
 
 test("three poison runs at once end, each for itself, and what was under way beside them is unharmed", async () => {

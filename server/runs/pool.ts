@@ -1,4 +1,3 @@
-import { SQLiteError } from "bun:sqlite";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { failedEvents } from "../core/conclude.ts";
 import { runError, stallsMax } from "../core/decide.ts";
@@ -7,11 +6,11 @@ import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { unknownRunUsage } from "../core/usage.ts";
-import { isDamage } from "../db/damage.ts";
-import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts";
+import { isStorageRefusal } from "../db/damage.ts";
+import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
-import type { Notice, Order, RunStart, ToolSecrets } from "../worker/messages.ts";
+import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import { partialOf } from "./partial.ts";
 import { inShares } from "./shares.ts";
 import type { Thread, ThreadFactory } from "./threads.ts";
@@ -21,10 +20,13 @@ import type { Watches } from "./watch.ts";
 export type Prepare = (
   scope: Scope,
   agent: AgentSnapshot,
-) => Pick<RunStart, "connection" | "model" | "secrets" | "egress">;
+) => Pick<RunStart, "connection" | "model" | "secrets" | "egress" | "unknown_price" | "day_budget">;
 
-/** What a pinned tool's encrypted text stands for at this moment. */
-export type OpenSecrets = (scope: Scope, toolId: string, sealed: string) => ToolSecrets;
+/** Answers what a run's loop asks, now or later; by a shape that fits the question (`Asks`). */
+export type AnswerQuestion = (head: RunHead, question: Question) => unknown;
+
+/** Within a write: inserts what is recorded of a run, and where that ends it, the end of all that works for it before. */
+export type InsertDriven = (runId: string, events: readonly RunEvent[], attempt?: number) => Inserted[];
 
 /** What a run is driven with: read from the journal, or at hand when it was just created. */
 interface Begun {
@@ -35,7 +37,7 @@ interface Begun {
 interface Drive {
   id: number;
   run_id: string;
-  /** Project and environment: whose slot it takes. */
+  /** Project, environment and depth: whose slot it takes. */
   owner: string;
   thread: Thread;
 }
@@ -57,7 +59,9 @@ export function createPool({
   journal,
   watches,
   prepare,
-  openSecrets,
+  answer,
+  insert,
+  hasDayBudget = () => false,
   threads: makeThread,
   size,
   slots,
@@ -68,11 +72,14 @@ export function createPool({
   journal: Journal;
   watches: Watches;
   prepare: Prepare;
-  openSecrets: OpenSecrets;
+  answer: AnswerQuestion;
+  insert: InsertDriven;
+  /** Whether model calls of a scope have to be granted their share of a day's budget. */
+  hasDayBudget?(scope: Scope): boolean;
   threads: ThreadFactory;
   /** How many threads. */
   size: number;
-  /** How many runs of a scope may be driven at once. */
+  /** How many runs of a scope may be driven at once, and as many at each depth below them. */
   slots(scope: Scope): number;
   /** How often threads are asked for a sign of life. */
   beat_ms?: number;
@@ -81,7 +88,7 @@ export function createPool({
 }) {
   const drives = new Map<string, Drive>();
   const busy = new Map<string, number>();
-  const queues = new Map<string, Map<string, Scope>>();
+  const queues = new Map<string, Map<string, RunHead>>();
   // Runs that nobody may drive until the journal says that they were recovered: the attempt they had is past.
   const recovering = new Set<string>();
   // Runs that failed, as soon as the storage takes it.
@@ -198,7 +205,7 @@ export function createPool({
     const head = drivable(runId);
     if (stopped || !head) return;
     const key = keyOf(head);
-    const queue = queues.get(key) ?? new Map<string, Scope>();
+    const queue = queues.get(key) ?? new Map<string, RunHead>();
     // Whoever finds nobody waiting and a free slot needs no queue.
     if (queue.size === 0 && hasSlot(key, head)) drive(head, begun);
     else {
@@ -265,34 +272,53 @@ export function createPool({
   function hear(notice: Notice, thread: Thread): void {
     if (stopped) return;
     if (notice.do === "pong") unanswered.set(thread, 0);
+    else if (notice.do === "warn") log.warn(notice.message, notice.fields);
     else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
     else if (notice.do === "append") void append(notice, thread);
-    else if (notice.do === "secrets") tell(notice, thread);
+    else if (notice.do === "ask") void tell(notice, thread);
     else leave(notice);
   }
 
   async function append({ run_id, attempt, ticket, events }: Extract<Notice, { do: "append" }>, thread: Thread) {
     try {
-      const [first] = await journal.append(run_id, events, attempt);
-      thread.send({ do: "appended", ticket, seq: first!.seq, at: first!.at });
+      const [first] = await write(run_id, () => insert(run_id, events, attempt));
+      const { seq, at } = first!;
+      const head = events.some(beginsModelCall) ? journal.head(run_id) : null;
+      thread.send({ do: "appended", ticket, seq, at, ...(head && { day_budget: hasDayBudget(head) }) });
     } catch (error) {
       thread.send({ do: "refused", ticket });
-      if (error instanceof AppendRefused) return;
-      log.error("the journal could not be written", { run_id, error });
-      // The loop leaves now. Started again under the same attempt, it would repeat what it has done without a record.
-      recovering.add(run_id);
-      abort(run_id);
-      later(() => recover(run_id));
+      if (!(error instanceof AppendRefused)) unwritten(run_id, error);
     }
   }
 
-  /** A named secret may be another one by now than when the run was started: each call asks. */
-  function tell({ run_id, attempt, ticket, tool_id, sealed }: Extract<Notice, { do: "secrets" }>, thread: Thread) {
-    try {
+  /** Makes durable what is inserted, and stops what still works for a run that has failed by it, or on its other calls. */
+  async function write(runId: string, produce: () => Inserted[]): Promise<JournalEntry[]> {
+    const inserted = await journal.commitAll(produce);
+    for (const [id, entries] of inserted) if (id !== runId || entries.at(-1)?.event.type === "run.failed") abort(id);
+    return inserted.find(([id]) => id === runId)?.[1] ?? [];
+  }
+
+  /** The loop leaves now. Started again under the same attempt, it would repeat what it has done without a record. */
+  function unwritten(runId: string, error: unknown): void {
+    log.error("the journal could not be written", { run_id: runId, error });
+    recovering.add(runId);
+    abort(runId);
+    later(() => recover(runId));
+  }
+
+  /** Who asks for a run that has moved on, or does so before there is an answer, is told to stop. */
+  async function tell({ run_id, attempt, ticket, question }: Extract<Notice, { do: "ask" }>, thread: Thread) {
+    const asking = (): RunHead | null => {
       const head = journal.head(run_id);
-      if (head) return thread.send({ do: "secrets", ticket, secrets: openSecrets(head, tool_id, sealed) });
+      return head && head.attempt === attempt && !isOver(head.status) ? head : null;
+    };
+    try {
+      const head = asking();
+      const answered = head && (await answer(head, question));
+      if (head && asking()) return thread.send({ do: "answer", ticket, answer: answered });
     } catch (error) {
-      void end(run_id, attempt, error);
+      if (isStorageRefusal(error)) unwritten(run_id, error);
+      else if (!(error instanceof AppendRefused)) void end(run_id, attempt, error);
     }
     thread.send({ do: "refused", ticket });
   }
@@ -382,10 +408,10 @@ export function createPool({
     produce: (entries: ReturnType<Journal["read"]>) => RunEvent[],
   ) {
     try {
-      await journal.commit(runId, () => {
+      await write(runId, () => {
         const head = journal.head(runId);
         if (!head || isOver(head.status)) return [];
-        return journal.insert(runId, produce(journal.read(runId)), attempt);
+        return insert(runId, produce(journal.read(runId)), attempt);
       });
       return true;
     } catch (error) {
@@ -401,14 +427,14 @@ export function createPool({
    */
   async function giveUp(runId: string, cause: unknown): Promise<boolean> {
     if (cause instanceof AppendRefused) return true;
-    if (cause instanceof SQLiteError && !isDamage(cause)) return false;
+    if (isStorageRefusal(cause)) return false;
     const message = "The record of this run is damaged and cannot be read.";
     const error = { type: "run_error", code: "internal_error", message, step_index: null, retryable: false } as const;
     const failed: RunEvent = { type: "run.failed", error, output: null, usage: unknownRunUsage };
     try {
       await journal.append(runId, [failed]);
     } catch (refusal) {
-      if (refusal instanceof SQLiteError && !isDamage(refusal)) return false;
+      if (isStorageRefusal(refusal)) return false;
     }
     log.error("the journal cannot be read: its run is given up", { run_id: runId, error: cause });
     return true;
@@ -432,8 +458,8 @@ export function createPool({
     drives: (runId: string): boolean => drives.has(runId),
     /** For tests: whether some have to wait for others who are tried. */
     tries: (): boolean => allowed !== null,
-    /** For tests: how many slots of a scope are taken. */
-    busy: (scope: Scope): number => busy.get(keyOf(scope)) ?? 0,
+    /** For tests: how many slots of a scope are taken, at a depth. */
+    busy: (scope: Scope, depth = 0): number => busy.get(keyOf({ ...scope, depth })) ?? 0,
     stop(): void {
       stopped = true;
       clearInterval(beats);
@@ -441,6 +467,9 @@ export function createPool({
     },
   };
 }
+
+const beginsModelCall = (event: RunEvent): boolean =>
+  (event.type === "step.started" || event.type === "step.restarted") && event.step_type === "model_call";
 
 /** That a run goes on under a new attempt; `clean` if nothing that it did ended the one before. */
 export const recoveredEvent = ({ attempt, open }: RunState, clean = false): RunEvent => ({
@@ -450,4 +479,9 @@ export const recoveredEvent = ({ attempt, open }: RunState, clean = false): RunE
   ...(clean && { clean }),
 });
 
-const keyOf = ({ project_id, environment }: Scope): string => `${project_id}:${environment}`;
+/**
+ * Whose slot a run takes. Those that others started have slots of their own at each depth: a run that waits for one
+ * below it holds its slot meanwhile, and if both wanted the same slots, all would wait for each other.
+ */
+const keyOf = ({ project_id, environment, depth }: Scope & { depth: number }): string =>
+  `${project_id}:${environment}:${depth}`;

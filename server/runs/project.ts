@@ -15,15 +15,29 @@ interface Standing extends Times {
   attempt: number;
 }
 
+/** How long a run may take in all, and since when it does. */
+interface Wall {
+  max_ms: number | null;
+  started_at: number;
+}
+
 /** Keeps the run's row and its pending calls in step with the journal, in the same transaction. */
 export function createRunProjector(sqlite: Database): Projector {
   const insertRun = sqlite.query(
     `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, thread_id, session_id, user_id,
-       metadata, created_at_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms)
-     VALUES (?, ?, ?, ?, 'in_progress', 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       metadata, created_at_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms, model, parent_run_id,
+       parent_call_id, depth)
+     VALUES (?, ?, ?, ?, 'in_progress', 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const selectTimes = sqlite.query<Times, [string]>(
     "SELECT worked_ms, status_since_ms, timeout_ms, action_timeout_ms FROM runs WHERE id = ?",
+  );
+  // A queued run's third entry is its start, or the first behind what guardrails say of its input.
+  const selectWall = sqlite.query<Wall, [string, string]>(
+    `SELECT json_extract(data, '$.budget.max_wall_ms') AS max_ms,
+       (SELECT max(at_ms) FROM run_events WHERE run_id = ? AND seq <= 40 AND type IN ('run.created', 'run.started'))
+         AS started_at
+     FROM run_events WHERE run_id = ? AND seq = 1`,
   );
   const updateSeq = sqlite.query("UPDATE runs SET seq = ? WHERE id = ?");
   const updateRun = sqlite.query(
@@ -42,6 +56,7 @@ export function createRunProjector(sqlite: Database): Projector {
     if (run.type !== "run.created") throw new Error(`A journal begins with ${run.type}.`);
     const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, timeout_ms, action_timeout_ms } =
       run;
+    const { parent_run_id, depth = 0 } = run;
     insertRun.run(
       run_id,
       project_id,
@@ -55,9 +70,23 @@ export function createRunProjector(sqlite: Database): Projector {
       at,
       timeout_ms,
       action_timeout_ms,
-      at + timeout_ms,
+      at + Math.min(timeout_ms, run.budget?.max_wall_ms ?? timeout_ms),
+      run.model,
+      parent_run_id,
+      run.parent_call_id ?? null,
+      depth,
     );
-    return { run_id, project_id, environment, status: "in_progress", seq: 0, attempt: 1 };
+    return { run_id, project_id, environment, status: "in_progress", seq: 0, attempt: 1, parent_run_id, depth };
+  }
+
+  /** When a run's wall time is used up: work, waiting for somebody and all. */
+  function wallEnd({ run_id }: RunHead, entries: readonly JournalEntry[]): number {
+    const [first] = entries;
+    const isNew = first!.event.type === "run.created";
+    const wall = isNew ? wallOf(first!) : selectWall.get(run_id, run_id);
+    const begun = entries.findLast(({ event }) => event.type === "run.started")?.at;
+    // A child run may have got nothing at all.
+    return typeof wall?.max_ms === "number" ? (begun ?? wall.started_at) + wall.max_ms : Number.POSITIVE_INFINITY;
   }
 
   function projectCalls(head: RunHead, { at, event }: JournalEntry): void {
@@ -79,11 +108,17 @@ export function createRunProjector(sqlite: Database): Projector {
     if (!entries.some(({ event }) => changesStanding(event.type))) return void updateSeq.run(last.seq, head.run_id);
     const before: Standing = { status: head.status, attempt: head.attempt, ...selectTimes.get(head.run_id)! };
     const { status, attempt, worked_ms, status_since_ms, ...rest } = entries.reduce(stand, before);
-    const expires_at_ms = expiry({ status, attempt, worked_ms, status_since_ms, ...rest });
+    const due = expiry({ status, attempt, worked_ms, status_since_ms, ...rest });
+    const expires_at_ms = due === null ? null : Math.min(due, wallEnd(head, entries));
     const ended_at_ms = isOver(status) ? last.at : null;
     updateRun.run(last.seq, status, attempt, worked_ms, status_since_ms, expires_at_ms, ended_at_ms, head.run_id);
   };
 }
+
+const wallOf = ({ at, event }: JournalEntry): Wall => ({
+  max_ms: event.type === "run.created" ? (event.budget?.max_wall_ms ?? null) : null,
+  started_at: at,
+});
 
 const changesStanding = (type: string): boolean => statusAfter(type) !== null || type === "run.recovered";
 

@@ -215,6 +215,8 @@ test("what is due is found by an index and not sorted, and who uses a blob is no
       .map(({ detail }) => detail);
   expect(plan(selectEnded)).toEqual([
     "SEARCH runs USING INDEX runs_by_end (project_id=? AND environment=? AND <expr>=? AND ended_at_ms>? AND ended_at_ms<?)",
+    "CORRELATED SCALAR SUBQUERY 1",
+    "SEARCH p USING INDEX sqlite_autoindex_runs_1 (id=?)",
   ]);
   expect(plan(selectBytes).filter((step) => step.startsWith("S") && !step.includes("SCALAR"))).toEqual([
     "SCAN CONSTANT ROW",

@@ -119,7 +119,7 @@ test("an answer waits no longer than it was told to", async () => {
   expect((await client.get("/v1/runs")).body.data).toHaveLength(2);
 });
 
-test.each(["thread_id", "file_ids", "budget", "if_thread_busy", "overrides.budget"])(
+test.each(["thread_id", "if_thread_busy", "overrides.budget"])(
   "%s is not known yet, and refused rather than ignored",
   async (path) => {
     await using server = testApp();
@@ -650,13 +650,17 @@ test("an answer that fits the output_schema is given as JSON; one that does not 
     output: '{"n":1}',
     output_json: { n: 1 },
   });
-  for (const input of ['{"n":"x"}', "no JSON"])
-    expect(await ran(client, agent_id, { input })).toMatchObject({
+  for (const text of ['{"n":"x"}', "no JSON"]) {
+    const stubborn = await scripted(client, [{ text }, { text }], { output_schema });
+    expect(await ran(client, stubborn)).toMatchObject({
       status: "failed",
-      output: input,
+      output: text,
       output_json: null,
       error: { code: "output_schema_mismatch" },
     });
+    const docile = await scripted(client, [{ text }, { text: '{"n":2}' }], { output_schema });
+    expect(await ran(client, docile)).toMatchObject({ status: "completed", output_json: { n: 2 } });
+  }
 });
 
 /** An agent whose HTTP tool needs a person's word, and a record of what the tool was asked. */
@@ -701,6 +705,11 @@ test("a call that needs approval is listed, and runs with the arguments that a p
   expect((await client.post(path, approval)).status).toBe(200);
   const other = await client.post(path, answerOf(run, { decision: "reject" }));
   expect(refusal(other).slice(0, 2)).toEqual([409, "tool_call_already_resolved"]);
+  const by = { type: "api_key", id: client.key.id };
+  expect((await client.get(`/v1/traces/${run.id}`)).body.steps[1]).toMatchObject({
+    input: { at: "sea" },
+    approval: { decision: "approve", reason: null, edited: true, by },
+  });
 });
 
 test("a rejected call never happens, and the model is told why", async () => {
@@ -720,4 +729,7 @@ test("a rejected call never happens, and the model is told why", async () => {
   });
   expect(done.messages.at(-2)).toMatchObject({ role: "tool", content: expect.stringContaining("Too dear.") });
   expect(tool.asked).toEqual([]);
+  const by = { type: "api_key", id: client.key.id };
+  const { steps } = (await client.get(`/v1/traces/${run.id}`)).body;
+  expect(steps[1].approval).toMatchObject({ decision: "reject", reason: expect.stringContaining("Too dear."), by });
 });

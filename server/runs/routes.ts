@@ -40,6 +40,7 @@ const filters = {
   agent_id: new RegExp(idPattern("agent")),
   thread_id: new RegExp(idPattern("thread")),
   user_id: subject,
+  parent_run_id: new RegExp(idPattern("run")),
 };
 
 export const runRoutes = (deps: RunRoutes) => {

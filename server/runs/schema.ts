@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { JsonObject, Metadata, oneOf } from "../http/schemas.ts";
+import { Budget, idOf, JsonObject, Metadata, oneOf } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -14,6 +14,7 @@ export const CreateRun = Type.Object(
     stream: Type.Optional(Type.Boolean()),
     session_id: Type.Optional(Subject),
     user_id: Type.Optional(Subject),
+    file_ids: Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
     overrides: Type.Optional(
       Type.Object(
         {
@@ -26,6 +27,7 @@ export const CreateRun = Type.Object(
         closed,
       ),
     ),
+    budget: Type.Optional(Budget),
     timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
     action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
     on_disconnect: Type.Optional(oneOf(["continue", "cancel"])),

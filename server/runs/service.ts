@@ -1,30 +1,43 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import { cancelledEvents, failedEvents } from "../core/conclude.ts";
+import { exceededBy, saidOf, tightest } from "../core/budget.ts";
+import { cancelledEvents, failedEvents, withChildUsages } from "../core/conclude.ts";
 import { runError } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
+import { decidedEvents } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
+import type { ModelPrice } from "../core/price.ts";
+import type { JournalEntry, RunCreated, RunError, RunEvent } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
-import { notAwaiting, submitEvents, type ToolAnswer } from "../core/submit.ts";
+import { type CheckArguments, notAwaiting, refuseTwice, submitEvents, type ToolAnswer } from "../core/submit.ts";
+import { noUsage } from "../core/usage.ts";
+import type { Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Inserted, Journal } from "../journal/journal.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
+import { createChildren } from "./children.ts";
 import { createDeadlines } from "./deadlines.ts";
+import { ownersOf } from "./owners.ts";
 import { partialOf } from "./partial.ts";
 import { type Pool, recoveredEvent } from "./pool.ts";
 import { createRunQueue } from "./queue.ts";
 import type { CreateRun } from "./schema.ts";
+import { guardsAnswers, type ScreenedAnswer, screenAnswer, screenInput } from "./screening.ts";
 import type { RunRow, RunStore } from "./store.ts";
 import { acquittal, createTrials } from "./trials.ts";
+import { unlessDamaged } from "./unless-damaged.ts";
 import type { Watches } from "./watch.ts";
 
 export type RunService = ReturnType<typeof createRunService>;
+
+/** What guardrails leave of answers, by the id of their call. */
+type AnswerScreens = Map<string, ScreenedAnswer>;
+const noScreens: AnswerScreens = new Map();
 
 /** Told within the write where the run stands then, and the `seq` before it: what it notes shares the write's fate. */
 export type Note = (row: RunRow, before: number) => void;
@@ -37,6 +50,9 @@ export function createRunService({
   pool,
   runs,
   snapshot,
+  refreshTools = () => undefined,
+  requireFiles = () => {},
+  priceOf,
   slots,
   trial_ms,
   look_ms,
@@ -49,6 +65,12 @@ export function createRunService({
   runs: RunStore;
   /** The agent as a run of this scope would pin it now; throws for what is not there, not available, or not its key's. */
   snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
+  /** Brings what is known of the agent's MCP servers up to date, before it is pinned; undefined when it is already. */
+  refreshTools?(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
+  /** Throws for files that are not there. */
+  requireFiles?(scope: Viewer, ids: readonly string[]): void;
+  /** What a model costs now, by its full name; null when nobody knows. */
+  priceOf(model: string): ModelPrice | null;
   /** How many runs of a scope may be in progress at once. */
   slots(scope: Scope): number;
   /** How long a run that may be what brings the process down goes on alone. */
@@ -60,27 +82,40 @@ export function createRunService({
   const trials = createTrials({ db, journal, watches, only: pool.only, trial_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms });
   const deadlines = createDeadlines(db.sqlite, expire, now);
+  const children = createChildren({
+    ...{ journal, watches, pool, runs, insertOrphan, priceOf, now },
+    snapshot: async (scope, agentId) => {
+      await refreshTools(scope, agentId, undefined);
+      return snapshot(scope, agentId, undefined);
+    },
+  });
   let isRecovered = false;
   // A run that begins to wait may have to end sooner than it would have had to before.
   const unlisten = watches.listen(deadlines.look);
 
   /** Starts or queues a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
   async function create(scope: Viewer, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
+    const refreshed = refreshTools(scope, body.agent_id, body.overrides);
+    if (refreshed) await refreshed;
     const run_id = newId("run", now());
     const agent = snapshot(scope, body.agent_id, body.overrides);
+    requireFiles(scope, body.file_ids ?? []);
+    // Only where there is something to look at: the creations of a tick share a snapshot of the database.
+    const screened = agent.guardrails ? await screenInput(agent, body.input) : null;
+    const decided = decidedEvents(screened?.findings ?? [], 0, 0);
     const created = {
       type: "run.created" as const,
       ...pinned(scope, run_id, agent, body, requestId, journal.hashOf(agent)),
+      ...(screened && { input: screened.input }),
+      price: priceOf(agent.model),
     };
     const entries = await journal.commit(run_id, () => {
-      const queue_position = queue.place(scope, body.on_concurrency_limit);
+      // What is over at once takes nobody's slot.
+      const queue_position = screened?.isBlocked ? null : queue.place(scope, body.on_concurrency_limit);
       const events: RunEvent[] =
         queue_position === null
-          ? withFollowUp(initialState, [created], agent, now())
-          : [
-              { ...created, queued: true },
-              { type: "run.queued", queue_position },
-            ];
+          ? withFollowUp(initialState, [created, ...decided], agent, now())
+          : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decided];
       const inserted = journal.insert(run_id, events);
       journal.pin(scope, run_id, agent);
       note?.(runs.standing(scope, run_id), 0);
@@ -96,43 +131,146 @@ export function createRunService({
   /** Takes answers to what a run asked for. Answers the `seq` before them, from where a stream may go on. */
   async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[], note?: Note): Promise<number> {
     let before = 0;
-    const entries = await journal.commit(runId, () => {
-      const { status, summary } = runs.standing(scope, runId);
+    // Only where somebody looks: else the answers of a tick would not share it.
+    const screened = areScreened(scope, runId) ? await screenAnswers(scope, runId, answers) : noScreens;
+    const changed = await journal.commitAll(() => {
+      const { status, summary, seq } = runs.standing(scope, runId);
       if (summary !== null) throw notAwaiting(status);
-      const state = fold(journal.read(runId));
-      before = state.seq;
-      const events = submitEvents(state, answers, argumentFaults(scope, state), now());
-      const inserted = events.length > 0 ? journal.insert(runId, events) : [];
+      before = seq;
+      const inserted = insertAnswers(scope, runId, answers, screened);
       note?.(runs.standing(scope, runId), before);
       return inserted;
     });
-    if (entries.length > 0) pool.start(runId);
+    for (const [id] of changed) {
+      if (isOver(journal.head(id)!.status)) pool.abort(id);
+      else pool.start(id);
+    }
     return before;
   }
 
+  /** Before the write, since it may take long: what guardrails leave of the answers, by call. What is pinned stays so. */
+  async function screenAnswers(scope: Viewer, runId: string, answers: readonly ToolAnswer[]): Promise<AnswerScreens> {
+    const screened: AnswerScreens = new Map();
+    refuseTwice(answers);
+    for (const { state, own } of ownersOf(fold(journal.read(runId)), answers, () => statesBelow(runId))) {
+      const agent = journal.snapshot(scope, state.run!.agent_hash);
+      for (const answer of own) {
+        const call = state.calls.find(({ id }) => id === answer.tool_call_id);
+        if (call) screened.set(call.id, await screenAnswer(agent, call.tool, answer));
+      }
+    }
+    return screened;
+  }
+
+  function areScreened(scope: Viewer, runId: string): boolean {
+    if (runs.standing(scope, runId).summary !== null) return false; // It takes no answers any more.
+    const [first] = journal.read(runId, 0, 1);
+    const hash = first?.event.type === "run.created" ? first.event.agent_hash : null;
+    return (hash !== null && guardsAnswers(journal.snapshot(scope, hash))) || runs.below(runId).length > 0;
+  }
+
+  /** Within a write: what the answers make of the run, of those below it whose calls they are about, and of all above. */
+  function insertAnswers(
+    scope: Scope,
+    runId: string,
+    answers: readonly ToolAnswer[],
+    screened: AnswerScreens,
+  ): Inserted[] {
+    refuseTwice(answers);
+    const owners = ownersOf(fold(journal.read(runId)), answers, () => statesBelow(runId));
+    const answered = owners.flatMap(({ state, own, places }): Inserted[] => {
+      const left = own.map((answer) => screened.get(answer.tool_call_id)?.answer ?? answer);
+      const events = signed(submitEvents(state, left, argumentFaults(scope, state, screened), now(), places), scope);
+      return events.length > 0 ? insertAnswered(state, events, screened) : [];
+    });
+    return [...answered, ...answered.flatMap(([id]) => children.insertAbove(id))];
+  }
+
+  /** Inserts answers with what guardrails say of them; one that is blocked is the end of its run. */
+  function insertAnswered(state: RunState, events: RunEvent[], screened: AnswerScreens): Inserted[] {
+    const { run_id } = state.run!;
+    const findings = events.flatMap((event) =>
+      event.type === "tool.completed" || event.type === "tool.decided"
+        ? (screened.get(event.tool_call_id)?.findings ?? [])
+        : [],
+    );
+    const [answered, next] = [events.slice(0, -1), events.at(-1)!];
+    const noted = [...answered, ...decidedEvents(findings, state.steps, Math.max(0, state.turns - 1))];
+    if (!findings.some(({ verdict }) => verdict === "blocked"))
+      return [[run_id, journal.insert(run_id, [...noted, next])]];
+    const entries = journal.insert(run_id, noted);
+    const ends = insertEnds(run_id, fold(entries, state), (last) =>
+      failedEvents(last, last.blocked!, now(), null, children.usagesOf(last)),
+    );
+    return ends.map(([id, its]) => [id, id === run_id ? [...entries, ...its] : its]);
+  }
+
+  /** One after the other, and only as many as are looked at. One that cannot be read has no calls that anybody could answer. */
+  function* statesBelow(runId: string): Generator<RunState> {
+    for (const id of runs.below(runId)) {
+      const state = unlessDamaged(() => fold(journal.read(id)));
+      if (state) yield state;
+    }
+  }
+
   const argumentFaults =
-    (scope: Scope, state: RunState) => (call: { tool_id: string | null }, args: Record<string, unknown>) => {
-      const tool = journal.snapshot(scope, state.run!.agent_hash).tools.find(({ id }) => id === call.tool_id);
+    (scope: Scope, state: RunState, screened: AnswerScreens): CheckArguments =>
+    (call, args) => {
+      const fault = screened.get(call.id)?.fault;
+      if (fault) return [fault];
+      const tool = journal.snapshot(scope, state.run!.agent_hash).tools.find(({ name }) => name === call.tool);
       if (!tool) return ["The tool of this call is not known."];
       return validateAgainst(tool.parameters, args).map(({ path, message }) => `${path || "arguments"}: ${message}`);
     };
 
   /** Cancels, at once and for good: the journal says so before anybody is told to stop. */
   async function cancel(scope: Viewer, runId: string, reason: string | null, note?: Note): Promise<void> {
-    await journal.commit(runId, () => {
+    const ended = await journal.commitAll(() => {
       // Asked of the row: a run whose trace was deleted has no journal that could be folded.
       const before = runs.standing(scope, runId);
       const inserted = before.status === "cancelled" ? [] : insertCancelled(before, reason);
       note?.(runs.standing(scope, runId), before.seq);
       return inserted;
     });
-    pool.abort(runId);
+    for (const id of [runId, ...ended.map(([id]) => id)]) pool.abort(id);
   }
 
-  function insertCancelled({ id, status }: RunRow, reason: string | null): JournalEntry[] {
+  function insertCancelled({ id, status }: RunRow, reason: string | null): Inserted[] {
     if (isOver(status)) throw new AppError("run_already_terminal", `The run is ${status} already.`);
+    return insertEnds(id, fold(journal.read(id)), cancelled(id, reason));
+  }
+
+  const cancelled = (id: string, reason: string | null) => (last: RunState) =>
+    cancelledEvents(last, reason, now(), partialOf(watches.live(id), last), children.usagesOf(last));
+
+  /** Within a write: the end of a run whose parent is over. */
+  function insertOrphan(id: string): JournalEntry[] {
+    const head = journal.head(id);
+    if (!head || isOver(head.status)) return [];
+    return insertEnd(id, fold(journal.read(id)), cancelled(id, "The run that started it has ended."));
+  }
+
+  /** Inserts the end of a run, and before it of all that works for it. */
+  const insertEnds = (id: string, state: RunState, end: (state: RunState) => RunEvent[]): Inserted[] => [
+    ...insertEndsBelow(id),
+    [id, insertEnd(id, state, end)],
+  ];
+
+  /** One whose record is damaged may not keep its parent from ending: it is given up after that. */
+  const insertEndsBelow = (id: string): Inserted[] =>
+    runs.unfinishedBelow(id).flatMap((orphan): Inserted[] => {
+      const entries = unlessDamaged(() => insertOrphan(orphan));
+      return entries ? [[orphan, entries]] : [];
+    });
+
+  /** Within a write: what is recorded of a run that is driven. Where it fails, all that works for it ends before. */
+  function insertDriven(id: string, events: readonly RunEvent[], attempt?: number): Inserted[] {
+    if (events.at(-1)?.type !== "run.failed" || runs.below(id).length === 0)
+      return [[id, journal.insert(id, events, attempt)]];
+    const below = insertEndsBelow(id);
     const state = fold(journal.read(id));
-    return insertEnd(id, state, (last) => cancelledEvents(last, reason, now(), partialOf(watches.live(id), last)));
+    const counted = withChildUsages(state, events, now(), children.usagesOf(state));
+    return [...below, [id, journal.insert(id, counted, attempt)]];
   }
 
   /** Inserts the end of a run, and before it the recovery that it is still owed: its readers learn what is void. */
@@ -145,23 +283,22 @@ export function createRunService({
   /** Fails a run whose time is up; one whose journal is damaged is given up, or it would be asked for ever. */
   async function expire(runId: string, at: number): Promise<void> {
     try {
-      if ((await failExpired(runId, at)).length === 0) return;
+      for (const [id] of await failExpired(runId, at)) pool.abort(id);
     } catch (error) {
       if (!(await pool.giveUp(runId, error))) throw error;
+      pool.abort(runId);
     }
-    pool.abort(runId);
   }
 
   /** Looks again inside the write: it may have moved on in the meantime. */
-  const failExpired = (runId: string, at: number): Promise<JournalEntry[]> =>
-    journal.commit(runId, () => {
+  const failExpired = (runId: string, at: number): Promise<Inserted[]> =>
+    journal.commitAll(() => {
       if (runs.expiry(runId) !== at) return [];
       const state = fold(journal.read(runId));
-      const waiting = state.status === "requires_action";
-      const error = waiting
-        ? runError("action_expired", "Nobody answered what the run asked for in time (action_timeout_ms).", state)
-        : runError("run_timeout", `The run took longer than ${state.run!.timeout_ms} ms (timeout_ms).`, state);
-      return insertEnd(runId, state, (last) => failedEvents(last, error, now(), partialOf(watches.live(runId), last)));
+      const error = expiredError(state, at);
+      return insertEnds(runId, state, (last) =>
+        failedEvents(last, error, now(), partialOf(watches.live(runId), last), children.usagesOf(last)),
+      );
     });
 
   /** Answers when the run is over or needs action, after `ms`, or when one of the signals is aborted. */
@@ -184,6 +321,7 @@ export function createRunService({
 
   /** At boot: every run that was in progress goes on from its last completed step. */
   async function recover(): Promise<number> {
+    children.endOrphans();
     const unfinished = runs.unfinished();
     const clean = await runs.takeCleanStop().catch(() => false); // A full disk may not keep the server from reading.
     const verdict = clean ? acquittal : trials.judge(unfinished);
@@ -193,21 +331,58 @@ export function createRunService({
     void trials.hold(verdict);
     deadlines.load();
     queue.load();
+    children.settleAll();
     return unfinished.length;
   }
 
   function stop(): void {
     unlisten();
+    children.stop();
     trials.stop();
     queue.stop();
     deadlines.stop();
   }
 
-  return { create, submit, cancel, settled, recover, stop };
+  return {
+    create,
+    submit,
+    cancel,
+    settled,
+    recover,
+    stop,
+    insertDriven,
+    /** Starts the child run of a call, or finds the one that was started. */
+    startChild: children.start,
+    /** Answers when a child run is over or waits for somebody. */
+    awaitChild: children.standing,
+    /** For tests: whether the storage has not taken yet what a run has to note of its children. */
+    owes: children.owes,
+  };
+}
+
+/** Says in decisions who made them. */
+function signed(events: RunEvent[], who: Viewer & Partial<Author>): RunEvent[] {
+  if (!who.actor) return events;
+  const { type, id } = who.actor;
+  return events.map((event) =>
+    event.type === "tool.decided" || (event.type === "tool.completed" && event.status === "rejected")
+      ? { ...event, by: { type, id } }
+      : event,
+  );
 }
 
 const isUnderWay = (head: Pick<RunRow, "status"> | null): boolean =>
   head?.status === "in_progress" || head?.status === "queued";
+
+/** Which of a run's deadlines came at this time. */
+function expiredError(state: RunState, at: number): RunError {
+  const budget = state.run!.budget ?? null;
+  const spent = exceededBy(budget, { usage: noUsage, wall_ms: at - state.started_at! });
+  if (spent) return runError("budget_exceeded", saidOf(spent), state);
+  if (state.status === "requires_action")
+    return runError("action_expired", "Nobody answered what the run asked for in time (action_timeout_ms).", state);
+  return runError("run_timeout", `The run took longer than ${state.run!.timeout_ms} ms (timeout_ms).`, state);
+}
 
 function pinned(
   scope: Scope,
@@ -235,8 +410,9 @@ function pinned(
     thread_id: null,
     session_id: body.session_id ?? null,
     user_id: body.user_id ?? null,
-    file_ids: [],
+    file_ids: body.file_ids ?? [],
     parent_run_id: null,
+    budget: tightest(agent.budget, body.budget),
     metadata: body.metadata ?? {},
     request_id,
   };

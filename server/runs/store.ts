@@ -44,7 +44,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     `SELECT ${columns} FROM runs WHERE id = ? AND project_id = ? AND environment = ?`,
   );
   const countActive = sqlite.query<{ n: number }, [string, string]>(
-    "SELECT count(*) AS n FROM runs WHERE project_id = ? AND environment = ? AND status = 'in_progress'",
+    `SELECT count(*) AS n FROM runs
+     WHERE project_id = ? AND environment = ? AND status = 'in_progress' AND parent_run_id IS NULL`,
   );
   const countQueued = sqlite.query<{ n: number }, [string, string]>(
     "SELECT count(*) AS n FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued'",
@@ -67,6 +68,30 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') AND status = 'in_progress' ORDER BY id",
   );
 
+  const selectChild = sqlite.query<{ id: string }, [string, string]>(
+    "SELECT id FROM runs WHERE parent_run_id = ? AND parent_call_id = ?",
+  );
+  // Deepest first: what a run has cost is known when those below it have ended.
+  const selectBelow = sqlite.query<{ id: string; status: RunStatus }, [string]>(
+    `WITH RECURSIVE below (id) AS (
+       SELECT id FROM runs WHERE parent_run_id = ?
+       UNION ALL SELECT r.id FROM below CROSS JOIN runs r ON r.parent_run_id = below.id)
+     SELECT runs.id, status FROM below CROSS JOIN runs ON runs.id = below.id ORDER BY depth DESC, runs.id`,
+  );
+  // Both begin with the few that are not over, by runs_expiry, and not with all that ever had a parent.
+  const selectWithOrphans = sqlite.query<{ id: string }, []>(
+    `SELECT DISTINCT c.parent_run_id AS id FROM runs c
+     WHERE c.expires_at_ms IS NOT NULL AND c.parent_run_id IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM runs p WHERE p.id = c.parent_run_id AND p.ended_at_ms IS NULL)`,
+  );
+  const selectWaitingParents = sqlite.query<{ id: string }, []>(
+    `SELECT id FROM runs p WHERE expires_at_ms IS NOT NULL AND status = 'requires_action'
+       AND EXISTS (SELECT 1 FROM runs c WHERE c.parent_run_id = p.id)`,
+  );
+
+  /** All runs below a run, deepest first. */
+  const below = (id: string) => selectBelow.all(id);
+
   /** The row of a run of this scope; another scope's run, or one of an agent that is not the viewer's, is not there. */
   function standing(viewer: Viewer, id: string): RunRow {
     const row = select.get(id, viewer.project_id, viewer.environment);
@@ -83,6 +108,21 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   /** Counted from 1: it is the next to begin. */
   const positionOf = ({ id, project_id, environment }: Scope & { id: string }): number =>
     countBefore.get(project_id, environment, id)!.n + 1;
+
+  /** Within a write: all runs below one that is about to be deleted, with their rows; throws while one is not over. */
+  function overBelow(viewer: Viewer, id: string): RunRow[] {
+    const rows = below(id).map((child) => select.get(child.id, viewer.project_id, viewer.environment)!);
+    if (!rows.every(({ status }) => isOver(status))) throw notTerminal();
+    return rows;
+  }
+
+  /** Throws for a run whose parent may not have read yet what came of it. */
+  function requireSettled(id: string): void {
+    const parent = journal.head(id)?.parent_run_id;
+    const head = parent ? journal.head(parent) : null;
+    if (head && !isOver(head.status))
+      throw new AppError("run_not_terminal", "The run that started it is not over: cancel that one first.");
+  }
 
   /** Within a write: deletes the journal of a run that is over, and leaves its summary. */
   function eraseTrace(row: RunRow): void {
@@ -135,6 +175,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     takeCleanStop: (): Promise<boolean> =>
       db.write(() => sqlite.run("DELETE FROM facts WHERE name = 'clean_stop'").changes > 0),
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
+    /** The run that a call started. */
+    childOf: (runId: string, callId: string): string | null => selectChild.get(runId, callId)?.id ?? null,
+    below: (id: string): string[] => below(id).map((run) => run.id),
+    unfinishedBelow: (id: string): string[] => below(id).flatMap((run) => (isOver(run.status) ? [] : [run.id])),
+    /** Runs that are over while one of theirs is not. */
+    withOrphans: (): string[] => selectWithOrphans.all().map(({ id }) => id),
+    /** Runs that wait for somebody and have started others. */
+    waitingParents: (): string[] => selectWaitingParents.all().map(({ id }) => id),
 
     /** Deletes what the journal tells of a run that is over; what was asked and what came of it stays. */
     async forgetTrace(scope: Viewer & Author, id: string): Promise<void> {
@@ -142,16 +190,20 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         const row = standing(scope, id);
         if (row.summary !== null) throw notFound();
         if (!isOver(row.status)) throw notTerminal();
+        // What an agent did for another one is a part of what that one did.
+        for (const child of overBelow(scope, id)) if (child.summary === null) eraseTrace(child);
         eraseTrace(row);
         noteDeleted(scope, { type: "trace", id: siblingId(id, "trace") }, row);
       });
     },
 
-    /** Deletes a run that is over, with its journal and what nobody else shares of its blobs. */
+    /** Deletes a run that is over and those below it, with their journals and what nobody else shares of their blobs. */
     async remove(scope: Viewer & Author, id: string): Promise<void> {
       await db.write(() => {
         const row = standing(scope, id);
         if (!isOver(row.status)) throw notTerminal();
+        requireSettled(id);
+        for (const child of overBelow(scope, id)) erase(child);
         erase(row);
         noteDeleted(scope, { type: "run", id }, row);
       });

@@ -22,7 +22,7 @@ interface Watch {
   readers: number;
 }
 
-type Listener = (runId: string) => void;
+type Listener = (runId: string, entries: readonly JournalEntry[]) => void;
 
 export type Watches = ReturnType<typeof createWatches>;
 
@@ -64,7 +64,7 @@ export function createWatches(now: () => number = Date.now) {
     }
     wake(watch);
     forget(runId, watch);
-    for (const listener of listeners) listener(runId);
+    for (const listener of listeners) listener(runId, entries);
   }
 
   function delta(runId: string, piece: Delta): void {

@@ -1,10 +1,10 @@
-import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
+import type { AgentSnapshot, ToolSnapshot } from "../../core/agent-snapshot.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Needs, RunEvent } from "../../core/run-event.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
-import { httpTool, tool } from "../run-bench.ts";
+import { agentTool, httpTool, tool } from "../run-bench.ts";
 import { type Bench, type Ledger, short, type Witness } from "./witness.ts";
 import { Found, type World } from "./world.ts";
 
@@ -20,15 +20,27 @@ interface Submission {
 }
 
 const url = "http://tools.invalid/";
+const safe = httpTool("safe", url, { idempotent: true });
+const once = httpTool("once", url);
+const look = tool("look");
+const sign = tool("sign", { approval: "always" });
+const delegate = agentTool("delegate", "agt_helper");
 const tools: ToolSnapshot[] = [
-  httpTool("safe", url, { idempotent: true }),
-  httpTool("once", url),
+  safe,
+  once,
   httpTool("again", url, { on_unknown: "retry" }),
   httpTool("tell", url, { on_unknown: "report" }),
   httpTool("gated", url, { approval: "always" }),
-  tool("look"),
-  tool("sign", { approval: "always" }),
+  look,
+  sign,
 ];
+const agentTools = [delegate, agentTool("entrust", "agt_deputy", { approval: "always" })];
+
+/** The agents that runs call, by id: one that asks for much, and one that calls others of its kind. */
+export const helpers: Record<string, Partial<AgentSnapshot>> = {
+  agt_helper: { tools: [safe, once, look, sign], max_turns: 3 },
+  agt_deputy: { tools: [look, delegate, agentTool("pass_on", "agt_deputy")], max_turns: 2 },
+};
 
 export type Clients = ReturnType<typeof createClients>;
 
@@ -53,7 +65,11 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
     };
     const run = { ...timeouts, on_concurrency_limit };
     try {
-      const { id } = await bench().start([], { tools: world.some(tools), agent, run });
+      const { id } = await bench().start([], {
+        tools: world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
+        agent,
+        run,
+      });
       acknowledged.add(id);
       if (!ledgers.has(id)) throw found(`${short(id)} was acknowledged and is not recorded (P1)`);
     } catch (error) {
@@ -108,9 +124,13 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
   /** A decision where an output is needed. */
   const wrong = (tool_call_id: string): ToolAnswer => ({ tool_call_id, decision: "reject", reason: mark() });
 
-  /** The answer to a call of another run, or to none that ever was. */
+  /** Whether a run is another one, or works for it. */
+  const isWithin = (id: string | null, root: string): boolean =>
+    id !== null && (id === root || isWithin(ledgers.get(id)?.state.run?.parent_run_id ?? null, root));
+
+  /** The answer to a call of a run that has nothing to do with this one, or to none that ever was. */
   function foreign({ id }: Ledger): ToolAnswer {
-    const others = [...ledgers.values()].filter((other) => other.id !== id && other.state.calls.length > 0);
+    const others = [...ledgers.values()].filter((other) => !isWithin(other.id, id) && other.state.calls.length > 0);
     const call = others.length > 0 ? world.pick(world.pick(others).state.calls).id : newId("tool_call");
     return { tool_call_id: call, output: mark() };
   }
@@ -122,9 +142,13 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
     return submission;
   }
 
+  /** What happened to a run and to all that work for it. */
+  const entriesWithin = (run: string) =>
+    [...ledgers.values()].filter(({ id }) => isWithin(id, run)).flatMap(({ entries }) => entries);
+
   /** How many of these answers stand in the journal, by the mark that each of them has. */
   function recorded({ run }: Submission, answers: readonly ToolAnswer[]): number {
-    const text = JSON.stringify(ledgers.get(run)!.entries.map(({ event }) => wordsOf(event)));
+    const text = JSON.stringify(entriesWithin(run).map(({ event }) => wordsOf(event)));
     return answers.filter(({ reason, output }) => text.includes(reason ?? (output as string))).length;
   }
 
@@ -159,9 +183,8 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
   const askedAgain = ({ run, answers }: Submission): boolean =>
     answers.some(
       ({ tool_call_id }) =>
-        ledgers
-          .get(run)!
-          .entries.filter(({ event }) => event.type === "tool.requested" && event.call.id === tool_call_id).length > 1,
+        entriesWithin(run).filter(({ event }) => event.type === "tool.requested" && event.call.id === tool_call_id)
+          .length > 1,
     );
 
   return {

@@ -4,7 +4,7 @@ import { isOver } from "../../core/run-state.ts";
 import type { Db } from "../../db/open.ts";
 import { createWriter } from "../../db/writer.ts";
 import { runBench } from "../run-bench.ts";
-import { createClients } from "./clients.ts";
+import { createClients, helpers } from "./clients.ts";
 import { reachOf } from "./reach.ts";
 import { createReaders } from "./readers.ts";
 import { takeOver } from "./take-over.ts";
@@ -73,6 +73,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
       slots,
       beat_ms: 20_000,
       look_ms: never_ms,
+      agents: helpers,
       now: world.now,
     });
     bench.watches.listen(witness.committed);

@@ -1,8 +1,9 @@
 import type { ModelRequest } from "../../core/model-call.ts";
 import type { Model, ModelError, ModelEvent, ModelUsage } from "../../models/port.ts";
 import { unknownUsage } from "../../models/port.ts";
-import type { Reach } from "../../worker/engine.ts";
-import type { RunTool, ToolOutcome } from "../../worker/run-tools.ts";
+import type { Reach } from "../../worker/reach.ts";
+import { runAgentTool } from "../../worker/tools/agent.ts";
+import type { Done, ToolContext } from "../../worker/tools/context.ts";
 import type { SimulatedThread } from "./threads.ts";
 import type { Witness } from "./witness.ts";
 import type { World } from "./world.ts";
@@ -23,14 +24,17 @@ export const reachOf =
         }
       },
     }),
-    tools:
-      ({ run_id, attempt }): RunTool =>
-      async (call, tool) => {
+    tools: ({ run_id, attempt }, ask) => ({
+      runTool: async (call, tool, signal) => {
         if (thread.dead) await never();
+        if (tool.agent) return runAgentTool(call, tool, { ask } as ToolContext, signal);
         witness.toolAsked(run_id, attempt, call, tool);
         await world.wait(`${thread.name}: tool ${tool.name}`, thread);
         return outcome(world);
       },
+      keepFile: () => Promise.reject(new Error("Nothing here makes a file.")),
+      close() {},
+    }),
   });
 
 const never = () => new Promise<never>(() => {});
@@ -78,7 +82,7 @@ function failed(message: string, retryable: boolean, isAborted = false): ModelEv
   return { type: "error", error, usage: unknownUsage };
 }
 
-const outcome = (world: World): ToolOutcome =>
+const outcome = (world: World): Done =>
   world.chance(0.8)
     ? { output: { done: true }, error: null, attempts: 1 }
     : { output: null, error: { code: "http_error", message: "It failed." }, attempts: 1 + world.int(3) };

@@ -1,6 +1,7 @@
 import type { Thread, ThreadFactory } from "../../runs/threads.ts";
-import { createEngine, type Reach } from "../../worker/engine.ts";
+import { createEngine } from "../../worker/engine.ts";
 import type { Notice, Order } from "../../worker/messages.ts";
+import type { Reach } from "../../worker/reach.ts";
 import type { Owner, World } from "./world.ts";
 
 /** A worker thread of the world: the real engine, with a temper. */

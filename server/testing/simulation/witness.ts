@@ -1,9 +1,20 @@
 import type { AgentSnapshot, ToolSnapshot } from "../../core/agent-snapshot.ts";
 import { equalJson } from "../../core/equal.ts";
+import { limits } from "../../core/limits.ts";
 import type { ModelRequest } from "../../core/model-call.ts";
 import { modelRequest } from "../../core/prompt.ts";
-import type { JournalEntry, RunEvent } from "../../core/run-event.ts";
-import { apply, fold, initialState, isOver, isResolved, type RunState, type ToolCall } from "../../core/run-state.ts";
+import type { JournalEntry, RunCreated, RunEvent } from "../../core/run-event.ts";
+import {
+  apply,
+  fold,
+  initialState,
+  isOver,
+  isResolved,
+  pendingCalls,
+  type RunState,
+  type ToolCall,
+} from "../../core/run-state.ts";
+import { addChildRun, type RunUsage } from "../../core/usage.ts";
 import type { runBench } from "../run-bench.ts";
 import { Found, type World } from "./world.ts";
 
@@ -56,11 +67,14 @@ export function createWitness(world: World, bench: () => Bench) {
     return fresh;
   }
 
-  /** Takes in what was committed: `apply` itself refuses a gap, and whatever follows the end (P6, P7). */
-  function committed(id: string): void {
+  /**
+   * Takes in what was committed, write by write: `apply` itself refuses a gap, and whatever follows the end (P6, P7).
+   * The journal may be ahead: a commit holds several writes, and what a run did in a later one says nothing of this one.
+   */
+  function committed(id: string, entries: readonly JournalEntry[]): void {
     const ledger = ledgerOf(id);
     const { stalls: before } = ledger.state; // The end of a run closes its steps first, which looks like progress.
-    for (const entry of bench().journal.read(id, ledger.state.seq)) {
+    for (const entry of entries) {
       world.note(`${short(id)} #${entry.seq} ${entry.event.type}${detail(entry.event)}`);
       judge(ledger, entry, before);
       try {
@@ -72,12 +86,13 @@ export function createWitness(world: World, bench: () => Bench) {
     }
     const { status, seq, attempt } = ledger.state;
     const head = bench().journal.head(id)!;
-    if (head.status !== status || head.seq !== seq || head.attempt !== attempt)
+    const isAhead = head.seq > seq;
+    if (!isAhead && (head.status !== status || head.seq !== seq || head.attempt !== attempt))
       throw found(`${short(id)}: the row says ${head.status} #${head.seq}, the journal ${status} #${seq}`);
     const { pool, scope } = bench();
-    const taken = pool.busy(scope);
-    if (taken > slots) throw found(`${taken} runs are driven, ${slots} may be`);
-    if (taken !== pool.driving()) throw found(`${taken} slots are taken, ${pool.driving()} runs are driven`);
+    const taken = depths.map((depth) => pool.busy(scope, depth));
+    if (taken.some((n) => n > slots)) throw found(`${taken} runs are driven, ${slots} may be at each depth`);
+    if (sum(taken) !== pool.driving()) throw found(`${taken} slots are taken, ${pool.driving()} runs are driven`);
   }
 
   function judge(ledger: Ledger, { at, event }: JournalEntry, stalls: number): void {
@@ -88,7 +103,11 @@ export function createWitness(world: World, bench: () => Bench) {
         if (beside.delete(id) && !event.clean && stalls === 2) throw wrong("blamed for a crash beside others (P9)");
         break;
       case "run.created":
-        if (!event.queued) judgeBegin(ledger, wrong);
+        if (event.parent_run_id !== null) judgeChild(event, wrong);
+        else if (!event.queued) judgeBegin(ledger, wrong);
+        break;
+      case "subagent.started":
+        if (ledgerOf(event.run_id).state.run?.parent_call_id !== event.tool_call_id) throw wrong("of another call");
         break;
       case "run.queued":
         if (event.queue_position !== queued().length + 1) throw wrong(`at ${event.queue_position} of the queue`);
@@ -135,9 +154,35 @@ export function createWitness(world: World, bench: () => Bench) {
     const waiting = queued();
     const isNext = waiting[0]?.id === id;
     if (state.status === "queued" && !isNext) throw wrong(`before ${short(waiting[0]!.id)}, which came first`);
-    const others = [...ledgers.values()].filter((other) => other.id !== id && other.state.status === "in_progress");
+    const others = [...ledgers.values()].filter(
+      (other) => other.id !== id && other.state.status === "in_progress" && other.state.run!.parent_run_id === null,
+    );
     const before = others.length + (isNext ? 0 : waiting.length);
     if (before >= slots) throw wrong(`while ${before} are in progress or wait for it, of ${slots}`);
+  }
+
+  /** One run for each call of an agent, for a parent that is at work. */
+  function judgeChild({ run_id, parent_run_id, parent_call_id, depth }: RunCreated, wrong: (what: string) => Found) {
+    const parent = ledgerOf(parent_run_id!).state;
+    if (parent.status !== "in_progress") throw wrong(`its parent is ${parent.status}`);
+    if (depth !== (parent.run!.depth ?? 0) + 1 || depth > limits.agent_depth) throw wrong(`at depth ${depth}`);
+    for (const { id, state } of ledgers.values())
+      if (id !== run_id && state.run?.parent_call_id === parent_call_id) throw wrong("the second one of its call (P3)");
+  }
+
+  /** Nobody is at work: who waits for a child waits for what that one waits for, and nobody works for a run that is over. */
+  function judgeTree({ id, state }: Ledger): void {
+    if (bench().service.owes(id)) return;
+    const { parent_run_id } = state.run!;
+    const parent = parent_run_id === null ? null : ledgerOf(parent_run_id);
+    if (parent && isOver(parent.state.status) && !isOver(state.status))
+      throw found(`${short(id)}: is ${state.status}, its parent ${parent.state.status}`);
+    if (state.status !== "requires_action") return;
+    for (const { child } of pendingCalls(state)) {
+      const asks = (child && ledgerOf(child.run_id).state.required_action?.submit_tool_outputs.tool_calls) ?? [];
+      if (child?.waits_for.map((call) => call.id).join() !== asks.map((call) => call.id).join() && child)
+        throw found(`${short(id)}: does not know what ${short(child.run_id)} asks for`);
+    }
   }
 
   /** The loop's state, as the model sees it, is the fold of the journal; and one start is one request. */
@@ -183,9 +228,21 @@ export function createWitness(world: World, bench: () => Bench) {
 
   /** Nobody is at work: each run that is in progress waits for something that will come. */
   function idle(): void {
-    for (const { id, state } of ledgers.values())
+    for (const ledger of ledgers.values()) {
+      const { id, state } = ledger;
       if (state.status === "in_progress" && !bench().pool.minds(id))
         throw found(`${short(id)}: in progress, and nobody goes on with it (P2)`);
+      judgeTree(ledger);
+    }
+  }
+
+  /** What a run has cost by its own steps, and by the ends of those that it started. */
+  function spent(id: string): RunUsage {
+    const own = ledgerOf(id).entries.map((entry) =>
+      entry.event.type === "tool.completed" ? { ...entry, event: { ...entry.event, usage: undefined } } : entry,
+    );
+    const children = [...ledgers.values()].filter(({ state }) => state.run!.parent_run_id === id);
+    return children.reduce((sum, { state }) => addChildRun(sum, state.usage), fold(own).usage);
   }
 
   /** What must hold when everybody has come to rest. */
@@ -195,11 +252,12 @@ export function createWitness(world: World, bench: () => Bench) {
       if (!equalJson(fold(bench().journal.read(id)), state)) throw found(`${short(id)}: another fold, another state`);
       if (state.calls.some((call) => !isResolved(call))) throw found(`${short(id)}: a call has no end`);
       if (entries.length !== state.seq) throw found(`${short(id)}: ${entries.length} entries, seq ${state.seq}`);
+      if (!equalJson(spent(id), state.usage)) throw found(`${short(id)}: does not count what those below it have cost`);
     }
     const count = (sql: string) => bench().db.sqlite.query<{ n: number }, []>(sql).get()!.n;
     const left = {
       driven: bench().pool.driving(),
-      "of the slots": bench().pool.busy(bench().scope),
+      "of the slots": sum(depths.map((depth) => bench().pool.busy(bench().scope, depth))),
       "in progress": bench().runs.inProgress(bench().scope),
       "waiting for somebody": count("SELECT count(*) AS n FROM pending_calls"),
       watched: bench().watches.size(),
@@ -229,6 +287,9 @@ const asksInVain = ({ messages, calls }: RunState): boolean =>
   messages
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
+
+const depths = Array.from({ length: limits.agent_depth + 1 }, (_, depth) => depth);
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
 /** How many runs may be driven at once, so that some have to wait for others. */
 export const slots = 2;

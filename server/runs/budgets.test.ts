@@ -1,0 +1,316 @@
+import { describe, expect, test } from "bun:test";
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { isOver } from "../core/run-state.ts";
+import { startChatServer } from "../testing/model-server.ts";
+import { agentTool, runBench, tool } from "../testing/run-bench.ts";
+import { testActor } from "../testing/test-actor.ts";
+import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+
+const price = { input: 10, cached_input: 10, output: 100, context_window: null };
+const model = "openai_compatible/stub/priced";
+
+async function openPriced(environment: Record<string, string>): Promise<{ server: TestApp; client: Client }> {
+  const server = testApp({ environment });
+  await server.prices.set(model, price, testActor);
+  return { server, client: await server.client() };
+}
+
+const agentOf = async (client: Client, more: object = {}): Promise<string> =>
+  (await client.post("/v1/agents", { name: "a", instructions: "", model, ...more })).body.id;
+
+const run = async (client: Client, agent_id: string, more: object = {}) =>
+  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go.", ...more })).body;
+
+describe("the budget of POST /v1/runs", () => {
+  test.each([
+    [{}],
+    [null],
+    [{ max_cost_usd: 0 }],
+    [{ max_total_tokens: 1.5 }],
+    [{ max_tool_calls: -1 }],
+    [{ max_wall_ms: "5" }],
+    [{ max_days: 1 }],
+  ])("is refused as %j", async (budget) => {
+    await using server = testApp();
+    const client = await server.client();
+    const agent_id = await agentOf(client, { model: "test/echo" });
+    const { status, body } = await client.post("/v1/runs", { agent_id, input: "Hi", budget });
+    expect([status, body.error.param]).toMatchObject([400, expect.stringMatching(/^budget/)]);
+  });
+
+  test("is shown with its run, null where there is none", async () => {
+    await using server = testApp();
+    const client = await server.client();
+    const agent_id = await agentOf(client, { model: "test/echo" });
+    const budget = { max_total_tokens: 5000, max_wall_ms: 60_000 };
+    const bounded = await run(client, agent_id, { budget });
+    expect([bounded.status, bounded.budget]).toEqual(["completed", budget]);
+    expect((await run(client, agent_id)).budget).toBeNull();
+  });
+
+  test("of an agent is that of its runs, until it is taken back", async () => {
+    await using server = testApp();
+    const client = await server.client();
+    const budget = { max_total_tokens: 50 };
+    const agent_id = await agentOf(client, { model: "test/echo", budget });
+    expect(await run(client, agent_id)).toMatchObject({ budget, status: "failed", error: { code: "budget_exceeded" } });
+    await client.patch(`/v1/agents/${agent_id}`, { budget: null });
+    expect(await run(client, agent_id)).toMatchObject({ budget: null, status: "completed" });
+  });
+
+  test("binds together with the agent's: limit by limit the lower one", async () => {
+    using bench = runBench();
+    const { budget } = await bench.start([{ text: "Hi." }], {
+      agent: { budget: { max_total_tokens: 5000, max_tool_calls: 3 } },
+      run: { budget: { max_total_tokens: 9000, max_tool_calls: 2, max_cost_usd: 1 } },
+    });
+    expect(budget).toEqual({ max_total_tokens: 5000, max_tool_calls: 2, max_cost_usd: 1 });
+  });
+});
+
+describe("what a run costs", () => {
+  test("is counted at the price that it began with, and bounded by its budget", async () => {
+    await using chat = startChatServer((_, index) => ({
+      ...(index % 2 === 0 ? { calls: ["look"] } : { text: "Seen." }),
+      ...{ prompt_tokens: 100, completion_tokens: 10 },
+    }));
+    const { server, client } = await openPriced(chat.environment);
+    await using _ = server;
+    const { body: look } = await client.post("/v1/tools", { name: "look", type: "client" });
+    const agent_id = await agentOf(client, { tools: [look.id] });
+    const waiting = await run(client, agent_id, { budget: { max_cost_usd: 1 } });
+    await server.prices.set(model, { ...price, input: 20 }, testActor);
+    expect(await goOn(client, waiting)).toMatchObject({ status: "completed", usage: { cost_usd: 0.004 } });
+    expect((await run(client, agent_id)).usage.cost_usd).toBe(0.003);
+    const refused = await run(client, agent_id, { budget: { max_cost_usd: 0.000001 } });
+    expect(refused).toMatchObject({ status: "failed", error: { code: "budget_exceeded" }, usage: { model_calls: 0 } });
+    const { steps } = (await client.get(`/v1/traces/${refused.trace_id}`)).body;
+    expect(steps).toMatchObject([{ type: "model_call", status: "failed", error: { code: "budget_exceeded" } }]);
+    expect(chat.requests.map(({ max_tokens }) => max_tokens! > 0 || max_tokens)).toEqual([true, true, undefined]);
+  });
+
+  test("cannot be bounded where nobody knows the price, unless the project lets its tokens alone count", async () => {
+    await using chat = startChatServer(() => ({ text: "Hi.", prompt_tokens: 5, completion_tokens: 5 }));
+    const server = testApp({ environment: chat.environment });
+    await using _ = server;
+    const client = await server.client();
+    const agent_id = await agentOf(client);
+    const budget = { max_cost_usd: 1 };
+    expect(await run(client, agent_id, { budget })).toMatchObject({ error: { code: "budget_exceeded" } });
+    await server.projects.changeSettings(client.scope.project_id, { unknown_price: "allow" });
+    const allowed = await run(client, agent_id, { budget });
+    expect(allowed).toMatchObject({ status: "completed", usage: { cost_usd: null, total_tokens: 10 } });
+  });
+});
+
+/** The run once it is over, after an answer to what it asked for. */
+async function goOn(client: Client, { id, required_action }: Answer["body"]): Promise<Answer["body"]> {
+  const tool_outputs = [{ tool_call_id: required_action.submit_tool_outputs.tool_calls[0].id, output: 1 }];
+  await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs, stream: true });
+  return (await client.get(`/v1/runs/${id}`)).body;
+}
+
+describe("the day's budget", () => {
+  const settings = (tokens: number) => ({ budget_per_day: { max_total_tokens: tokens } });
+
+  test("is never passed by runs that begin at once: who finds it reserved waits until it is free", async () => {
+    let [inside, most] = [0, 0];
+    await using chat = startChatServer(async (body) => {
+      most = Math.max(most, ++inside);
+      await new Promise(setImmediate);
+      inside--;
+      return { text: "Hi.", prompt_tokens: 20, completion_tokens: Math.min(30, body.max_tokens!) };
+    });
+    const { server, client } = await openPriced(chat.environment);
+    await using _ = server;
+    await server.projects.changeSettings(client.scope.project_id, settings(420));
+    const agent_id = await agentOf(client, { model_settings: { max_output_tokens: 100 } });
+    const all = await Promise.all(Array.from({ length: 12 }, () => run(client, agent_id)));
+    const codes = all.map(({ status, error }) => error?.code ?? status);
+    expect(new Set(codes)).toEqual(new Set(["completed", "budget_exceeded"]));
+    const { totals } = (await client.get("/v1/usage")).body;
+    expect(totals.total_tokens).toBe(50 * chat.requests.length);
+    expect(totals.total_tokens).toBeLessThanOrEqual(420);
+    // 420 hold two calls at once of some 130 tokens each, and a third no more; what they leave is for the next.
+    expect(chat.requests.length).toBeGreaterThan(3);
+    expect(most).toBeGreaterThan(1);
+    expect(all.find(({ error }) => error)!.error).toMatchObject({
+      retryable: true,
+      message: expect.stringContaining("next day begins"),
+    });
+  });
+
+  test("holds from the next model call when it is set while one is made", async () => {
+    let set = async () => {};
+    await using chat = startChatServer(async () => {
+      await set();
+      return { calls: ["nothing"], prompt_tokens: 20, completion_tokens: 30 };
+    });
+    const { server, client } = await openPriced(chat.environment);
+    await using _ = server;
+    set = () => server.projects.changeSettings(client.scope.project_id, settings(60));
+    const { error } = await run(client, await agentOf(client));
+    expect([error.code, chat.requests.length]).toEqual(["budget_exceeded", 1]);
+  });
+
+  test("holds for a run that waited while it was set", async () => {
+    await using chat = startChatServer(() => ({ calls: ["look"], prompt_tokens: 20, completion_tokens: 30 }));
+    const { server, client } = await openPriced(chat.environment);
+    await using _ = server;
+    const { body: look } = await client.post("/v1/tools", { name: "look", type: "client" });
+    const agent_id = await agentOf(client, { tools: [look.id] });
+    const waiting = await run(client, agent_id);
+    await server.projects.changeSettings(client.scope.project_id, settings(60));
+    expect(await goOn(client, waiting)).toMatchObject({ error: { code: "budget_exceeded" } });
+    expect(chat.requests).toHaveLength(1);
+  });
+
+  test.each(["cancel", "timeout"])("is free again after a %s, and whoever waited for it goes on", async (end) => {
+    const hold = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    await using chat = startChatServer(async (_, index) => {
+      if (index > 0) return { text: "Hi.", prompt_tokens: 20, completion_tokens: 30 };
+      began.resolve();
+      await hold.promise;
+      return { text: "", prompt_tokens: 0, completion_tokens: 0 };
+    });
+    const { server, client } = await openPriced(chat.environment);
+    await using _ = server;
+    await server.projects.changeSettings(client.scope.project_id, settings(300));
+    const agent_id = await agentOf(client, { model_settings: { max_output_tokens: 200 } });
+    const more = end === "timeout" ? { timeout_ms: 100 } : {};
+    const first = (await client.post("/v1/runs", { agent_id, input: "Go.", ...more })).body;
+    await began.promise;
+    const second = run(client, agent_id);
+    if (end === "cancel") await client.post(`/v1/runs/${first.id}/cancel`, {});
+    expect((await second).status).toBe("completed");
+    hold.resolve();
+  });
+
+  test("is not waited for by a run that was cancelled meanwhile", async () => {
+    const hold = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    await using chat = startChatServer(async () => {
+      began.resolve();
+      await hold.promise;
+      return { text: "Hi.", prompt_tokens: 20, completion_tokens: 30 };
+    });
+    const { server, client } = await openPriced(chat.environment);
+    await using _ = server;
+    await server.projects.changeSettings(client.scope.project_id, settings(400));
+    const agent_id = await agentOf(client, { model_settings: { max_output_tokens: 200 } });
+    const first = run(client, agent_id);
+    await began.promise;
+    const { body: second } = await client.post("/v1/runs", { agent_id, input: "Go." });
+    await client.post(`/v1/runs/${second.id}/cancel`, {});
+    hold.resolve();
+    expect((await first).status).toBe("completed");
+    expect((await run(client, agent_id)).status).toBe("completed");
+    expect(chat.requests).toHaveLength(2);
+  });
+});
+
+describe("the wall time of a run", () => {
+  const waits = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }];
+  const failedOf = async (bench: ReturnType<typeof runBench>, id: string) => {
+    const { event } = await bench.until(id, (entry) => entry.event.type === "run.failed");
+    return event;
+  };
+
+  test("ends a model call that is under way, and what it said is the output", async () => {
+    using bench = runBench();
+    const { id } = await bench.start([{ text: "word ".repeat(1000), delta_ms: 2 }], {
+      run: { budget: { max_wall_ms: 30 } },
+    });
+    const { status, error, output } = await bench.settled(id);
+    expect([status, error!.code, error!.message]).toEqual([
+      "failed",
+      "budget_exceeded",
+      "budget.max_wall_ms: The run has taken its 30 ms.",
+    ]);
+    expect(output).toStartWith("word ");
+    expect(bench.pool.driving()).toBe(0);
+  });
+
+  test("goes on while somebody is waited for", async () => {
+    using bench = runBench();
+    const { id } = await bench.start(waits, { tools: [tool("look")], run: { budget: { max_wall_ms: 20 } } });
+    expect(await failedOf(bench, id)).toMatchObject({ error: { code: "budget_exceeded" } });
+  });
+
+  test("does not begin in the queue", async () => {
+    let at = Date.UTC(2026, 0, 1);
+    using bench = runBench({ now: () => at, slots: 1 });
+    const first = await bench.start(waits, { tools: [tool("look")], agent: { model: "test/timeout" } });
+    const { id } = await bench.start([{ ...waits[0], delay_ms: 20 }, waits[1]!], {
+      ...{ tools: [tool("look")] },
+      run: { budget: { max_wall_ms: 60_000 }, on_concurrency_limit: "queue" },
+    });
+    expect(bench.runs.expiry(id)).toBeNull();
+    at += 3_600_000;
+    await bench.service.cancel(bench.scope, first.id, null);
+    for (const type of ["run.started", "run.requires_action"]) {
+      await bench.until(id, ({ event }) => event.type === type);
+      expect(bench.runs.expiry(id)).toBe(at + 60_000);
+    }
+    const { required_action } = bench.runs.get(bench.scope, id);
+    const [call] = required_action!.submit_tool_outputs.tool_calls;
+    const began = at;
+    at += 10_000;
+    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    const resumed = bench.journal.read(id).find(({ event }) => event.type === "run.resumed");
+    expect(resumed!.at - began).toBe(10_000);
+    expect((await bench.settled(id)).status).toBe("completed");
+  });
+
+  test("is what is left of it after a wait, and the error says which of the deadlines came", async () => {
+    let at = Date.UTC(2026, 0, 1);
+    using bench = runBench({ now: () => at });
+    const begun = at;
+    const look = tool("look");
+    const starts = (run: object) => bench.start([waits[0]!, waits[0]!, waits[1]!], { tools: [look], run });
+    const wall = await starts({ timeout_ms: 50_000, budget: { max_wall_ms: 60_000 } });
+    const { required_action } = await bench.settled(wall.id);
+    expect(bench.runs.expiry(wall.id)).toBe(begun + 60_000);
+    at += 30_000;
+    const [call] = required_action!.submit_tool_outputs.tool_calls;
+    await bench.service.submit(bench.scope, wall.id, [{ tool_call_id: call!.id, output: 1 }]);
+    expect(bench.runs.expiry(wall.id)).toBe(begun + 60_000);
+    const tight = await bench.start([{ text: "word ".repeat(1000), delta_ms: 2 }], {
+      run: { timeout_ms: 20, budget: { max_wall_ms: 60_000 } },
+    });
+    expect(await failedOf(bench, tight.id)).toMatchObject({ error: { code: "run_timeout" } });
+  });
+});
+
+describe("a child run", () => {
+  const agent = (more: Partial<AgentSnapshot>): Partial<AgentSnapshot> => ({ name: "Helper", ...more });
+  const calling = [{ tool_calls: [{ name: "helper", arguments: { input: "Do it." } }] }, { text: "Done." }];
+  const helper = agentTool("helper", "agt_helper");
+
+  test("gets no more than what is left of its parent's budget, and has the price of its own model", async () => {
+    using bench = runBench({ agents: { agt_helper: agent({ settings: { script: [{ text: "Hi." }] } }) } });
+    const budget = { max_total_tokens: 10_000, max_tool_calls: 4, max_wall_ms: 60_000 };
+    const { id } = await bench.start(calling, { tools: [helper], run: { budget, timeout_ms: 3_600_000 } });
+    const parent = await bench.settled(id);
+    const child = bench.runs.get(bench.scope, parent.tool_calls[0]!.subagent_run_id!);
+    expect([parent.status, child.status]).toEqual(["completed", "completed"]);
+    const { max_total_tokens, max_tool_calls, max_wall_ms } = child.budget!;
+    expect(max_tool_calls).toBe(3);
+    expect(max_total_tokens!).toBeLessThan(10_000);
+    expect(max_wall_ms!).toBeGreaterThan(50_000);
+    expect(max_wall_ms!).toBeLessThanOrEqual(60_000);
+    const [created] = bench.journal.read(child.id);
+    expect(created!.event).toMatchObject({ price: { source: "built_in" } });
+  });
+
+  test("of a parent that has nothing left is not a way round its budget", async () => {
+    const looping = { settings: { script: Array(9).fill({ tool_calls: [{ name: "look", arguments: {} }] }) } };
+    using bench = runBench({ agents: { agt_helper: agent({ ...looping, tools: [tool("look")] }) } });
+    const { id } = await bench.start(calling, { tools: [helper], run: { budget: { max_tool_calls: 1 } } });
+    const parent = await bench.settled(id);
+    expect(isOver(parent.status)).toBe(true);
+    const child = bench.runs.get(bench.scope, parent.tool_calls[0]!.subagent_run_id!);
+    expect(child).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
+  });
+});

@@ -1,0 +1,327 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { childBudget } from "../core/child-budget.ts";
+import { childEvents } from "../core/child-events.ts";
+import type { ChildUsages } from "../core/conclude.ts";
+import { AppError } from "../core/errors.ts";
+import { cancelError } from "../core/frames.ts";
+import { decidedEvents } from "../core/guardrail-event.ts";
+import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import type { ModelPrice } from "../core/price.ts";
+import type { JournalEntry, RequiredCall, RunCreated, RunEvent, ToolError } from "../core/run-event.ts";
+import { fold, initialState, isOver, pendingCalls, type RunState } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import { unknownRunUsage } from "../core/usage.ts";
+import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
+import { withFollowUp } from "../worker/follow-up.ts";
+import type { ChildOrder, ChildStanding } from "../worker/messages.ts";
+import type { Pool } from "./pool.ts";
+import { screenInput } from "./screening.ts";
+import type { RunStore } from "./store.ts";
+import { unlessDamaged } from "./unless-damaged.ts";
+import type { Watches } from "./watch.ts";
+
+type Over = Extract<ChildStanding, { is: "over" }>;
+type Started = { run_id: string } | { refused: ToolError };
+
+// Storage that refused a write (a full disk) is asked again at this pace.
+const again_ms = 1000;
+
+export type Children = ReturnType<typeof createChildren>;
+
+/**
+ * Runs that calls of other runs start. Their rows say who belongs to whom; whatever a parent has to know of a child is
+ * read from where the child stands now, so that nothing that was missed stays missed.
+ */
+export function createChildren({
+  journal,
+  watches,
+  pool,
+  runs,
+  snapshot,
+  insertOrphan,
+  priceOf,
+  now,
+}: {
+  journal: Journal;
+  watches: Watches;
+  pool: Pool;
+  runs: RunStore;
+  /** The agent as a run would pin it now; throws for what is not there, or not available. */
+  snapshot(scope: Scope, agentId: string): Promise<AgentSnapshot>;
+  /** Within a write: the end of a run whose parent is over. */
+  insertOrphan(runId: string): JournalEntry[];
+  /** What a model costs now, by its full name; null when nobody knows. */
+  priceOf(model: string): ModelPrice | null;
+  now: () => number;
+}) {
+  /** Loops that wait for a run, by its id. */
+  const waiters = new Map<string, Set<(standing: ChildStanding) => void>>();
+  // What is to be written as soon as the storage takes it.
+  const owed = new Set<string>();
+  let stopped = false;
+  const unlisten = watches.listen(heard);
+
+  /** Starts the child run of a call, or finds the one that was started: a crash may have come before its parent noted it. */
+  async function start(parent: RunHead, order: ChildOrder): Promise<Started> {
+    const known = runs.childOf(parent.run_id, order.tool_call_id);
+    if (known !== null) return { run_id: known };
+    if (parent.depth >= limits.agent_depth)
+      return refusal("agent_depth_exceeded", `Agents call agents at most ${limits.agent_depth} deep.`);
+    const agent = await pick(parent, order.agent_id);
+    if ("refused" in agent) return agent;
+    const { input, findings } = await screenInput(agent, order.input);
+    const run = pinned(fold(journal.read(parent.run_id)), { ...order, input }, agent);
+    return begin(parent, order, agent, run, decidedEvents(findings, 0, 0));
+  }
+
+  /** Whom the creator's key may use does not matter here: it may use the parent, and the parent has this tool. */
+  async function pick(
+    { project_id, environment }: Scope,
+    agentId: string,
+  ): Promise<AgentSnapshot | { refused: ToolError }> {
+    try {
+      return await snapshot({ project_id, environment }, agentId);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.code === "resource_not_found") return refusal("agent_not_found", "The agent of this tool was deleted.");
+      return refusal(error.code, error.message);
+    }
+  }
+
+  function pinned(parent: RunState, { tool_call_id, input, budget }: ChildOrder, agent: AgentSnapshot): RunCreated {
+    const run = parent.run!;
+    const left_ms = Math.max(1, (runs.expiry(run.run_id) ?? now()) - now());
+    const own = budget ?? agent.budget;
+    return childRun(run, agent, {
+      run_id: newId("run", now()),
+      agent_hash: journal.hashOf(agent),
+      input,
+      parent_call_id: tool_call_id,
+      timeout_ms: Math.min(limits.run_timeout_ms, left_ms),
+      budget: childBudget(parent, own, Math.max(0, now() - parent.started_at!)),
+      price: priceOf(agent.model),
+    });
+  }
+
+  async function begin(
+    parent: RunHead,
+    order: ChildOrder,
+    agent: AgentSnapshot,
+    run: RunCreated,
+    decided: RunEvent[],
+  ): Promise<Started> {
+    const { run_id } = run;
+    let known: string | null = null;
+    const entries = await journal.commit(run_id, () => {
+      // Two loops may ask at once, one of which does not know yet that it was given up.
+      known = runs.childOf(parent.run_id, order.tool_call_id);
+      if (known !== null) return [];
+      const head = journal.head(parent.run_id);
+      if (head?.status !== "in_progress" || head.attempt !== parent.attempt) throw new AppendRefused("Nobody waits.");
+      const inserted = journal.insert(
+        run_id,
+        withFollowUp(initialState, [{ type: "run.created", ...run }, ...decided], agent, now()),
+      );
+      journal.pin(parent, run_id, agent);
+      return inserted;
+    });
+    if (known !== null) return { run_id: known };
+    pool.start(run_id, { history: entries, agent });
+    return { run_id };
+  }
+
+  /** Answers when a child is over or waits for somebody; whoever has stopped waiting in between is told in vain. */
+  function standing(runId: string): ChildStanding | Promise<ChildStanding> {
+    const standing = standingOf(runId);
+    if (standing) return standing;
+    const { promise, resolve } = Promise.withResolvers<ChildStanding>();
+    waiters.set(runId, (waiters.get(runId) ?? new Set()).add(resolve));
+    return promise;
+  }
+
+  /** Null while it works. The newest entry alone says so: the record before it may be damaged, or deleted. */
+  function standingOf(runId: string): ChildStanding | null {
+    const head = journal.head(runId);
+    if (head?.status === "in_progress") return null;
+    if (!head) return lost;
+    try {
+      const [newest] = journal.read(runId, head.seq - 1, 1);
+      if (newest) return standingAfter(runId, newest.event);
+      const { output, output_json, error, usage } = runs.read(runs.standing(head, runId));
+      return { is: "over", output, output_json, error, usage };
+    } catch {
+      return lost;
+    }
+  }
+
+  function waitsFor(runId: string): RequiredCall[] {
+    const standing = standingOf(runId);
+    return standing?.is === "waiting" ? standing.calls : [];
+  }
+
+  function heard(runId: string, entries: readonly JournalEntry[]): void {
+    const told = entries.findLast(({ event }) => turns.has(event.type));
+    if (!told) return;
+    const { event } = told;
+    const head = journal.head(runId);
+    tellWaiters(runId);
+    if (head?.parent_run_id) settle(head.parent_run_id);
+    if (head && isOver(head.status)) endBelow(runId);
+    else if (event.type === "run.requires_action" && event.required_action.submit_tool_outputs.tool_calls.some(ofChild))
+      settle(runId); // What it was told of its children may be past by now.
+  }
+
+  function tellWaiters(runId: string): void {
+    const waiting = waiters.get(runId);
+    const standing = waiting ? standingOf(runId) : null;
+    if (!standing) return;
+    waiters.delete(runId);
+    for (const resolve of waiting!) resolve(standing);
+  }
+
+  /** Has a run that waits go on, or wait for something else, by where its children stand now. */
+  function settle(runId: string): void {
+    if (journal.head(runId)?.status !== "requires_action") return;
+    write(runId, async () => {
+      const entries = await journal.commit(runId, () => insertNotes(runId));
+      if (entries.length > 0) pool.start(runId);
+    });
+  }
+
+  /** Ends what works for a run that is over, and for those below it. */
+  function endBelow(runId: string): void {
+    for (const id of runs.unfinishedBelow(runId))
+      write(id, async () => {
+        await journal.commit(id, () => insertOrphan(id));
+        pool.abort(id);
+      });
+  }
+
+  function write(id: string, work: () => Promise<void>): void {
+    owed.add(id);
+    work().then(
+      () => owed.delete(id),
+      async (error) => {
+        if (stopped || (await pool.giveUp(id, error))) owed.delete(id);
+        else setTimeout(() => !stopped && write(id, work), again_ms);
+      },
+    );
+  }
+
+  /** Within a write: what a run notes of its children. */
+  function insertNotes(runId: string): JournalEntry[] {
+    if (journal.head(runId)?.status !== "requires_action") return [];
+    return journal.insert(runId, childEvents(fold(journal.read(runId)), waitsFor, now()));
+  }
+
+  return {
+    start,
+    standing,
+    /** Within a write: what those above a run note of where it now stands. */
+    insertAbove(runId: string): Inserted[] {
+      const all: Inserted[] = [];
+      for (let id = journal.head(runId)?.parent_run_id; id; id = journal.head(id)?.parent_run_id) {
+        const above = id;
+        const entries = unlessDamaged(() => insertNotes(above)) ?? [];
+        if (entries.length === 0) break; // Nothing changed for those above it either.
+        all.push([above, entries]);
+      }
+      return all;
+    },
+    /** What the children of calls that are still open have cost, as far as these are over. */
+    usagesOf: (state: RunState): ChildUsages =>
+      new Map(
+        pendingCalls(state).flatMap(({ id, child }) => {
+          // The run may have been started, and its parent's loop have had no time to note it.
+          const run_id = child?.run_id ?? runs.childOf(state.run!.run_id, id);
+          const standing = run_id === null ? null : standingOf(run_id);
+          return standing?.is === "over" ? [[id, standing.usage] as const] : [];
+        }),
+      ),
+    /** At boot, before anybody is driven: ends runs whose parent has ended. */
+    endOrphans(): void {
+      for (const id of runs.withOrphans()) endBelow(id);
+    },
+    /** At boot: a child may have moved on just before the process ended. */
+    settleAll(): void {
+      for (const id of runs.waitingParents()) settle(id);
+    },
+    /** For tests: whether the storage has not taken yet what a run has to note. */
+    owes: (runId: string): boolean => owed.has(runId),
+    stop(): void {
+      stopped = true;
+      unlisten();
+    },
+  };
+}
+
+const refusal = (code: string, message: string): { refused: ToolError } => ({ refused: { code, message } });
+
+/** After these a run stands elsewhere for whoever waits for it. */
+const turns = new Set<RunEvent["type"]>([
+  "run.requires_action",
+  "run.resumed",
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+]);
+
+const ofChild = ({ run_id }: RequiredCall): boolean => run_id !== undefined;
+
+function standingAfter(runId: string, event: RunEvent): ChildStanding | null {
+  switch (event.type) {
+    case "run.requires_action": {
+      const { tool_calls } = event.required_action.submit_tool_outputs;
+      return { is: "waiting", calls: tool_calls.map((call) => ({ ...call, run_id: call.run_id ?? runId })) };
+    }
+    case "run.completed":
+      return { is: "over", output: event.output, output_json: event.output_json, error: null, usage: event.usage };
+    case "run.failed":
+      return { is: "over", output: event.output, output_json: null, error: event.error, usage: event.usage };
+    case "run.cancelled": {
+      const { output, usage } = event;
+      return { is: "over", output, output_json: null, error: cancelError(event.reason), usage };
+    }
+    default:
+      return null;
+  }
+}
+
+const lost: Over = {
+  is: "over",
+  output: null,
+  output_json: null,
+  error: {
+    type: "run_error",
+    code: "internal_error",
+    message: "The record of the agent's run is gone.",
+    step_index: null,
+    retryable: false,
+  },
+  usage: unknownRunUsage,
+};
+
+type Own = Pick<RunCreated, "run_id" | "agent_hash" | "input" | "parent_call_id" | "timeout_ms" | "budget" | "price">;
+
+/** A run of its own, that belongs to whom and to what its parent belongs. */
+const childRun = (parent: RunCreated, agent: AgentSnapshot, own: Own): RunCreated => ({
+  ...own,
+  project_id: parent.project_id,
+  environment: parent.environment,
+  agent_id: agent.id,
+  agent_version: agent.version,
+  model: agent.model,
+  message_id: newId("message"),
+  max_turns: agent.max_turns,
+  action_timeout_ms: parent.action_timeout_ms,
+  on_disconnect: "continue",
+  thread_id: null,
+  session_id: parent.session_id,
+  user_id: parent.user_id,
+  file_ids: [],
+  parent_run_id: parent.run_id,
+  depth: (parent.depth ?? 0) + 1,
+  metadata: parent.metadata,
+  request_id: parent.request_id,
+});
