@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
 import { type EventStream, type Frame, openStream } from "./event-stream.ts";
+import { proxyCanary } from "./proxy-canary.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that no type of this suite promises.
 export type Json = any;
@@ -57,7 +58,7 @@ export async function startRunnel({
   const log = join(folder, "log");
   const env = cleanEnvironment(environment);
   const serve = (more = environment) =>
-    startProcess({ program, cwd, env: cleanEnvironment(more), log, dataDir, flags });
+    startProcess({ program, cwd, env: cleanEnvironment({ ...proxyCanary.environment, ...more }), log, dataDir, flags });
 
   let running = await serve();
   const keys: { test: string; live: string } = readKeys(running.line);
@@ -137,6 +138,7 @@ export async function startRunnel({
     async [Symbol.asyncDispose]() {
       await kill9();
       rmSync(folder, { recursive: true, force: true });
+      proxyCanary.expectSilence();
     },
   };
 }

@@ -11,8 +11,9 @@ test("200 kills during 300 runs lose nothing, repeat nothing that was completed,
   expect({ seed, faults: faults.slice(0, 20) }).toEqual({ seed, faults: [] });
   expect(figures).toMatchObject({ kills: 200, acknowledged: 300 });
   // A storm that hit nothing would pass as well.
-  const { model_calls_again, keys_again, unknown_asked, unknown_reported } = figures;
-  for (const hits of [model_calls_again, keys_again, unknown_asked, unknown_reported]) expect(hits).toBeGreaterThan(10);
+  const { model_calls_again, keys_again, unknown_asked, unknown_reported, events_refused } = figures;
+  for (const hits of [model_calls_again, keys_again, unknown_asked, unknown_reported, events_refused])
+    expect(hits).toBeGreaterThan(10);
 }, 240_000);
 
 test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(

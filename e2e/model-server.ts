@@ -18,7 +18,7 @@ export const wordsOf = (count: number): string =>
 
 /**
  * An OpenAI-compatible model on loopback. Its name says how it behaves:
- * `words-<count>-<ms>` writes words with a pause before each; `tools-<count>` asks for the first tool so many times at
+ * `words-<count>-<ms>` writes words, or as many tokens as it may, with a pause before each; `tools-<count>` asks for the first tool so many times at
  * once, and writes when it has read the results; `turns-<ms>` asks for each of its tools in turn, one per call;
  * `tells-<ms>` does so too, the last three at once, and says something before that it never says again; the rest fail
  * or lie, as the table says.
@@ -62,7 +62,7 @@ const failures: Record<string, (onAbort: () => void) => Response | Promise<Respo
 };
 
 function answer(
-  { model, messages, tools = [] }: Json,
+  { model, messages, tools = [], max_tokens = Number.POSITIVE_INFINITY }: Json,
   onAbort: () => void,
   number: number,
 ): Response | Promise<Response> {
@@ -70,7 +70,7 @@ function answer(
   if (failure) return failure(onAbort);
   const [kind, first = "1", second = "0"] = model.split("-");
   const results = messages.filter(({ role }: Json) => role === "tool").length;
-  if (kind === "words") return sse(saying(wordsOf(Number(first))), Number(second), onAbort);
+  if (kind === "words") return sse(saying(wordsOf(Math.min(Number(first), max_tokens))), Number(second), onAbort);
   if (kind === "tools" && results === 0)
     return sse(calling(Array(Number(first)).fill(tools[0].function.name)), 0, onAbort);
   if (kind === "turns" && results < tools.length)

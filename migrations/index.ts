@@ -4,6 +4,12 @@ import retention from "./0003_retention.sql" with { type: "text" };
 import audit from "./0004_audit.sql" with { type: "text" };
 import projects from "./0005_projects.sql" with { type: "text" };
 import secrets from "./0006_secrets.sql" with { type: "text" };
+import files from "./0007_files.sql" with { type: "text" };
+import usage from "./0008_usage.sql" with { type: "text" };
+import children from "./0009_children.sql" with { type: "text" };
+import earlyOutputs from "./0010_early_outputs.sql" with { type: "text" };
+import webhooks from "./0011_webhooks.sql" with { type: "text" };
+import schedules from "./0012_schedules.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -13,4 +19,10 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0004_audit", sql: audit },
   { name: "0005_projects", sql: projects },
   { name: "0006_secrets", sql: secrets },
+  { name: "0007_files", sql: files },
+  { name: "0008_usage", sql: usage },
+  { name: "0009_children", sql: children },
+  { name: "0010_early_outputs", sql: earlyOutputs },
+  { name: "0011_webhooks", sql: webhooks },
+  { name: "0012_schedules", sql: schedules },
 ];

@@ -115,8 +115,9 @@ describe("these checks find what they look for", () => {
     const wrong = {
       "server/runs/store.ts": `import { t } from "elysia";`,
       "server/lib/a.ts": `import { fetch } from "undici";`,
+      "server/mcp/client.ts": `import { Client } from "@modelcontextprotocol/sdk/client/index.js";`,
     };
-    expect(packageFaults(wrong)).toHaveLength(2);
+    expect(packageFaults(wrong)).toHaveLength(3);
     expect(packageFaults({ "server/runs/routes.ts": `import { t } from "elysia";` })).toEqual([]);
   });
 

@@ -14,7 +14,8 @@ interface Import {
 const levels = [
   ["server/lib"],
   ["server/core", "migrations"],
-  ["server/db", "server/models", "server/sandbox"],
+  ["server/db", "server/models", "server/sandbox", "server/mcp", "server/guardrails"],
+  ["server/guardrails"],
   ["server/retrieval"],
   ["server/journal", "server/worker", "server/http"],
   [
@@ -31,8 +32,10 @@ const levels = [
     "webhooks",
     "traces",
     "projects",
+    "usage",
   ].map((name) => `server/${name}`),
   ["server/runs"],
+  ["server/callbacks"],
   ["server/console"],
   ["server/app.ts"],
   ["server/cli", "server/testing"],
@@ -117,13 +120,23 @@ export function deadFiles(files: Files, roots: string[]): string[] {
     reached.add(file);
     waiting.push(...(edges.get(file) ?? []).map(({ to }) => to));
   }
-  return Object.keys(files).filter((path) => path.startsWith("server/") && !reached.has(path));
+  // Declarations of types are imported by nobody.
+  const isCode = (path: string) => path.startsWith("server/") && !path.endsWith(".d.ts");
+  return Object.keys(files).filter((path) => isCode(path) && !reached.has(path));
 }
 
 /** Packages in places where they may not be. */
 export function packageFaults(files: Files): string[] {
   return importsOf(files).flatMap(({ from, to }) => {
     if (to === "undici") return [`${from} imports undici: Bun's own fetch is the only one`];
+    if (to.startsWith("@modelcontextprotocol/") && !/^server\/(mcp\/sdk\.ts$|testing\/)/.test(from))
+      return [`${from} imports the MCP kit: only mcp/sdk.ts does, which is loaded late`];
+    if (
+      /^(quickjs-emscripten|@jitl\/|pyodide)/.test(to) &&
+      from.startsWith("server/") &&
+      !from.startsWith("server/sandbox/")
+    )
+      return [`${from} imports ${to}: the interpreters of programs run only in the sandbox's child`];
     if (/^elysia(\/|$)/.test(to) && from.startsWith("server/") && !speaksElysia(from)) {
       return [`${from} imports Elysia: only routes.ts, http/, console/, app.ts and testing/ know it`];
     }

@@ -1,18 +1,28 @@
 import { Elysia } from "elysia";
 import { agentRoutes } from "./agents/routes.ts";
+import type { AgentOverrides } from "./agents/schema.ts";
 import { createAgentStore } from "./agents/store.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { createAuditStore } from "./audit/store.ts";
+import { callbackRoutes } from "./callbacks/routes.ts";
+import { createCallbacks } from "./callbacks/service.ts";
+import { createPriceStore } from "./connections/prices.ts";
 import { modelRoutes } from "./connections/routes.ts";
 import { createConnectionStore } from "./connections/store.ts";
 import { type ConsoleOptions, createConsole } from "./console/console.ts";
 import type { ToolSnapshot } from "./core/agent-snapshot.ts";
 import { AppError } from "./core/errors.ts";
 import { defaultLimits } from "./core/project-settings.ts";
+import type { RunObject } from "./core/run-object.ts";
 import type { Environment, Scope } from "./core/scope.ts";
 import { createAudit } from "./db/audit.ts";
+import { createFileBlobs } from "./db/file-blobs.ts";
 import type { Db } from "./db/open.ts";
-import { type Auth, createAuth, type StillValid } from "./http/auth.ts";
+import { createOutputs } from "./files/outputs.ts";
+import { createReceiver } from "./files/receive.ts";
+import { fileRoutes } from "./files/routes.ts";
+import { createFileStore } from "./files/store.ts";
+import { type Auth, createAuth, type StillValid, type Viewer } from "./http/auth.ts";
 import { createEdge } from "./http/edge.ts";
 import { errorDocsRoutes } from "./http/error-docs.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -28,8 +38,13 @@ import { createKeyStore } from "./keys/store.ts";
 import { createEgress } from "./lib/egress.ts";
 import type { Log } from "./lib/log.ts";
 import type { Seal } from "./lib/seal.ts";
+import { createMcpClient } from "./mcp/client.ts";
+import { readStdioServers } from "./mcp/stdio-config.ts";
+import { createStdioServers } from "./mcp/stdio-servers.ts";
 import { createProjectStore } from "./projects/store.ts";
 import { createWindDown } from "./projects/wind-down.ts";
+import { type Answerers, createAnswers } from "./runs/answers.ts";
+import { createBench } from "./runs/bench.ts";
 import { createPool } from "./runs/pool.ts";
 import { createRunProjector } from "./runs/project.ts";
 import { createRetention, type ForgetExpired } from "./runs/retention.ts";
@@ -39,19 +54,38 @@ import { createRunStore } from "./runs/store.ts";
 import { createRunStream } from "./runs/stream.ts";
 import { sameThread, workerThread } from "./runs/threads.ts";
 import { createWatches } from "./runs/watch.ts";
+import type { SandboxLevel } from "./sandbox/program.ts";
+import { createFirings } from "./schedules/firings.ts";
+import { scheduleRoutes } from "./schedules/routes.ts";
+import { createScheduler, type StartRun } from "./schedules/scheduler.ts";
+import { createScheduleStore } from "./schedules/store.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { createSecretStore } from "./secrets/store.ts";
+import type { ListTools } from "./tools/mcp-lists.ts";
 import { toolRoutes } from "./tools/routes.ts";
-import { openToolSecrets, resolveToolSecrets } from "./tools/secrets.ts";
+import { openToolSecrets, resolveToolSecrets, sealedOf } from "./tools/secrets.ts";
 import { createToolStore } from "./tools/store.ts";
+import { createToolTest } from "./tools/test-call.ts";
 import { traceRoutes } from "./traces/routes.ts";
 import { createTraceStore } from "./traces/store.ts";
+import { createDayBudgets } from "./usage/day-budgets.ts";
+import { createUsageProjector } from "./usage/project.ts";
+import { createReservations } from "./usage/reservations.ts";
+import { usageRoutes } from "./usage/routes.ts";
+import { createUsageStore } from "./usage/store.ts";
+import { createDeliveryStore } from "./webhooks/deliveries.ts";
+import { createDispatcher } from "./webhooks/dispatch.ts";
+import { createOutbox } from "./webhooks/outbox.ts";
+import { createPayloads } from "./webhooks/payload.ts";
+import { createRecorder } from "./webhooks/record.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
+import { createWebhookStore } from "./webhooks/store.ts";
 
 export interface AppOptions {
   db: Db;
   seal: Seal;
   log: Log;
-  /** The operator's model connections are read from here. */
+  /** The operator's model connections and MCP servers are read from here. */
   environment: Record<string, string | undefined>;
   /** Threads for runs; 0 runs the loops on this thread. */
   workers: number;
@@ -70,6 +104,12 @@ export interface AppOptions {
   dashboard?: ConsoleOptions;
   /** How long the audit log is kept; null is for ever. */
   audit_days?: number | null;
+  /** Where clients reach this server, without a path; webhooks are told to answer there. */
+  publicUrl?: () => string;
+  /** What holds the code of code tools; absent: there is none. */
+  sandbox?: { level(): Promise<SandboxLevel>; known(): SandboxLevel | null };
+  /** How long one attempt to reach a webhook may take; 15 s. */
+  webhook_attempt_ms?: number;
   now?: () => number;
 }
 
@@ -90,6 +130,9 @@ export function createApp({
   storage,
   dashboard,
   audit_days = 365,
+  publicUrl = () => "http://127.0.0.1",
+  sandbox = { level: async () => "off", known: () => "off" },
+  webhook_attempt_ms = 15_000,
   now = Date.now,
 }: AppOptions) {
   const closing = new AbortController();
@@ -97,15 +140,31 @@ export function createApp({
   const projects = createProjectStore({ db, audit, now });
   const keys = createKeyStore({ db, audit, now });
   const connections = createConnectionStore({ db, audit, seal, environment, now });
+  const prices = createPriceStore({ db, audit, now });
   const policyOf = (environment: Environment) => ({ ...egress, loopback: egress.loopback && environment === "test" });
   const guards = { test: createEgress(policyOf("test")), live: createEgress(policyOf("live")) };
   const secrets = createSecretStore({ db, seal, audit, now });
+  const stdioServers = readStdioServers(environment);
+  const stdio = createStdioServers({ servers: stdioServers, log });
+  const listTools: ListTools = async (environment, server, allowed, timeout_ms) => {
+    const client = createMcpClient({ egress: guards[environment], stdio });
+    try {
+      return await client.listTools(server, allowed, { timeout_ms, signal: closing.signal });
+    } finally {
+      void client.close();
+    }
+  };
   const tools = createToolStore({
     db,
     audit,
     seal,
     egress: (environment) => guards[environment],
-    hasSecret: secrets.has,
+    secrets,
+    hasAgent: (viewer, id) => agents.has(viewer, id),
+    fileFacts: (viewer, ids, param) => files.facts(viewer, ids, param),
+    hasStdioServer: (name) => Object.hasOwn(stdioServers, name),
+    sandboxLevel: sandbox.level,
+    listTools,
     now,
   });
   const agents = createAgentStore({
@@ -115,6 +174,24 @@ export function createApp({
     modelAvailable: connections.isAvailable,
     toolSnapshots: tools.snapshots,
   });
+
+  const blobs = createFileBlobs({
+    db,
+    onError: (error) => log.error("content that no file has any more could not be deleted", { error }),
+    now,
+  });
+  const outbox = createOutbox({ db, now });
+  const files = createFileStore({
+    ...{ db, blobs, audit, now },
+    announce: (scope, file) => outbox.announce(scope, "file.ready", file),
+    announced: () => dispatcher.wake(outbox.take()),
+  });
+  const outputs = createOutputs({ files, now });
+  const readPart = (scope: Scope, id: string, start: number, length: number) => {
+    const found = files.part(scope, id, start, length);
+    return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
+  };
+  const receiver = createReceiver({ blobs, requireRoom: () => storage?.requireRoom() });
 
   const limiter = createRateLimiter();
   const gate = transport && createTransportGate({ ...transport, onExposed });
@@ -127,7 +204,42 @@ export function createApp({
   }
 
   const watches = createWatches(now);
-  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
+  const firings = createFirings({ db, audit, now });
+  const projectors = [
+    createRunProjector(db.sqlite),
+    createUsageProjector(db.sqlite),
+    outputs.project,
+    firings.project,
+    outbox.project,
+  ];
+  const journal = createJournal({
+    db,
+    project: (head, entries) => {
+      for (const project of projectors) project(head, entries);
+    },
+    wake(runId, entries) {
+      for (const { event } of entries) if (event.type === "tool.completed" && event.files) outputs.forget(event.files);
+      reservations.committed(runId, entries);
+      watches.committed(runId, entries);
+      dispatcher.wake(outbox.take());
+    },
+    now,
+  });
+  const record = createRecorder({ db, audit, now });
+  const dispatcher = createDispatcher({
+    ...{ db, seal, record, log, now, attempt_ms: webhook_attempt_ms },
+    payloads: createPayloads({ db, journal }),
+    egress: (environment) => guards[environment],
+  });
+  const webhooks = createWebhookStore({
+    ...{ db, audit, seal, now, trust: dispatcher.trust },
+    egress: (environment) => guards[environment],
+  });
+  const deliveries = createDeliveryStore({ db, audit, dispatcher, record, now });
+  const usage = createUsageStore({ db });
+  const dayBudgets = createDayBudgets({ usage, settings: projects.settingsOf, now });
+  const reservations = createReservations({ dayBudgets, headOf: journal.head });
+  const hasDayBudget = ({ project_id }: Scope) => projects.settingsOf(project_id).budget_per_day !== undefined;
   const runs = createRunStore({ db, journal, audit });
   const traces = createTraceStore({ db, journal });
   const tail = createRunStream({ journal, watches });
@@ -138,6 +250,24 @@ export function createApp({
   const slotsToBegin = (scope: Scope): number => (projects.isOpen(scope.project_id) ? slotsOrNoLimit(scope) : 0);
   const openSecrets = (scope: Scope, toolId: string, sealed: string) =>
     resolveToolSecrets(openToolSecrets(seal, scope, toolId, sealed), (name) => secrets.value(scope, name));
+  const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
+    tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
+  const answerers: Answerers = {
+    secrets: (scope, { tool_id, sealed }) => openSecrets(scope, tool_id, sealed),
+    callback: (head, { tool_call_id }) => callbacks.addressOf(head, tool_call_id, now()),
+    keep_file(_, { file_id, content }) {
+      outputs.keep(file_id, Uint8Array.fromBase64(content));
+      return null;
+    },
+    sandbox: () => sandbox.level(),
+    read_file: (scope, { file_id, start, length }) => readPart(scope, file_id, start, length),
+    reserve: (head, { worst }) => reservations.reserve(head, worst),
+    async start_child(head, order) {
+      await refreshTools(head, order.agent_id);
+      return service.startChild(head, order);
+    },
+    await_child: (_, { run_id }) => service.awaitChild(run_id),
+  };
   const pool = createPool({
     journal,
     watches,
@@ -145,8 +275,12 @@ export function createApp({
       ...connections.resolve(agent.model, scope.environment),
       secrets: secretsOf(scope, agent.tools),
       egress: policyOf(scope.environment),
+      unknown_price: projects.settingsOf(scope.project_id).unknown_price,
+      day_budget: hasDayBudget(scope),
     }),
-    openSecrets,
+    answer: createAnswers(answerers),
+    insert: (...args) => service.insertDriven(...args),
+    hasDayBudget,
     threads: workers === 0 ? sameThread : workerThread,
     size: workers,
     slots: slotsOrNoLimit,
@@ -154,7 +288,22 @@ export function createApp({
     now,
   });
   const secretsOf = (scope: Scope, pinned: readonly ToolSnapshot[]) =>
-    Object.fromEntries(pinned.flatMap(({ id, http }) => (http ? [[id, openSecrets(scope, id, http.sealed)]] : [])));
+    Object.fromEntries(
+      pinned.flatMap((tool) => {
+        const sealed = sealedOf(tool);
+        return sealed === null ? [] : [[tool.id, openSecrets(scope, tool.id, sealed)]];
+      }),
+    );
+  const runTool = createBench({
+    db,
+    answerers,
+    outputs,
+    secretsOf,
+    policyOf,
+    warn: log.warn,
+    now,
+  });
+  const testCall = createToolTest({ db, audit, tools, runTool });
   const service = createRunService({
     db,
     journal,
@@ -162,7 +311,33 @@ export function createApp({
     pool,
     runs,
     snapshot: agents.snapshot,
+    refreshTools,
+    requireFiles: files.facts,
+    priceOf: prices.priceOf,
     slots: slotsToBegin,
+    now,
+  });
+
+  const callbacks = createCallbacks({ db, journal, watches, service, seal, baseUrl: publicUrl, log });
+
+  const startScheduled: StartRun<RunObject> = (scope, order, requestId, note) =>
+    service.create(scope, order, requestId, note);
+  const scheduler = createScheduler({
+    db,
+    firings,
+    start: startScheduled,
+    requireRoom: () => storage?.requireRoom(),
+    isOpen: projects.isOpen,
+    log,
+    now,
+  });
+  watches.listen(scheduler.heard);
+  const schedules = createScheduleStore({
+    db,
+    audit,
+    hasAgent: agents.has,
+    checkOverrides: (viewer, agentId, overrides) => void agents.snapshot(viewer, agentId, overrides),
+    onPlan: scheduler.arm,
     now,
   });
 
@@ -170,13 +345,17 @@ export function createApp({
   const resources = (auth: Auth, isValid: StillValid) =>
     new Elysia()
       .use(agentRoutes({ auth, agents }))
-      .use(toolRoutes({ auth, tools }))
+      .use(toolRoutes({ auth, tools, testCall }))
       .use(secretRoutes({ auth, secrets }))
+      .use(fileRoutes({ auth, files, receiver }))
       .use(runRoutes({ auth, journal, audit, runs, service, tail, watches, isValid, closing: closing.signal }))
+      .use(scheduleRoutes({ auth, schedules, firings, start: startScheduled, runAsOf: runs.asOf, now }))
       .use(traceRoutes({ auth, traces, forget: runs.forgetTrace }))
       .use(keyRoutes({ auth, keys }))
       .use(auditRoutes({ auth, entries: createAuditStore({ db }) }))
-      .use(modelRoutes({ auth, connections }))
+      .use(usageRoutes({ auth, usage, now }))
+      .use(modelRoutes({ auth, connections, prices }))
+      .use(webhookRoutes({ auth, webhooks, deliveries }))
       .use(meRoutes({ auth, keys, limiter, projects, runs: { limit: slots, inProgress: runs.inProgress } }));
 
   const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
@@ -209,13 +388,24 @@ export function createApp({
       if (isNewWork(request)) storage?.requireRoom();
     })
     .use(
-      healthRoutes({
-        database: () => db.sqlite.query("SELECT 1").get() !== null,
-        integrity: () => storage?.isWhole() ?? true,
-        serving: () => !closing.signal.aborted,
-      }),
+      healthRoutes(
+        {
+          database: () => db.sqlite.query("SELECT 1").get() !== null,
+          integrity: () => storage?.isWhole() ?? true,
+          serving: () => !closing.signal.aborted,
+        },
+        () => ({ sandbox_level: sandbox.known() }),
+      ),
     )
     .use(errorDocsRoutes())
+    .use(
+      callbackRoutes({
+        callbacks,
+        limiter,
+        limitsOf: ({ project_id }) => projects.settingsOf(project_id),
+        clientOf,
+      }),
+    )
     .group("/v1", (v1) =>
       v1
         .use(resources(keyAuth, ({ id }) => keys.isValid(id)))
@@ -245,7 +435,13 @@ export function createApp({
   lastUsed.unref();
   const forgetAudit: ForgetExpired = (limit) =>
     audit_days === null ? 0 : audit.forgetOlder(now() - audit_days * day_ms, limit);
-  const forgetters = [idempotency.forgetExpired, forgetAudit];
+  const forgetters = [
+    idempotency.forgetExpired,
+    forgetAudit,
+    files.forgetExpired,
+    blobs.forgetUnused,
+    deliveries.forget,
+  ];
   const retention = createRetention({ db, projects, runs, forgetters, log, now });
   retention.start();
   const windDown = createWindDown({ db, projects, cancel: service.cancel, log });
@@ -256,26 +452,39 @@ export function createApp({
     projects,
     keys,
     connections,
+    prices,
+    dayBudgets,
     watches,
     pool,
     idempotency,
     /** Takes up what an earlier process left unfinished. Answers how many runs that were. */
     async recover(): Promise<number> {
+      blobs.collectSoon();
       // What was archived meanwhile may not begin again, not even for a moment.
       await windDown.cancelAll().catch((error) => log.error("runs of an archived project go on", { error }));
-      return await service.recover();
+      const recovered = await service.recover();
+      await callbacks.recover();
+      dispatcher.load();
+      scheduler.start();
+      return recovered;
     },
     /** Deletes what is older than its project keeps, now; a timer does so every few minutes. */
     sweep: retention.sweep,
+    /** What starts runs by the clock; begins with `recover`. */
+    scheduler,
     /** Ends what goes on in archived and deleted projects and erases the latter, now; a timer does so every second. */
     windDown: windDown.finish,
+    /** Sends what webhooks are still to hear and is due, now; commits and a timer do so else. */
+    deliverWebhooks: dispatcher.drain,
     /** Refuses new work and ends the streams; steps in flight are left to the next start. */
     async stop(): Promise<void> {
       closing.abort();
       clearInterval(lastUsed);
+      const quiet = scheduler.stop();
+      callbacks.stop();
       service.stop();
       pool.stop();
-      await Promise.all([retention.stop(), windDown.stop()]);
+      await Promise.all([quiet, retention.stop(), windDown.stop(), stdio.close(), blobs.stop(), dispatcher.stop()]);
       // A full disk may not keep the process from ending: the next start then takes this for a crash.
       for (const write of [runs.markCleanStop, keys.writeLastUsed])
         await write().catch((error) => log.error("the end was not noted in the database", { error }));

@@ -36,13 +36,13 @@ export const mutants: readonly Mutant[] = [
     file: "server/worker/run-tools.ts",
     find: `  await turn.record(
     ...settleCall(call, {
-      ...outcome,`,
+      status,`,
     replace: `  const apart = async (...events: Parameters<Turn["record"]>) => {
     for (const event of events) await turn.record(event);
   };
   await apart(
     ...settleCall(call, {
-      ...outcome,`,
+      status,`,
   },
   {
     name: "publish before commit",
@@ -62,6 +62,15 @@ export const mutants: readonly Mutant[] = [
     find: `    if (end <= offset) continue;
     const fresh = text.slice(Math.max(0, text.length - (end - offset)));`,
     replace: "    const fresh = text;",
+  },
+  {
+    name: "an event noted after the commit",
+    caughtBy: "unheard",
+    file: "server/webhooks/outbox.ts",
+    find: "    if (announced.length === 0) return;",
+    replace: `    if (announced.length === 0) return;
+    const later = (globalThis.later ??= new WeakSet());
+    if (!later.has(entries)) return void setTimeout(project, 20, head, later.add(entries) && entries);`,
   },
 ];
 

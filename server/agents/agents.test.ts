@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { createAgentStore } from "./store.ts";
 
 const draft = { name: "Clerk", instructions: "Be brief.", model: "test/echo" };
 const newTool = async (client: Client, name = "look_up") => (await client.post("/v1/tools", { name })).body;
@@ -86,6 +88,85 @@ test("fields that may be empty can be cleared", async () => {
   expect(body).toMatchObject({ description: null, output_schema: null, version: 2 });
 });
 
+const guardrails = [
+  { type: "pii", on: ["output"], action: "redact", config: { kinds: ["email"] } },
+  { type: "secrets", on: ["input", "output"], action: "block", config: {} },
+  { type: "llm_judge", on: ["output"], action: "flag", config: { prompt: "Be kind.", model: "test/judge" } },
+];
+
+test("guardrails and a budget come back as they were given, make versions, and can be taken away", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const budget = { max_cost_usd: 0.5, max_tool_calls: 3 };
+  const [pii, { config: _, ...secrets }, judge] = guardrails as [object, { config: object }, object];
+  const { body: agent } = await client.post("/v1/agents", { ...draft, guardrails: [pii, secrets, judge], budget });
+  expect(agent).toMatchObject({ guardrails, budget, version: 1 });
+  const path = `/v1/agents/${agent.id}`;
+  expect((await client.patch(path, { guardrails, budget })).body.version).toBe(1);
+  expect((await client.patch(path, { guardrails: [], budget: null })).body).toMatchObject({
+    guardrails: [],
+    budget: null,
+    version: 2,
+  });
+  expect((await client.patch(path, { guardrails: null })).body.version).toBe(2);
+  expect((await client.get(`${path}/versions/1`)).body).toMatchObject({ guardrails, budget });
+  expect((await client.get("/v1/agents")).body.data[0]).toMatchObject({ guardrails: [], budget: null });
+});
+
+test("a judge has a model of its agent's own provider, also when agent or run get another one", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  await server.connections.put({ name: "openai", provider: "openai", base_url: null, api_key: "sk-test" }, testActor);
+  const judged = (model: string) => ({
+    type: "llm_judge",
+    on: ["output"],
+    action: "flag",
+    config: { prompt: "x", model },
+  });
+  const { body: agent } = await client.post("/v1/agents", { ...draft, guardrails: [judged("test/judge")] });
+  const model = "openai/gpt-5";
+  for (const { status, body } of [
+    await client.post("/v1/agents", { ...draft, guardrails: [judged(model)] }),
+    await client.patch(`/v1/agents/${agent.id}`, { model }),
+    await client.post("/v1/runs", { agent_id: agent.id, input: "x", overrides: { model } }),
+  ]) {
+    expect(status).toBe(400);
+    expect(body.error.param).toBe("guardrails[0].config.model");
+  }
+  expect((await client.patch(`/v1/agents/${agent.id}`, { model, guardrails: [judged(model)] })).status).toBe(200);
+});
+
+test("a run pins the guardrails and the budget, and overrides change neither", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const budget = { max_tool_calls: 3 };
+  const { body: agent } = await client.post("/v1/agents", { ...draft, guardrails, budget });
+  const store = createAgentStore({
+    db: server.db,
+    audit: { note() {}, forgetOlder: () => 0 },
+    modelAvailable: () => true,
+    toolSnapshots: () => ({ tools: [], unavailable: [] }),
+  });
+  expect(store.snapshot(client.scope, agent.id, { instructions: "x" })).toMatchObject({ guardrails, budget });
+  const { body: plain } = await client.post("/v1/agents", draft);
+  expect(store.snapshot(client.scope, plain.id)).not.toContainAnyKeys(["guardrails", "budget"]);
+});
+
+test("an agent of a time before guardrails has none, and reading it is no change", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: agent } = await client.post("/v1/agents", draft);
+  for (const table of ["agents", "agent_versions"])
+    server.db.sqlite.run(`UPDATE ${table} SET definition = json_remove(definition, '$.guardrails', '$.budget')`);
+  const path = `/v1/agents/${agent.id}`;
+  expect((await client.patch(path, { name: draft.name })).body).toMatchObject({
+    version: 1,
+    guardrails: [],
+    budget: null,
+  });
+  expect((await client.get(`${path}/versions/1`)).body).toMatchObject({ guardrails: [], budget: null });
+});
+
 test("a deleted tool leaves its agents, and a deleted agent is gone", async () => {
   await using server = testApp();
   const client = await server.client();
@@ -114,6 +195,33 @@ test.each<[string, object, string, string]>([
     "metadata",
   ],
   ["a long key", { metadata: { ["k".repeat(65)]: "" } }, "validation_failed", `metadata.${"k".repeat(65)}`],
+  [
+    "a guardrail of no type",
+    { guardrails: [{ type: "magic", on: ["input"], action: "block" }] },
+    "validation_failed",
+    "guardrails[0].type",
+  ],
+  [
+    "a pattern with look-around",
+    { guardrails: [guardrails[0], { type: "regex", on: ["input"], action: "block", config: { pattern: "(?=a)" } }] },
+    "validation_failed",
+    "guardrails[1].config.pattern",
+  ],
+  [
+    "a setting of a guardrail that is none",
+    { guardrails: [{ ...guardrails[1], config: { level: 1 } }] },
+    "unknown_parameter",
+    "guardrails[0].config.level",
+  ],
+  [
+    "a judge that is not there",
+    { guardrails: [{ ...guardrails[2], config: { prompt: "x", model: "openai/gpt-5" } }] },
+    "model_not_available",
+    "guardrails[0].config.model",
+  ],
+  ["a budget of nothing", { budget: { max_cost_usd: 0 } }, "validation_failed", "budget.max_cost_usd"],
+  ["an endless budget", { budget: { max_wall_ms: 1e15 } }, "validation_failed", "budget.max_wall_ms"],
+  ["a budget of half a call", { budget: { max_tool_calls: 1.5 } }, "validation_failed", "budget.max_tool_calls"],
   [
     "a broken script",
     { model_settings: { script: [{ tool_calls: [{ name: "a" }] }] } },

@@ -1,7 +1,9 @@
+import type { Budget, Guardrail } from "../core/agent-snapshot.ts";
 import { AppError, type Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { JsonSchema, ModelSettings } from "../core/model-call.ts";
 import type { Environment } from "../core/scope.ts";
+import { checkGuardrails } from "../guardrails/check.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { checkSchema } from "../lib/json-schema.ts";
@@ -15,7 +17,16 @@ export interface Definition {
   model_settings: ModelSettings;
   output_schema: JsonSchema | null;
   max_turns: number;
+  guardrails: Guardrail[];
+  budget: Budget | null;
 }
+
+/** A definition as it was stored, also before it had all of today's fields. */
+export const readDefinition = <T extends Definition>(stored: string): T => ({
+  guardrails: [],
+  budget: null,
+  ...JSON.parse(stored),
+});
 
 export interface ToolReference {
   id: string;
@@ -38,8 +49,13 @@ export function changed(input: CreateAgent | UpdateAgent, before: Definition | n
     model_settings: (input.model_settings as ModelSettings | undefined) ?? before?.model_settings ?? {},
     output_schema: input.output_schema === undefined ? (before?.output_schema ?? null) : input.output_schema,
     max_turns: input.max_turns ?? before?.max_turns ?? 25,
+    guardrails: input.guardrails === undefined ? (before?.guardrails ?? []) : complete(input.guardrails ?? []),
+    budget: input.budget === undefined ? (before?.budget ?? null) : input.budget,
   };
 }
+
+const complete = (list: NonNullable<CreateAgent["guardrails"]>): Guardrail[] =>
+  list.map(({ type, on, action, config = {} }) => ({ type, on, action, config }));
 
 export type ModelAvailable = (model: string, environment: Environment) => boolean;
 
@@ -56,8 +72,27 @@ export function checkAgent(
     faults.push(fault(`${prefix}instructions`, `Expected at most ${limits.instructions_bytes} bytes.`));
   if (output_schema)
     for (const message of checkSchema(output_schema)) faults.push(fault(`${prefix}output_schema`, `${message}.`));
+  const guardrails = ("guardrails" in input && input.guardrails) || [];
+  faults.push(...checkGuardrails(guardrails));
   if (faults.length > 0) throw validationError(faults);
   if (model !== undefined) checkModel(model, environment, modelAvailable, `${prefix}model`);
+  for (const [i, { type, config }] of guardrails.entries())
+    if (type === "llm_judge" && typeof config?.model === "string")
+      checkModel(config.model, environment, modelAvailable, `guardrails[${i}].config.model`);
+}
+
+/** A judge is asked with the agent's own provider and key: texts of a run go to nobody else. */
+export function checkJudges(
+  model: string,
+  guardrails: readonly { type: string; config?: Record<string, unknown> }[],
+): void {
+  const own = parseModel(model);
+  const faults = guardrails.flatMap(({ type, config }, i) => {
+    const judge = type === "llm_judge" && typeof config?.model === "string" ? parseModel(config.model) : own;
+    if (judge?.provider === own?.provider && judge?.connection === own?.connection) return [];
+    return [fault(`guardrails[${i}].config.model`, `Expected a model of the agent's own provider (${model}).`)];
+  });
+  if (faults.length > 0) throw validationError(faults);
 }
 
 function checkModel(model: string, environment: Environment, available: ModelAvailable, param: string): void {

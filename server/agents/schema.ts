@@ -1,7 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { reasoningEfforts } from "../core/model-call.ts";
-import { idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
+import { guardrailLimits } from "../guardrails/check.ts";
+import { Budget, idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -31,6 +33,16 @@ const ModelSettings = Type.Partial(
   closed,
 );
 
+const Guardrail = Type.Object(
+  {
+    type: oneOf(guardrailTypes),
+    on: Type.Array(oneOf(guardrailPoints), { minItems: 1, maxItems: guardrailPoints.length, uniqueItems: true }),
+    action: oneOf(guardrailActions),
+    config: Type.Optional(JsonObject),
+  },
+  closed,
+);
+
 /** The fields that a run may override, too. */
 export const agentFields = {
   instructions: Type.String({ maxLength: limits.instructions_bytes }),
@@ -50,6 +62,8 @@ const others = {
   ...optional,
   description: orNull(Type.String({ maxLength: 4096 })),
   model_settings: ModelSettings,
+  guardrails: orNull(Type.Array(Guardrail, { maxItems: guardrailLimits.list })),
+  budget: orNull(Budget),
   metadata: Metadata,
 };
 

@@ -1,4 +1,4 @@
-import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
@@ -9,7 +9,15 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { type Condition, listRows, type Page, toList } from "../http/page.ts";
-import { changed, checkAgent, type Definition, type ModelAvailable, type ToolReference } from "./definition.ts";
+import {
+  changed,
+  checkAgent,
+  checkJudges,
+  type Definition,
+  type ModelAvailable,
+  readDefinition,
+  type ToolReference,
+} from "./definition.ts";
 import type { AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
@@ -28,8 +36,8 @@ export interface AgentStoreOptions {
   db: Db;
   audit: Audit;
   modelAvailable: ModelAvailable;
-  /** What a run pins of tools, in the order of their ids. */
-  toolSnapshots: (scope: Scope, ids: readonly string[]) => ToolSnapshot[];
+  /** What a run pins of tools, in the order of their ids, and what it cannot have of them. */
+  toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
   now?: () => number;
 }
 
@@ -85,6 +93,7 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
 
   async function create(scope: Author, input: CreateAgent) {
     checkAgent(input, scope.environment, modelAvailable);
+    checkJudges(input.model, input.guardrails ?? []);
     return db.write(() => {
       const tools = requireTools(scope, input.tools ?? []);
       const [id, at, definition] = [newId("agent", now()), now(), changed(input, null)];
@@ -120,14 +129,16 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
           param: "expected_version",
           details: { version: row.version },
         });
-      const before = { name: row.name, model: row.model, ...JSON.parse(row.definition), tools: toolsOf(scope, id) };
-      const definition = changed(input, JSON.parse(row.definition));
+      const stored = readDefinition(row.definition);
+      const before = { name: row.name, model: row.model, ...stored, tools: toolsOf(scope, id) };
+      const definition = changed(input, stored);
       const after = {
         name: input.name ?? row.name,
         model: input.model ?? row.model,
         ...definition,
         tools: input.tools ? requireTools(scope, input.tools) : before.tools,
       };
+      checkJudges(after.model, after.guardrails);
       const metadata = input.metadata ?? JSON.parse(row.metadata);
       const changes = differing({ ...before, metadata: JSON.parse(row.metadata) }, { ...after, metadata });
       if (changes.length === 0) return get(scope, id);
@@ -173,8 +184,13 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
     const row = find(scope, id);
     requireOwn(scope, overrides);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
-    const definition = JSON.parse(row.definition) as Definition;
-    const tools = overrides.tools ? requireTools(scope, overrides.tools, "overrides.") : toolsOf(scope, id);
+    const { guardrails, budget, ...definition } = readDefinition(row.definition);
+    checkJudges(overrides.model ?? row.model, guardrails);
+    const references = overrides.tools ? requireTools(scope, overrides.tools, "overrides.") : toolsOf(scope, id);
+    const { tools, unavailable } = toolSnapshots(
+      scope,
+      references.map((each) => each.id),
+    );
     return {
       id,
       version: row.version,
@@ -182,12 +198,12 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
       model: overrides.model ?? row.model,
       instructions: overrides.instructions ?? definition.instructions,
       settings: definition.model_settings,
-      tools: toolSnapshots(
-        scope,
-        tools.map((each) => each.id),
-      ),
+      tools,
       max_turns: overrides.max_turns ?? definition.max_turns,
       output_schema: overrides.output_schema === undefined ? definition.output_schema : overrides.output_schema,
+      ...(guardrails.length > 0 && { guardrails }),
+      ...(budget && { budget }),
+      ...(unavailable.length > 0 && { unavailable }),
     };
   }
 
@@ -195,6 +211,12 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
     create,
     update,
     get,
+    /** The tools that a run of the agent would have; none of an agent that is not there. */
+    toolIds: (scope: Scope, id: string, { tools }: AgentOverrides = {}): readonly string[] =>
+      tools ?? toolsOf(scope, id).map((each) => each.id),
+    /** Whether there is such an agent, for whoever asks: of other agents a bound key knows nothing. */
+    has: ({ project_id, environment, agent_ids }: Viewer, id: string): boolean =>
+      agent_ids?.includes(id) !== false && one.get(project_id, environment, id) !== null,
     snapshot,
     versions,
     /** Items have a number in place of the tools. */
@@ -228,9 +250,8 @@ const listColumns = `*, (SELECT count(*) FROM agent_tools a WHERE a.project_id =
   AND a.environment = agents.environment AND a.agent_id = agents.id) AS tools`;
 
 function toAgent(row: Row, tools: ToolReference[]) {
-  const { description, instructions, model_settings, output_schema, max_turns } = JSON.parse(
-    row.definition,
-  ) as Definition;
+  const definition: Definition = readDefinition(row.definition);
+  const { description, instructions, model_settings, output_schema, max_turns, guardrails, budget } = definition;
   return {
     id: row.id,
     object: "agent" as const,
@@ -243,6 +264,8 @@ function toAgent(row: Row, tools: ToolReference[]) {
     tools_count: tools.length,
     output_schema,
     max_turns,
+    guardrails,
+    budget,
     version: row.version,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     created_at: timestamp(row.created_at_ms),

@@ -2,7 +2,7 @@ import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { notFound } from "../http/not-found.ts";
-import type { VersionDefinition } from "./definition.ts";
+import { readDefinition, type VersionDefinition } from "./definition.ts";
 
 interface Row extends Scope {
   agent_id: string;
@@ -56,7 +56,7 @@ export function createVersionStore({ sqlite }: Pick<Db, "sqlite">) {
 }
 
 function toVersion(row: Row) {
-  const definition = JSON.parse(row.definition) as VersionDefinition;
+  const definition = readDefinition<VersionDefinition>(row.definition);
   return {
     id: row.agent_id,
     object: "agent_version" as const,

@@ -40,6 +40,13 @@ const bearer = ({ key }: Client) => ({ authorization: `Bearer ${key.secret}` });
 const newRun = async (client: Client) =>
   made(client, "runs?wait=5", { agent_id: await made(client, "agents", agent), input: "Hi" });
 const headers = { "X-Secret": secret };
+/** Where nobody listens. */
+const nobody = "http://127.0.0.1:65535/";
+const webhook = { url: `${nobody}${secret}`, events: ["run.completed"] };
+const newSchedule = async (client: Client) => ({
+  ...{ name: "s", agent_id: await made(client, "agents", agent), input: secret },
+  ...{ cron: "0 0 1 1 *", timezone: "UTC" },
+});
 
 /** How each route that changes something as an admin is made to succeed: a new route must be added here. */
 const deeds: Record<string, (client: Client) => Promise<Deed>> = {
@@ -66,6 +73,55 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     path: `/v1/tools/${await made(client, "tools", { name: "t" })}`,
     action: "tool.deleted",
   }),
+  "POST /v1/tools/:id/refresh": async (client) => ({
+    path: `/v1/tools/${await made(client, "tools", { name: "t", type: "mcp", server_url: nobody, headers })}/refresh`,
+    body: {},
+    action: "tool.refreshed",
+  }),
+  "POST /v1/tools/:id/test": async (client) => {
+    const target = await made(client, "tools", { name: "t", type: "webhook", url: nobody, headers });
+    return { path: `/v1/tools/${target}/test`, body: { arguments: { text: secret } }, action: "tool.tested", target };
+  },
+  "POST /v1/webhooks": async () => ({ body: webhook, action: "webhook.created" }),
+  "PATCH /v1/webhooks/:id": async (client) => ({
+    path: `/v1/webhooks/${await made(client, "webhooks", webhook)}`,
+    body: { description: secret },
+    action: "webhook.updated",
+  }),
+  "DELETE /v1/webhooks/:id": async (client) => ({
+    path: `/v1/webhooks/${await made(client, "webhooks", webhook)}`,
+    action: "webhook.deleted",
+  }),
+  "POST /v1/webhooks/:id/test": async (client) => {
+    const target = await made(client, "webhooks", webhook);
+    return { path: `/v1/webhooks/${target}/test`, body: {}, action: "webhook.tested", target };
+  },
+  "POST /v1/webhooks/:id/rotate_secret": async (client) => ({
+    path: `/v1/webhooks/${await made(client, "webhooks", webhook)}/rotate_secret`,
+    body: { overlap_seconds: 60 },
+    action: "webhook.secret_rotated",
+  }),
+  "POST /v1/webhooks/:id/redeliver": async (client) => ({
+    path: `/v1/webhooks/${await made(client, "webhooks", webhook)}/redeliver`,
+    body: { since: "2026-01-01T00:00:00Z" },
+    action: "webhook.redelivered",
+  }),
+  "POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver": async (client) => {
+    const id = await made(client, "webhooks", { ...webhook, enabled: false });
+    const { body } = await client.post(`/v1/webhooks/${id}/test`, {});
+    const path = `/v1/webhooks/${id}/deliveries/${body.id}/redeliver`;
+    return { path, body: {}, action: "delivery.redelivered" };
+  },
+  "POST /v1/schedules": async (client) => ({ body: await newSchedule(client), action: "schedule.created" }),
+  "PATCH /v1/schedules/:id": async (client) => ({
+    path: `/v1/schedules/${await made(client, "schedules", await newSchedule(client))}`,
+    body: { input: `${secret}, too` },
+    action: "schedule.updated",
+  }),
+  "DELETE /v1/schedules/:id": async (client) => ({
+    path: `/v1/schedules/${await made(client, "schedules", await newSchedule(client))}`,
+    action: "schedule.deleted",
+  }),
   "POST /v1/api_keys": async () => ({ body: { name: "k", scopes: ["read"] }, action: "api_key.created" }),
   "PATCH /v1/api_keys/:id": async (client) => ({
     path: `/v1/api_keys/${await made(client, "api_keys", newKey)}`,
@@ -84,6 +140,10 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
   "DELETE /v1/secrets/:name": async (client) => {
     await server.send("PUT", "/v1/secrets/NAME", { value: secret }, bearer(client));
     return { path: "/v1/secrets/NAME", action: "secret.deleted" };
+  },
+  "DELETE /v1/files/:id": async (client) => {
+    const upload = { filename: "a.txt", text: "a", purpose: "attachment" };
+    return { path: `/v1/files/${await made(client, "files", upload)}`, action: "file.deleted" };
   },
   "DELETE /v1/runs/:id": async (client) => ({ path: `/v1/runs/${await newRun(client)}`, action: "run.deleted" }),
   "DELETE /v1/traces/:run_id": async (client) => ({
@@ -148,7 +208,7 @@ describe.each(Object.keys(deeds))("%s", (route) => {
     const reader = await server.client({ project: `p${strangers - 1}`, scopes: ["read"] });
     const before = await log(client);
     const nothing = path
-      .replace(/(agt|tool|run|key)_\w{26}/, (id) => newId(kindOf(id)))
+      .replace(/(agt|tool|run|key|whk|sch)_\w{26}/, (id) => newId(kindOf(id)))
       .replace("NAME", method === "DELETE" ? "NOTHING" : "NAME");
     const refused = [
       await ask(reader, path, body),
@@ -181,7 +241,9 @@ describe.each(Object.keys(deeds))("%s", (route) => {
 });
 
 const kindOf = (id: string) =>
-  (({ agt: "agent", tool: "tool", run: "run", key: "api_key" }) as const)[id.split("_")[0] as "agt"];
+  (({ agt: "agent", tool: "tool", run: "run", key: "api_key", whk: "webhook", sch: "schedule" }) as const)[
+    id.split("_")[0] as "agt"
+  ];
 
 describe("GET /v1/audit_log", () => {
   let [owner, live, neighbour]: Client[] = [];

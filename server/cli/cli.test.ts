@@ -202,6 +202,24 @@ describe("without a server", () => {
     expect((await runnel(["models", "remove", "openai", ...where])).code).toBe(0);
     expect((await runnel(["models", "remove", "openai", ...where])).code).toBe(1);
   });
+
+  test("a model's price is set, shown as one's own, and taken back", async () => {
+    const prices = (...args: string[]) => runnel(["models", "prices", ...args, "--data-dir", data]);
+    expect((await prices("set", "ollama/*", "--input", "0", "--output", "0.5")).code).toBe(0);
+    expect((await prices("list")).out).toMatch(/ollama\/\* +0 +0 +0.5 +\S+ +set by you/);
+    const { data: listed } = JSON.parse((await prices("list", "--json")).out);
+    expect(listed.find(({ model }: { model: string }) => model === "openai/gpt-4.1")).toMatchObject({
+      ...{ input: 2, cached_input: 0.5, output: 8, as_of: "2026-04", source: "built_in" },
+    });
+    for (const wrong of [
+      ["openai/gpt-5", "--input", "-1", "--output", "1"],
+      ["openai/gpt-5", "--input", "1"],
+    ])
+      expect((await prices("set", ...wrong)).code).toBe(2);
+    expect((await prices("set", "gpt-5", "--input", "1", "--output", "1")).code).toBe(1);
+    expect((await prices("reset", "ollama/*")).code).toBe(0);
+    expect((await prices("reset", "ollama/*")).code).toBe(1);
+  });
 });
 
 describe("a server", () => {

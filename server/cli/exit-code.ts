@@ -17,7 +17,11 @@ export class CliError extends Error {
 export const usageError = (message: string): CliError => new CliError(message, exitCodes.usage);
 
 // By name: to compare classes would load the database for "runnel version" too.
-const byName: Record<string, number> = { DataDirInUse: exitCodes.in_use, DatabaseTooNew: exitCodes.too_new };
+const byName: Record<string, number> = {
+  DataDirInUse: exitCodes.in_use,
+  DatabaseTooNew: exitCodes.too_new,
+  EgressError: exitCodes.usage, // A rule of `--egress-allow` that cannot be read.
+};
 
 /** The code that an error ends the process with. */
 export function exitCodeOf(error: unknown): number {

@@ -29,7 +29,8 @@ export interface Listener {
 /** What every listener of runnel has in common. */
 export const listenDefaults = {
   idleTimeout: 30,
-  maxRequestBodySize: 128 * 1024 * 1024, // The routes have limits of their own, which answer with an explanation.
+  // The routes have limits of their own, which answer with an explanation; what they do not read is kept nowhere.
+  maxRequestBodySize: 2 * 1024 ** 3,
   development: false,
   reusePort: false, // Said aloud: outside of development it is on otherwise, and two servers would share a port silently.
 } as const;

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { logFormats } from "../lib/log.ts";
 import { usageError } from "./exit-code.ts";
 import { dataDirOption, jsonOption, option } from "./option.ts";
+import { sandboxFlags } from "./sandbox-flags.ts";
 import type { ServeFlags } from "./serve.ts";
 
 export const serveCommand = (): Command =>
@@ -27,6 +28,15 @@ export const serveCommand = (): Command =>
     .addOption(option("--workers <n>", "threads that run agents; 0 is the main thread (default: one per two cores)"))
     .addOption(
       option("--egress-allow <list>", "host[:port],*.suffix,CIDR that tools may reach besides public addresses"),
+    )
+    .addOption(
+      option("--sandbox <level>", "auto, strict (no start without the full jail for code tools) or off", {
+        choices: sandboxFlags,
+        default: "auto",
+      }),
+    )
+    .addOption(
+      option("--public-url <origin>", "where clients reach this server (default: the address that it listens on)"),
     )
     .addOption(
       option("--min-free-space <size>", "below this new runs are refused: 2GB, 5% (default: 512MB, or 5% if less)"),

@@ -22,6 +22,8 @@ import { type Greeting, greetingText } from "./greeting.ts";
 import { type ListenFlags, type ListenPlan, planListener, splitList } from "./listen-plan.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
 import { print } from "./print.ts";
+import type { SandboxFlag } from "./sandbox-flags.ts";
+import { openSandbox } from "./sandbox-level.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
 export interface ServeFlags extends ListenFlags, StorageFlags {
@@ -29,6 +31,8 @@ export interface ServeFlags extends ListenFlags, StorageFlags {
   egressAllow?: string;
   keepExposedKeys?: boolean;
   auditDays: string;
+  publicUrl?: string;
+  sandbox: SandboxFlag;
   log: LogFormat;
   json?: boolean;
 }
@@ -43,6 +47,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const workers = readWorkers(flags.workers);
   const egress = { allow: splitList(flags.egressAllow), loopback: plan.loopback };
   const audit_days = readDays(flags.auditDays);
+  checkPublicUrl(flags.publicUrl);
   createJudge(egress); // Throws for a rule that cannot be read, before anything is touched.
   const write = (line: string) => console.error(line);
   const told = signalTold();
@@ -55,6 +60,11 @@ export async function serve(flags: ServeFlags): Promise<never> {
     throw error;
   });
 
+  const sandbox = await openSandbox(flags.sandbox, log).catch(async (error) => {
+    await entrance.cut();
+    storage.close();
+    throw error;
+  });
   const pages = await createDashboard({ folder: dashboardDir() });
   const app = createApp({
     db,
@@ -70,6 +80,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
     },
     storage,
     audit_days,
+    sandbox,
+    publicUrl: () => flags.publicUrl ?? addressOf(plan, entrance.port),
     dashboard: { pages, secureCookie: !plan.insecureHttp, version: build.version },
   });
   await app.app.modules;
@@ -85,6 +97,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   await Promise.race([entrance.certified, told, Bun.sleep(firstCertificate_ms)]);
   const greeting = await greet({ plan, entrance, dir, db, app, recovered_runs });
   tellCommands();
+  sandbox.test();
   entrance.onRenewed(tellCommands);
   print(flags.json, greeting, () => greetingText(greeting));
   process.on("uncaughtException", (error) => log.error("an error reached nobody", { error }));
@@ -108,6 +121,11 @@ function readWorkers(text: string | undefined): number {
   if (text === undefined) return Math.max(1, Math.floor(availableParallelism() / 2));
   if (!/^\d{1,3}$/.test(text)) throw usageError(`--workers takes a number of threads, not "${text}".`);
   return Number(text);
+}
+
+function checkPublicUrl(text: string | undefined): void {
+  if (text === undefined || /^https?:\/\/[^/?#@]+$/.test(text)) return;
+  throw usageError(`--public-url takes an origin such as https://api.example.com, not "${text}".`);
 }
 
 /** Null is for ever. */

@@ -12,23 +12,38 @@ export interface ShownTrace {
   steps_has_more: boolean;
 }
 
-/** A trace as a tree: each turn's model call, and under it what it asked for. */
+/** A trace as a tree: each turn's model call, under it what it asked for, and under an agent's call what that one did. */
 export function traceTree({ run_id, status, duration_ms, usage, steps }: ShownTrace): string {
   const head = [run_id, status, duration(duration_ms), tokens(usage), cost(usage.cost_usd)].filter(Boolean).join("  ");
+  const byCall = Map.groupBy(steps, ({ parent_id }) => parent_id);
+  return printable([head, ...runLines(null, "", byCall)].join("\n"));
+}
+
+type ByCall = ReadonlyMap<string | null, TraceStep[]>;
+
+/** The steps of one run: of the trace's own, or of the one that answers a call. */
+function runLines(call: string | null, indent: string, byCall: ByCall): string[] {
+  const steps = byCall.get(call) ?? [];
   const tops = steps.filter((step) => step.type === "model_call" || !caller(step, steps));
-  const lines = tops.flatMap((top, index) => {
-    const last = index === tops.length - 1;
-    const children = steps.filter((step) => step !== top && caller(step, steps) === top);
+  return branches(tops, indent, (top, below) => {
+    const asked = steps.filter((step) => step !== top && caller(step, steps) === top);
     return [
-      ...entry(top, last ? "└─ " : "├─ ", last ? "   " : "│  "),
-      ...children.flatMap((child, at) => {
-        const [branch, stem] = at === children.length - 1 ? ["└─ ", "   "] : ["├─ ", "│  "];
-        return entry(child, (last ? "   " : "│  ") + branch, (last ? "   " : "│  ") + stem);
-      }),
+      ...runLines(top.id, below, byCall),
+      ...branches(asked, below, (step, stem) => runLines(step.id, stem, byCall)),
     ];
   });
-  return printable([head, ...lines].join("\n"));
 }
+
+/** One entry after the other, each with what is under it. */
+const branches = (
+  steps: readonly TraceStep[],
+  indent: string,
+  under: (step: TraceStep, indent: string) => string[],
+): string[] =>
+  steps.flatMap((step, index) => {
+    const [branch, stem] = index === steps.length - 1 ? ["└─ ", "   "] : ["├─ ", "│  "];
+    return [...entry(step, indent + branch, indent + stem), ...under(step, indent + stem)];
+  });
 
 /** The model call that asked for a step: the one of its turn. */
 const caller = (step: TraceStep, steps: readonly TraceStep[]): TraceStep | undefined =>

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { newId } from "../core/ids.ts";
+import type { JournalEntry } from "../core/run-event.ts";
 import { createAudit } from "../db/audit.ts";
 import { openDatabase } from "../db/open.ts";
 import { createEdge } from "../http/edge.ts";
@@ -30,7 +31,7 @@ async function startConsole({ secureCookie = true } = {}) {
   const limiter = createRateLimiter();
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle(), now });
   const setup = createSetup({ db, audit, accounts, now });
-  const listeners = new Set<(runId: string) => void>();
+  const listeners = new Set<(runId: string, entries: readonly JournalEntry[]) => void>();
   const closing = new AbortController();
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
@@ -391,7 +392,7 @@ describe("live runs", () => {
     return { reader, read: async () => new TextDecoder().decode((await reader.read()).value) };
   }
   const change = (...ids: string[]) => {
-    for (const id of ids) for (const listener of server.listeners) listener(id);
+    for (const id of ids) for (const listener of server.listeners) listener(id, []);
   };
 
   test("names each run of the scope that changed, once for a burst, and none of another scope", async () => {

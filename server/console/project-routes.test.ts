@@ -98,12 +98,17 @@ test("a project is made, renamed, limited, put away, taken back and deleted, and
         ...{ reads_per_minute: null, run_creations_per_minute: null, writes_per_minute: null, runs_in_progress: null },
       },
       retention: { test: { runs_days: null, traces_days: null }, live: { runs_days: null, traces_days: null } },
+      budget_per_day: { max_cost_usd: null, max_total_tokens: null },
+      unknown_price: "refuse",
       request_id: expect.stringMatching(/^req_/),
     },
   ]);
   const path = `/projects/${made.body.id}`;
   expect((await server.send("POST", "/projects", { name: "shop" })).body.error.code).toBe("name_taken");
-  const change = { name: "store", limits: { reads_per_minute: 5 }, retention: { live: { traces_days: 30 } } };
+  const change = {
+    ...{ name: "store", limits: { reads_per_minute: 5 }, retention: { live: { traces_days: 30 } } },
+    ...{ budget_per_day: { max_cost_usd: 19.99, max_total_tokens: null }, unknown_price: "allow" },
+  };
   expect((await server.send("PATCH", path, change)).body).toMatchObject(change);
   const archived = (await server.send("POST", `${path}/archive`, {})).body;
   expect(archived.archived_at).toBeString();
@@ -136,6 +141,10 @@ test("what a project cannot be is refused by its parameter", async () => {
     [{ retention: { live: { runs_days: 0 } } }, "retention.live.runs_days"],
     [{ archived_at: null }, "archived_at"],
     [{ limits: { reads: 1 } }, "limits.reads"],
+    [{ budget_per_day: { max_cost_usd: 0 } }, "budget_per_day.max_cost_usd"],
+    [{ budget_per_day: { max_total_tokens: 1.5 } }, "budget_per_day.max_total_tokens"],
+    [{ budget_per_day: { max_tool_calls: 1 } }, "budget_per_day.max_tool_calls"],
+    [{ unknown_price: "maybe" }, "unknown_price"],
   ] as const) {
     const { status, body } = await server.send("PATCH", `/projects/${id}`, change);
     expect([status, body.error.param]).toEqual([400, param]);

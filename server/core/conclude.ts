@@ -4,13 +4,25 @@ import { processRestarted, restartStep } from "./restart.ts";
 import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
 import { apply, type OpenStep, pendingCalls, type RunState } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
+import type { RunUsage } from "./usage.ts";
 
 /** What an unfinished model call has said and cost so far. */
 export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated">;
 
+/** What the child runs of calls that are still open have cost, by call. */
+export type ChildUsages = ReadonlyMap<string, RunUsage>;
+
+const noChildren: ChildUsages = new Map();
+
 /** The end of a run that failed; what is still open is closed first, so that its trace has no loose ends. */
-export function failedEvents(state: RunState, error: RunError, at: number, partial: Partial | null = null): RunEvent[] {
-  return conclude(state, at, partial, ({ usage, ...rest }) => ({
+export function failedEvents(
+  state: RunState,
+  error: RunError,
+  at: number,
+  partial: Partial | null = null,
+  children: ChildUsages = noChildren,
+): RunEvent[] {
+  return conclude(state, at, partial, children, ({ usage, ...rest }) => ({
     type: "run.failed",
     error,
     output: partialOutput({ usage, ...rest }),
@@ -24,8 +36,9 @@ export function cancelledEvents(
   reason: string | null,
   at: number,
   partial: Partial | null,
+  children: ChildUsages = noChildren,
 ): RunEvent[] {
-  return conclude(state, at, partial, ({ usage, ...rest }) => ({
+  return conclude(state, at, partial, children, ({ usage, ...rest }) => ({
     type: "run.cancelled",
     reason,
     output: partialOutput({ usage, ...rest }),
@@ -37,11 +50,30 @@ function conclude(
   state: RunState,
   at: number,
   partial: Partial | null,
+  children: ChildUsages,
   end: (closed: RunState) => RunEvent,
 ): RunEvent[] {
-  const closing = [...closeModelCall(state, at, partial), ...closeToolCalls(state, at)];
-  const closed = closing.reduce((next, event, index) => apply(next, { seq: state.seq + index + 1, at, event }), state);
-  return [...closing, end(closed)];
+  const closing = [...closeModelCall(state, at, partial), ...closeToolCalls(state, at, children)];
+  return [...closing, end(after(state, closing, at))];
+}
+
+const after = (state: RunState, events: readonly RunEvent[], at: number): RunState =>
+  events.reduce((next, event, index) => apply(next, { seq: state.seq + index + 1, at, event }), state);
+
+/** A failure as a run's own loop records it, and in it what child runs have cost, which the loop could not know. */
+export function withChildUsages(
+  state: RunState,
+  events: readonly RunEvent[],
+  at: number,
+  children: ChildUsages,
+): RunEvent[] {
+  const counted = events.map((event) => {
+    const usage = event.type === "tool.completed" && !event.usage && children.get(event.tool_call_id);
+    return usage ? { ...event, usage } : event;
+  });
+  return counted.map((event, index) =>
+    event.type === "run.failed" ? { ...event, usage: after(state, counted.slice(0, index), at).usage } : event,
+  );
 }
 
 /** Records what was streamed: whoever read it finds the same in the journal. */
@@ -73,10 +105,14 @@ function closeModelCall(state: RunState, at: number, partial: Partial | null): R
 const discardLost = (state: RunState, step: OpenStep): RunEvent[] =>
   step.run_attempt === state.attempt ? [] : [restartStep(step, processRestarted("the model was answering"))];
 
-const closeToolCalls = (state: RunState, at: number): RunEvent[] =>
+const closeToolCalls = (state: RunState, at: number, children: ChildUsages): RunEvent[] =>
   pendingCalls(state).flatMap((call) => {
     const latency_ms = Math.max(0, at - call.created_at);
     const error = { code: "cancelled", message: "The run ended before this call did." };
     const { attempts } = call;
-    return settleCall(call, { status: "cancelled", output: null, error, latency_ms, attempts, submitted: false });
+    const usage = children.get(call.id);
+    return settleCall(call, {
+      ...{ status: "cancelled", output: null, error, latency_ms, attempts, submitted: false },
+      ...(usage && { usage }),
+    });
   });

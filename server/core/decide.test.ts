@@ -93,6 +93,16 @@ describe("what comes next", () => {
       { do: "fail", error: { code: "max_turns_exceeded", step_index: 3, retryable: false } },
     ],
     [
+      "as many calls as the budget says run",
+      [created({ budget: { max_tool_calls: 1 } }), ...turnWithCalls(["a", null]).slice(1)],
+      { do: "run_tools" },
+    ],
+    [
+      "one call more than the budget says fails the run, before any of them runs or is shown",
+      [created({ budget: { max_tool_calls: 1 } }), ...turnWithCalls(["a", null], ["b", "output"]).slice(1)],
+      { do: "fail", error: { code: "budget_exceeded", retryable: false } },
+    ],
+    [
       "calls of the last turn still run",
       [created({ max_turns: 1 }), ...turnWithCalls(["a", null]).slice(1)],
       { do: "run_tools" },

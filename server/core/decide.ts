@@ -1,5 +1,6 @@
+import { exceededBy, saidOf } from "./budget.ts";
 import type { RunError } from "./run-event.ts";
-import { isOver, pendingCalls, type RunState, type ToolCall } from "./run-state.ts";
+import { isOver, pendingCalls, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
 
 export type Command =
   | { do: "stop" }
@@ -17,10 +18,13 @@ export function decide(state: RunState): Command {
   if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
   if (state.stalls >= stallsMax)
     return fail(state, "crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`);
+  if (state.blocked) return { do: "fail", error: state.blocked };
   if (state.model_error) return { do: "fail", error: state.model_error };
   if (state.open.some((step) => step.step_type === "model_call")) return { do: "call_model" };
+  const tooMany = tooManyCalls(state);
+  if (tooMany) return fail(state, "budget_exceeded", saidOf(tooMany));
   const pending = pendingCalls(state);
-  const ours = pending.filter((call) => call.needs === null);
+  const ours = pending.filter((call) => !waitsForSomebody(call));
   if (ours.length > 0) return { do: "run_tools", calls: ours };
   if (pending.length > 0) return { do: "pause", calls: pending };
   const last = state.messages.at(-1);
@@ -28,6 +32,12 @@ export function decide(state: RunState): Command {
   const max = state.run!.max_turns;
   if (state.turns >= max) return fail(state, "max_turns_exceeded", `Stopped after ${max} model calls (max_turns).`);
   return { do: "call_model" };
+}
+
+/** Model calls are looked at before each of them, with what they may cost; time is up when its deadline comes. */
+function tooManyCalls({ run, usage }: RunState) {
+  const { max_tool_calls } = run?.budget ?? {};
+  return max_tool_calls === undefined ? null : exceededBy({ max_tool_calls }, { usage, wall_ms: 0 });
 }
 
 const fail = (state: RunState, code: RunError["code"], message: string): Command => ({

@@ -96,6 +96,21 @@ export const catalogue = {
     type: "invalid_request_error",
     meaning: "The body, or an output in it, is larger than its limit. `GET /v1/me` tells the limits.",
   },
+  file_too_large: {
+    status: 413,
+    type: "invalid_request_error",
+    meaning: "The file is larger than `file_bytes` of `GET /v1/me`. Split it.",
+  },
+  unsupported_file_type: {
+    status: 415,
+    type: "invalid_request_error",
+    meaning: "Files of this type cannot be searched. Convert it, or upload it for another purpose.",
+  },
+  range_not_satisfiable: {
+    status: 416,
+    type: "invalid_request_error",
+    meaning: "The file is shorter than the `Range` that was asked for. `Content-Range` tells its length.",
+  },
   unsupported_media_type: {
     status: 415,
     type: "invalid_request_error",
@@ -250,7 +265,7 @@ export const runErrors = {
   tool_error: "A tool failed in a way that the model could not be told of.",
   tool_outcome_unknown: "Nobody knows whether a tool call had its effect, and the run could not go on without knowing.",
   guardrail_blocked: "A guardrail stopped the run.",
-  budget_exceeded: "The run reached its budget.",
+  budget_exceeded: "The run, or its project for the day, has nothing left of its budget; the message names the limit.",
   max_turns_exceeded: "The run made `max_turns` model calls without coming to an end.",
   run_timeout: "The run worked longer than its `timeout_ms`; waiting for an answer does not count.",
   action_expired: "Nobody answered what the run asked for within `action_timeout_ms`.",

@@ -4,6 +4,7 @@ import {
   begin,
   completed,
   created,
+  guardrailDecided,
   requested,
   restarted,
   started,
@@ -104,6 +105,35 @@ const table: Record<RunEventType, [RunEvent, name: string, data: object]> = {
     { type: "tool.decided", tool_call_id: "a", decision: "approve", reason: "ok", arguments: null, needs: null },
     "tool.decided",
     { tool_call_id: "a", decision: "approve", reason: "ok", needs: null },
+  ],
+  "subagent.started": [
+    { type: "subagent.started", tool_call_id: "a", run_id: "run_2", agent_id: "agt_2" },
+    "subagent.started",
+    { tool_call_id: "a", subagent_run_id: "run_2", agent_id: "agt_2" },
+  ],
+  "subagent.waiting": [
+    { type: "subagent.waiting", tool_call_id: "a", calls: [] },
+    "subagent.waiting",
+    { tool_call_id: "a", tool_calls: [] },
+  ],
+  "subagent.resumed": [{ type: "subagent.resumed", tool_call_id: "a" }, "subagent.resumed", { tool_call_id: "a" }],
+  "guardrail.decided": [
+    guardrailDecided(1, { verdict: "blocked" }),
+    "guardrail.triggered",
+    {
+      guardrail: { index: 0, type: "regex", on: "output" },
+      verdict: "blocked",
+      message: "It matches.",
+      matches: 1,
+      tool_call_id: null,
+      step_index: 1,
+      latency_ms: 0,
+    },
+  ],
+  "output.rejected": [
+    { type: "output.rejected", message_id: "msg_r", content: "Again, as JSON." },
+    "output.rejected",
+    { message: "Again, as JSON." },
   ],
   "tool.completed": [
     toolCompleted("a", 3),

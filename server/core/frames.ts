@@ -1,4 +1,4 @@
-import type { JournalEntry, RequiredAction, RunError, RunEvent } from "./run-event.ts";
+import type { JournalEntry, RequiredAction, RequiredCall, RunError, RunEvent } from "./run-event.ts";
 import type { ToolCall } from "./run-state.ts";
 import { timestamp } from "./time.ts";
 
@@ -69,9 +69,26 @@ function wire(id: string, event: RunEvent): [name: string, data: Record<string, 
       return [event.type, { tool_call_id, decision, reason, needs }];
     }
     case "tool.completed": {
-      const { tool, tool_call_id, status, output, error, latency_ms, step_index } = event;
-      return [event.type, { tool, tool_call_id, status, result: output, error, latency_ms, step_index }];
+      const { tool, tool_call_id, status, output, error, latency_ms, step_index, files } = event;
+      const made = files && files.length > 0 ? { files } : {};
+      return [event.type, { tool, tool_call_id, status, result: output, error, latency_ms, step_index, ...made }];
     }
+    case "subagent.started":
+      return [
+        event.type,
+        { tool_call_id: event.tool_call_id, subagent_run_id: event.run_id, agent_id: event.agent_id },
+      ];
+    case "subagent.waiting":
+      return [event.type, { tool_call_id: event.tool_call_id, tool_calls: event.calls }];
+    case "subagent.resumed":
+      return [event.type, { tool_call_id: event.tool_call_id }];
+    case "guardrail.decided": {
+      const { guardrail, verdict, tool_call_id, message, matches, step_index, latency_ms } = event;
+      const name = verdict === "passed" ? "guardrail.passed" : "guardrail.triggered";
+      return [name, { guardrail, verdict, tool_call_id, message, matches, step_index, latency_ms }];
+    }
+    case "output.rejected":
+      return [event.type, { message: event.content }];
     default:
       return event satisfies never;
   }
@@ -86,17 +103,16 @@ export const cancelError = (reason: string | null): RunError => ({
   retryable: false,
 });
 
-/** What a run that waits asks of its client. `expiresAt` in milliseconds. */
+/** What a run that waits asks of its client, with what its child runs ask. `expiresAt` in milliseconds. */
 export const requiredAction = (calls: readonly ToolCall[], expiresAt: number): RequiredAction => ({
   type: "submit_tool_outputs",
-  submit_tool_outputs: {
-    tool_calls: calls.map(({ id, tool_id, tool, arguments: args, needs }) => ({
-      id,
-      tool_id,
-      tool,
-      arguments: args,
-      needs: needs!,
-      expires_at: timestamp(expiresAt),
-    })),
-  },
+  submit_tool_outputs: { tool_calls: calls.flatMap((call) => requiredCalls(call, timestamp(expiresAt))) },
 });
+
+function requiredCalls(
+  { id, tool_id, tool, arguments: args, needs, child }: ToolCall,
+  expires_at: string,
+): RequiredCall[] {
+  if (child && child.waits_for.length > 0) return child.waits_for;
+  return [{ id, tool_id, tool, arguments: args, needs: needs!, expires_at }];
+}

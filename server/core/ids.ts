@@ -16,6 +16,7 @@ const prefixes = {
   delivery: "dlv",
   memory_entry: "ment",
   schedule: "sch",
+  firing: "fire",
   request: "req",
   secret: "sec",
   audit_entry: "aud",

@@ -6,7 +6,13 @@ export const limits = {
   instructions_bytes: 256 * 1024,
   tool_arguments_bytes: 64 * 1024,
   tool_output_bytes: 256 * 1024,
+  /** What is read of a tool's answer; what is above `tool_output_bytes` is kept as a file. */
+  tool_answer_bytes: 4 * 1024 * 1024,
+  file_bytes: 100 * 1024 * 1024,
   tools_per_agent: 128,
+  files_per_run: 20,
+  /** How many runs may stand above one that a run's call started. */
+  agent_depth: 5,
   stream_readers_per_run: 20,
   queued_runs: 1000,
   run_timeout_ms: 3_600_000,

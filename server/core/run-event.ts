@@ -1,5 +1,7 @@
+import type { Budget, GuardrailPoint, GuardrailType } from "./agent-snapshot.ts";
 import type { RunErrorCode } from "./errors.ts";
 import type { AssistantPart, FinishReason, ModelUsage } from "./model-call.ts";
+import type { ModelPrice } from "./price.ts";
 import type { Environment } from "./scope.ts";
 import type { RunUsage } from "./usage.ts";
 
@@ -22,7 +24,12 @@ export type RunEvent =
   | ({ type: "step.completed" } & StepCompleted)
   | { type: "tool.requested"; call: ToolRequest }
   | ({ type: "tool.decided" } & ToolDecision)
-  | ({ type: "tool.completed" } & ToolCompleted);
+  | ({ type: "tool.completed" } & ToolCompleted)
+  | { type: "subagent.started"; tool_call_id: string; run_id: string; agent_id: string }
+  | { type: "subagent.waiting"; tool_call_id: string; calls: RequiredCall[] }
+  | { type: "subagent.resumed"; tool_call_id: string }
+  | ({ type: "guardrail.decided" } & GuardrailDecided)
+  | { type: "output.rejected"; message_id: string; content: string };
 
 export type RunEventType = RunEvent["type"];
 
@@ -53,6 +60,14 @@ export interface RunCreated {
   user_id: string | null;
   file_ids: string[];
   parent_run_id: string | null;
+  /** The call of the parent that this run answers. */
+  parent_call_id?: string;
+  /** How many parents there are above it. */
+  depth?: number;
+  /** What it may spend: the tightest of its agent's, its own and, for a child, what its parent gave it. */
+  budget?: Budget | null;
+  /** What its model costs; null when nobody knows. Older runs have none: the price that came along was theirs. */
+  price?: ModelPrice | null;
   metadata: Record<string, string>;
   request_id: string | null;
   /** The next entry is `run.queued`. Absent: the run began at once. */
@@ -141,9 +156,17 @@ export interface ToolDecision {
   tool_call_id: string;
   decision: "approve" | "reject";
   reason: string | null;
+  /** Edited ones, else null. */
   arguments: Record<string, unknown> | null;
+  by?: Decider;
   /** What the call waits for now: an approved client tool still needs its output. */
   needs: Needs | null;
+}
+
+/** Who decided on a call: the key, or the person at the dashboard. */
+export interface Decider {
+  type: string;
+  id: string | null;
 }
 
 export interface ToolError {
@@ -163,20 +186,57 @@ export interface ToolCompleted {
   message_id: string;
   /** True when the client's own code gave it by `submit_tool_outputs`. */
   submitted: boolean;
+  /** Of a rejection. */
+  by?: Decider;
+  /** What the call made; they come into being in the transaction of this event. */
+  files?: FileFacts[];
+  /** What a child run cost, which counts for its parent too. */
+  usage?: RunUsage;
+}
+
+/** A file that a tool made. Its content is kept under `sha256` already. */
+export interface FileFacts {
+  id: string;
+  filename: string;
+  mime_type: string;
+  bytes: number;
+  sha256: string;
+}
+
+export const guardrailVerdicts = ["passed", "flagged", "redacted", "approval_required", "blocked"] as const;
+export type GuardrailVerdict = (typeof guardrailVerdicts)[number];
+
+/** What a guardrail found; a step of its own. Never holds the text that it is about. */
+export interface GuardrailDecided {
+  step_id: string;
+  step_index: number;
+  turn_index: number;
+  guardrail: { index: number; type: GuardrailType; on: GuardrailPoint };
+  verdict: GuardrailVerdict;
+  /** Which call, for `tool_call` and `tool_output`. */
+  tool_call_id: string | null;
+  message: string;
+  /** How many places it is about. */
+  matches: number;
+  latency_ms: number;
+  /** What asking a judge cost, else null. */
+  spent: ModelSpend | null;
 }
 
 export interface RequiredAction {
   type: "submit_tool_outputs";
-  submit_tool_outputs: {
-    tool_calls: {
-      id: string;
-      tool_id: string | null;
-      tool: string;
-      arguments: Record<string, unknown>;
-      needs: Needs;
-      expires_at: string;
-    }[];
-  };
+  submit_tool_outputs: { tool_calls: RequiredCall[] };
+}
+
+export interface RequiredCall {
+  id: string;
+  tool_id: string | null;
+  tool: string;
+  arguments: Record<string, unknown>;
+  needs: Needs;
+  expires_at: string;
+  /** The child run whose call this is; absent for the run's own. */
+  run_id?: string;
 }
 
 export interface RunError {
@@ -185,4 +245,6 @@ export interface RunError {
   message: string;
   step_index: number | null;
   retryable: boolean;
+  /** For `guardrail_blocked`. */
+  guardrail?: GuardrailDecided["guardrail"];
 }

@@ -30,7 +30,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     session_id: run.session_id,
     user_id: run.user_id,
     file_ids: run.file_ids,
-    budget: null,
+    budget: run.budget ?? null,
     metadata: run.metadata,
     trace_id: siblingId(run.run_id, "trace") as string | null,
     parent_run_id: run.parent_run_id,
@@ -76,6 +76,8 @@ const toolCallObject = (call: ToolCall) => ({
   error: call.error,
   attempts: call.attempts,
   latency_ms: call.latency_ms,
+  files: call.files,
+  subagent_run_id: call.child?.run_id ?? null,
   created_at: timestamp(call.created_at),
   completed_at: timestampOrNull(call.completed_at),
 });

@@ -1,9 +1,12 @@
 import type { AssistantPart } from "./model-call.ts";
 import type {
+  FileFacts,
+  GuardrailDecided,
   JournalEntry,
   ModelAnswer,
   Needs,
   RequiredAction,
+  RequiredCall,
   RunCreated,
   RunError,
   StepType,
@@ -11,7 +14,7 @@ import type {
   ToolError,
   ToolRequest,
 } from "./run-event.ts";
-import { addModelCall, noUsage, type RunUsage } from "./usage.ts";
+import { addChildRun, addModelCall, noUsage, type RunUsage } from "./usage.ts";
 
 export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -42,6 +45,10 @@ export interface ToolCall extends ToolRequest {
   /** A person has said yes: it is not asked again. */
   approved: boolean;
   submitted: boolean;
+  /** What it made. */
+  files: FileFacts[];
+  /** The run that an agent tool started, and what that one waits for. */
+  child: { run_id: string; agent_id: string; waits_for: RequiredCall[] } | null;
 }
 
 /** A step that has begun and not ended. */
@@ -82,6 +89,12 @@ export interface RunState {
   open: OpenStep[];
   /** The final error of a model call, until the run fails of it. */
   model_error: (RunError & { step_index: number }) | null;
+  /** What guardrails have found so far. */
+  decisions: GuardrailDecided[];
+  /** What a guardrail blocked, until the run fails of it. */
+  blocked: RunError | null;
+  /** How often the output was given back to the model for not fitting `output_schema`. */
+  repairs: number;
   required_action: RequiredAction | null;
   output: string | null;
   output_json: unknown;
@@ -108,6 +121,9 @@ export const initialState: RunState = {
   calls: [],
   open: [],
   model_error: null,
+  decisions: [],
+  blocked: null,
+  repairs: 0,
   required_action: null,
   output: null,
   output_json: null,
@@ -173,7 +189,7 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
         steps: Math.max(state.steps, step_index + 1),
         turns: step_type === "model_call" ? state.turns + 1 : state.turns,
         open: [...state.open, step],
-        usage: step_type === "tool_call" ? { ...state.usage, tool_calls: state.usage.tool_calls + 1 } : state.usage,
+        usage: isCall(step_type) ? { ...state.usage, tool_calls: state.usage.tool_calls + 1 } : state.usage,
         calls: changeCall(state.calls, tool_call_id, (call) => ({ ...call, attempts: attempt })),
       };
     }
@@ -214,13 +230,55 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
     case "tool.completed":
       return {
         ...state,
+        usage: event.usage ? addChildRun(state.usage, event.usage) : state.usage,
         calls: changeCall(state.calls, event.tool_call_id, (call) => settle(call, event, at)),
         messages: [...state.messages, { role: "tool", id: event.message_id, at, tool_call_id: event.tool_call_id }],
+      };
+    case "subagent.started": {
+      const { run_id, agent_id } = event;
+      const begin = (call: ToolCall): ToolCall => ({ ...call, child: { run_id, agent_id, waits_for: [] } });
+      return { ...state, calls: changeCall(state.calls, event.tool_call_id, begin) };
+    }
+    case "subagent.waiting":
+      return { ...state, calls: changeCall(state.calls, event.tool_call_id, (call) => waitFor(call, event.calls)) };
+    case "subagent.resumed":
+      return { ...state, calls: changeCall(state.calls, event.tool_call_id, (call) => waitFor(call, [])) };
+    case "guardrail.decided": {
+      const { type: _, ...decision } = event;
+      return {
+        ...state,
+        steps: Math.max(state.steps, event.step_index + 1),
+        decisions: [...state.decisions, decision],
+        blocked: event.verdict === "blocked" ? (state.blocked ?? blockedError(event)) : state.blocked,
+        usage: event.spent ? addModelCall(state.usage, event.spent) : state.usage,
+      };
+    }
+    case "output.rejected":
+      return {
+        ...state,
+        repairs: state.repairs + 1,
+        messages: [...state.messages, { role: "user", id: event.message_id, at, content: event.content }],
       };
     default:
       return event satisfies never;
   }
 }
+
+const isCall = (type: StepType): boolean => type === "tool_call" || type === "subagent";
+
+const waitFor = (call: ToolCall, waits_for: RequiredCall[]): ToolCall => ({
+  ...call,
+  child: call.child && { ...call.child, waits_for },
+});
+
+const blockedError = ({ guardrail, message, step_index }: GuardrailDecided): RunError => ({
+  type: "run_error",
+  code: "guardrail_blocked",
+  message,
+  step_index,
+  retryable: false,
+  guardrail,
+});
 
 export const fold = (entries: Iterable<JournalEntry>, from: RunState = initialState): RunState => {
   let state = from;
@@ -270,6 +328,8 @@ function requested(state: RunState, request: ToolRequest, at: number): Partial<R
     completed_at: null,
     approved: false,
     submitted: false,
+    files: [],
+    child: null,
   };
   return { calls: [...state.calls, call], steps: Math.max(state.steps, step_index + 1) };
 }
@@ -279,11 +339,15 @@ const changeCall = (calls: ToolCall[], id: string | null, change: (call: ToolCal
 
 function settle(
   call: ToolCall,
-  { status, output, error, latency_ms, attempts, submitted }: ToolCompleted,
+  { status, output, error, latency_ms, attempts, submitted, files = [] }: ToolCompleted,
   at: number,
 ): ToolCall {
-  return { ...call, needs: null, status, output, error, latency_ms, attempts, submitted, completed_at: at };
+  return { ...call, needs: null, status, output, error, latency_ms, attempts, submitted, files, completed_at: at };
 }
 
 /** The calls that nobody has answered yet. */
 export const pendingCalls = (state: RunState): ToolCall[] => state.calls.filter((call) => !isResolved(call));
+
+/** Whether somebody outside has to answer before the call goes on: it, or what its child run asks for. */
+export const waitsForSomebody = ({ needs, child }: Pick<ToolCall, "needs" | "child">): boolean =>
+  needs !== null || (child !== null && child.waits_for.length > 0);

@@ -1,10 +1,17 @@
 import { newId } from "./ids.ts";
 import type { RunEvent, ToolCompleted } from "./run-event.ts";
 
-type Result = Pick<ToolCompleted, "status" | "output" | "error" | "latency_ms" | "attempts" | "submitted">;
+type Result = Omit<ToolCompleted, "tool_call_id" | "step_index" | "tool" | "message_id">;
+
+/** What kind of step a call of a tool is. */
+export const stepTypeOf = (toolType: string): "subagent" | "tool_call" =>
+  toolType === "agent" ? "subagent" : "tool_call";
 
 /** The result of a call and the end of its step: two events that always stand in one append. */
-export function settleCall(call: { id: string; step_index: number; tool: string }, result: Result): RunEvent[] {
+export function settleCall(
+  call: { id: string; step_index: number; tool: string; type: string },
+  result: Result,
+): RunEvent[] {
   const { step_index, tool } = call;
   const { status, latency_ms } = result;
   return [
@@ -12,7 +19,7 @@ export function settleCall(call: { id: string; step_index: number; tool: string 
     {
       type: "step.completed",
       step_index,
-      step_type: "tool_call",
+      step_type: stepTypeOf(call.type),
       status: status === "completed" || status === "cancelled" ? status : "failed",
       latency_ms,
       error: null,

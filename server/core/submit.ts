@@ -4,7 +4,7 @@ import { requiredAction } from "./frames.ts";
 import { limits } from "./limits.ts";
 import { restartStep } from "./restart.ts";
 import type { RunEvent, ToolError } from "./run-event.ts";
-import type { RunState, RunStatus, ToolCall } from "./run-state.ts";
+import { apply, pendingCalls, type RunState, type RunStatus, type ToolCall, waitsForSomebody } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
 
 /** One answer of a client (contract, section 7). `undefined` is absent; an `output` of null is an output. */
@@ -22,18 +22,20 @@ export type CheckArguments = (call: ToolCall, args: Record<string, unknown>) => 
 
 /**
  * The events that these answers make, all or nothing; none when every answer was given before. Throws `AppError` with
- * the first answer that cannot be taken.
+ * the first answer that cannot be taken, by its place in the request, which may be about the calls of several runs.
  */
 export function submitEvents(
   state: RunState,
   answers: readonly ToolAnswer[],
   check: CheckArguments,
   at: number,
+  places: readonly number[] = answers.map((_, index) => index),
 ): RunEvent[] {
   refuseTwice(answers);
   const fresh = answers.flatMap((answer, index) => {
-    const call = find(state, answer, `tool_outputs[${index}]`);
-    return isRepeated(call, answer) ? [] : [{ call, answer, param: `tool_outputs[${index}]` }];
+    const param = `tool_outputs[${places[index]}]`;
+    const call = find(state, answer, param);
+    return isRepeated(call, answer) ? [] : [{ call, answer, param }];
   });
   if (fresh.length === 0) return [];
   const answered = (call: ToolCall) => call.submitted || (call.approved && call.needs === null);
@@ -41,21 +43,15 @@ export function submitEvents(
   if (state.status !== "requires_action") throw notAwaiting(state.status);
   for (const { call, param } of fresh) if (call.needs === null) throw resolved(call, param);
   const events = fresh.flatMap(({ call, answer, param }) => answerEvents(state, call, answer, param, check, at));
-  return [
-    ...events,
-    waitOrGoOn(
-      state,
-      fresh.map(({ call }) => call.id),
-      events,
-    ),
-  ];
+  return [...events, waitOrGoOn(state, events, at)];
 }
 
 /** The run asks for nothing, or nothing any more. */
 export const notAwaiting = (status: RunStatus) =>
   new AppError("run_not_awaiting_action", `The run is ${status}: it waits for no tool output.`);
 
-function refuseTwice(answers: readonly ToolAnswer[]): void {
+/** Throws for answers of which two are about the same call. */
+export function refuseTwice(answers: readonly ToolAnswer[]): void {
   const seen = new Set<string>();
   answers.forEach(({ tool_call_id }, index) => {
     const param = `tool_outputs[${index}].tool_call_id`;
@@ -159,16 +155,15 @@ function rejection({ needs }: ToolCall, reason: string | undefined): ToolError {
 }
 
 /** With calls still unanswered the run goes on waiting for the rest, until the same time as before. */
-function waitOrGoOn(state: RunState, answered: string[], events: readonly RunEvent[]): RunEvent {
-  const needs = (id: string) => events.find((event) => event.type === "tool.decided" && event.tool_call_id === id);
-  const waiting = state.calls.flatMap((call) => {
-    if (!answered.includes(call.id)) return call.needs === null ? [] : [call];
-    const decided = needs(call.id);
-    return decided?.type === "tool.decided" && decided.needs ? [{ ...call, needs: decided.needs }] : [];
-  });
+export function waitOrGoOn(state: RunState, events: readonly RunEvent[], at: number): RunEvent {
+  const after = events.reduce((next, event) => apply(next, { seq: next.seq + 1, at, event }), state);
+  const waiting = pendingCalls(after).filter(waitsForSomebody);
   if (waiting.length === 0) return { type: "run.resumed" };
   return { type: "run.requires_action", required_action: requiredAction(waiting, expiry(state)) };
 }
 
-const expiry = ({ required_action }: RunState): number =>
-  Date.parse(required_action!.submit_tool_outputs.tool_calls[0]!.expires_at);
+/** Also while it waits for a child run, whose calls expire at times of their own. */
+function expiry({ run, waiting_since, required_action }: RunState): number {
+  const own = required_action!.submit_tool_outputs.tool_calls.find(({ run_id }) => run_id === undefined);
+  return own ? Date.parse(own.expires_at) : waiting_since! + run!.action_timeout_ms;
+}

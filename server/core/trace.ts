@@ -1,8 +1,16 @@
 import { textOf } from "./decide.ts";
 import type { AssistantPart } from "./model-call.ts";
-import type { JournalEntry, ModelSpend, StepCompleted, StepStarted } from "./run-event.ts";
+import type {
+  Decider,
+  FileFacts,
+  GuardrailDecided,
+  JournalEntry,
+  ModelSpend,
+  StepCompleted,
+  StepStarted,
+} from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
-import { apply, initialState, isOver, type RunState } from "./run-state.ts";
+import { apply, initialState, isOver, type RunState, waitsForSomebody } from "./run-state.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 
 /** One entry of a trace (contract, section 16). Times are RFC 3339, latencies milliseconds. */
@@ -29,10 +37,27 @@ export interface TraceStep {
   tool_call_id: string | null;
   input_hash: string | null;
   replayed: boolean;
+  /** For an agent's call: the run that answers it. Its trace nests here. */
+  subagent: { run_id: string; agent_id: string } | null;
+  /** For a call that a person judged. */
+  approval: Approval | null;
   /** Discarded attempts, oldest first: why each was given up. */
   retries: { attempt: number; at: string; reason: { code: string; message: string } | null; delay_ms: number }[];
+  /** With `include=subagents`: the run whose step it is. That of a child run has the agent's call as its `parent_id`. */
+  run_id?: string;
+  /** What the call made. */
+  files?: FileFacts[];
   /** With `include=raw`: the journal's own entries of this step. */
   raw?: JournalEntry[];
+}
+
+/** What somebody said to a call that waited for it; `by` is null where the record does not tell. */
+export interface Approval {
+  decision: "approve" | "reject";
+  reason: string | null;
+  edited: boolean;
+  at: string;
+  by: Decider | null;
 }
 
 export interface Trace {
@@ -68,8 +93,33 @@ export function traceOf(entries: readonly JournalEntry[], options: { raw?: boole
         step.status = event.status;
         step.output = event.output ?? null;
         step.error = event.error;
+        if (event.files && event.files.length > 0) step.files = event.files;
+        if (event.status === "rejected")
+          step.approval = {
+            decision: "reject",
+            reason: event.error?.message ?? null,
+            edited: false,
+            at: timestamp(at),
+            by: event.by ?? null,
+          };
         break;
       }
+      case "tool.decided": {
+        const call = state.calls.find(({ id }) => id === event.tool_call_id)!;
+        const { decision, reason, arguments: edited } = event;
+        const step = steps[call.step_index]!;
+        step.approval = { decision, reason, edited: edited !== null, at: timestamp(at), by: event.by ?? null };
+        step.input = call.arguments;
+        break;
+      }
+      case "subagent.started": {
+        const { step_index } = state.calls.find(({ id }) => id === event.tool_call_id)!;
+        steps[step_index]!.subagent = { run_id: event.run_id, agent_id: event.agent_id };
+        break;
+      }
+      case "guardrail.decided":
+        steps[event.step_index] = guarded(event, at, state);
+        break;
     }
     const index = stepOf(entry, state);
     if (options.raw && index !== null) steps[index]!.raw = [...(steps[index]!.raw ?? []), entry];
@@ -103,6 +153,39 @@ function started(event: StepStarted, at: number, state: RunState, told: number):
     tool_call_id: event.tool_call_id,
     input_hash: event.input_hash,
     replayed: false,
+    subagent: null,
+    approval: null,
+    retries: [],
+  };
+}
+
+function guarded(event: GuardrailDecided, at: number, state: RunState): TraceStep {
+  const { guardrail, verdict, message, matches, spent, latency_ms } = event;
+  return {
+    id: event.step_id,
+    object: "trace_step",
+    step_index: event.step_index,
+    turn_index: event.turn_index,
+    parent_id: null,
+    type: "guardrail",
+    name: guardrail.type,
+    status: verdict === "blocked" ? "failed" : "completed",
+    attempt: 1,
+    started_at: timestamp(at - latency_ms),
+    ended_at: timestamp(at),
+    latency_ms,
+    time_to_first_token_ms: null,
+    input: guardrail,
+    output: { verdict, message, matches },
+    reasoning: null,
+    error: verdict === "blocked" ? { code: "guardrail_blocked", message } : null,
+    usage: spent && { ...spent.usage, cost_usd: spent.cost_usd, estimated: spent.estimated },
+    model: spent ? state.run!.model : null,
+    tool_call_id: event.tool_call_id,
+    input_hash: null,
+    replayed: false,
+    subagent: null,
+    approval: null,
     retries: [],
   };
 }
@@ -116,7 +199,7 @@ const modelInput = ({ messages, calls }: RunState, told: number) => ({
 function completed(step: TraceStep, event: StepCompleted, at: number): void {
   step.ended_at = timestampOrNull(at);
   step.latency_ms = event.latency_ms;
-  if (event.step_type !== "tool_call") {
+  if (event.step_type !== "tool_call" && event.step_type !== "subagent") {
     step.status = event.status;
     step.error = event.error;
   }
@@ -138,13 +221,13 @@ const answerOutput = (parts: readonly AssistantPart[]) => ({
 function stepOf({ event }: JournalEntry, state: RunState): number | null {
   if ("step_index" in event && event.type !== "run.recovered") return event.step_index;
   if (event.type === "tool.requested") return null; // Comes before its step has begun; the step's input repeats it.
-  if (event.type === "tool.decided") return state.calls.find(({ id }) => id === event.tool_call_id)?.step_index ?? null;
-  return null;
+  if (!("tool_call_id" in event)) return null;
+  return state.calls.find(({ id }) => id === event.tool_call_id)?.step_index ?? null;
 }
 
 function markWaiting(steps: TraceStep[], state: RunState): void {
   for (const call of state.calls) {
     const step = steps[call.step_index];
-    if (step && call.needs !== null) step.status = call.needs === "reconcile" ? "unknown" : "waiting";
+    if (step && waitsForSomebody(call)) step.status = call.needs === "reconcile" ? "unknown" : "waiting";
   }
 }

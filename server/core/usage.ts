@@ -54,3 +54,16 @@ export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: Mode
     estimated: sum.estimated || estimated,
   };
 }
+
+/** A parent's count with what a child run cost. */
+export const addChildRun = (sum: RunUsage, child: RunUsage): RunUsage => ({
+  input_tokens: add(sum.input_tokens, child.input_tokens),
+  output_tokens: add(sum.output_tokens, child.output_tokens),
+  total_tokens: add(sum.total_tokens, child.total_tokens),
+  cached_input_tokens: add(sum.cached_input_tokens, child.cached_input_tokens),
+  reasoning_tokens: add(sum.reasoning_tokens, child.reasoning_tokens),
+  model_calls: sum.model_calls + child.model_calls,
+  tool_calls: sum.tool_calls + child.tool_calls,
+  cost_usd: add(sum.cost_usd, child.cost_usd),
+  estimated: sum.estimated || child.estimated,
+});

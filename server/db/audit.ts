@@ -10,6 +10,9 @@ export interface Actor {
   request_id: string | null;
 }
 
+/** Where nobody asked: the server acts by itself. */
+export const itself: Actor = { type: "cli", id: "runnel", ip: null, request_id: null };
+
 /** What may be changed, and by whom: a store's first argument wherever the change is one for the audit log. */
 export interface Author extends Scope {
   readonly actor: Actor;

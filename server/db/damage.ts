@@ -1,3 +1,4 @@
+import { SQLiteError } from "bun:sqlite";
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -22,6 +23,9 @@ export function isDamage(error: unknown): boolean {
   const code = String((error as { code?: unknown } | null)?.code ?? "");
   return code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_IOERR_SHORT_READ";
 }
+
+/** Whether the storage refused what it may take later, as a full disk does: neither damage nor a bug. */
+export const isStorageRefusal = (error: unknown): boolean => error instanceof SQLiteError && !isDamage(error);
 
 /** The error by which a database was refused, with the file's name if it has none. */
 export const nameDamage = (error: unknown, path: string): unknown =>

@@ -1,4 +1,4 @@
-import { blob, customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, customType, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Environment, Permission } from "../core/scope.ts";
 
@@ -123,6 +123,10 @@ export const runs = sqliteTable("runs", {
   action_timeout_ms: integer("action_timeout_ms").notNull(),
   expires_at_ms: integer("expires_at_ms"),
   summary: text("summary"),
+  model: text("model"),
+  parent_run_id: text("parent_run_id"),
+  parent_call_id: text("parent_call_id"),
+  depth: integer("depth").notNull(),
 });
 
 export const runEvents = sqliteTable(
@@ -239,4 +243,195 @@ export const secrets = sqliteTable(
     updated_at_ms: integer("updated_at_ms").notNull(),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const fileBlobs = sqliteTable(
+  "file_blobs",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    sha256: text("sha256"),
+    bytes: integer("bytes").notNull(),
+    chunk_bytes: integer("chunk_bytes").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const fileChunks = sqliteTable(
+  "file_chunks",
+  {
+    ...scope,
+    blob_id: text("blob_id").notNull(),
+    position: integer("position").notNull(),
+    content: blob("content", { mode: "buffer" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.blob_id, table.position] })],
+);
+
+export const files = sqliteTable(
+  "files",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    sha256: text("sha256").notNull(),
+    bytes: integer("bytes").notNull(),
+    filename: text("filename").notNull(),
+    mime_type: text("mime_type").notNull(),
+    purpose: text("purpose").notNull(),
+    status: text("status").notNull(),
+    run_id: text("run_id"),
+    tool_call_id: text("tool_call_id"),
+    agent_id: text("agent_id"),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    expires_at_ms: integer("expires_at_ms"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const modelPrices = sqliteTable("model_prices", {
+  model: text("model").primaryKey(),
+  input: real("input").notNull(),
+  cached_input: real("cached_input").notNull(),
+  output: real("output").notNull(),
+  context_window: integer("context_window"),
+  set_at_ms: integer("set_at_ms").notNull(),
+});
+
+export const earlyOutputs = sqliteTable(
+  "early_outputs",
+  {
+    run_id: text("run_id").notNull(),
+    call_id: text("call_id").notNull(),
+    answer: json<unknown>("answer").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.run_id, table.call_id] })],
+);
+
+export const usageDays = sqliteTable(
+  "usage_days",
+  {
+    ...scope,
+    day: text("day").notNull(),
+    agent_id: text("agent_id").notNull(),
+    model: text("model").notNull(),
+    runs_started: integer("runs_started").notNull(),
+    runs_completed: integer("runs_completed").notNull(),
+    runs_failed: integer("runs_failed").notNull(),
+    runs_cancelled: integer("runs_cancelled").notNull(),
+    model_calls: integer("model_calls").notNull(),
+    tool_calls: integer("tool_calls").notNull(),
+    input_tokens: integer("input_tokens").notNull(),
+    output_tokens: integer("output_tokens").notNull(),
+    cached_input_tokens: integer("cached_input_tokens").notNull(),
+    reasoning_tokens: integer("reasoning_tokens").notNull(),
+    cost_nano_usd: integer("cost_nano_usd").notNull(),
+    unknown_tokens: integer("unknown_tokens").notNull(),
+    unknown_cost: integer("unknown_cost").notNull(),
+    estimated: integer("estimated").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.day, table.agent_id, table.model] })],
+);
+
+export const schedules = sqliteTable(
+  "schedules",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    agent_id: text("agent_id").notNull(),
+    definition: json<Record<string, unknown>>("definition").notNull(),
+    cron: text("cron").notNull(),
+    timezone: text("timezone").notNull(),
+    enabled: integer("enabled").notNull(),
+    catch_up: text("catch_up").notNull(),
+    if_busy: text("if_busy").notNull(),
+    next_at_ms: integer("next_at_ms"),
+    next_run_ats: json<number[]>("next_run_ats").notNull(),
+    queued_at_ms: integer("queued_at_ms"),
+    failure_count: integer("failure_count").notNull(),
+    disabled_reason: text("disabled_reason"),
+    last_error: json<Record<string, unknown>>("last_error"),
+    last_run_id: text("last_run_id"),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const scheduleRuns = sqliteTable(
+  "schedule_runs",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    schedule_id: text("schedule_id").notNull(),
+    trigger: text("trigger").notNull(),
+    due_at_ms: integer("due_at_ms").notNull(),
+    outcome: text("outcome").notNull(),
+    run_id: text("run_id"),
+    error: json<Record<string, unknown>>("error"),
+    created_at_ms: integer("created_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const webhooks = sqliteTable(
+  "webhooks",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    url: text("url").notNull(),
+    events: json<string[]>("events").notNull(),
+    description: text("description"),
+    enabled: integer("enabled").notNull(),
+    disabled_reason: text("disabled_reason"),
+    sealed: text("sealed").notNull(),
+    secret_prefix: text("secret_prefix").notNull(),
+    previous_until_ms: integer("previous_until_ms"),
+    failing_since_ms: integer("failing_since_ms"),
+    failure_count: integer("failure_count").notNull(),
+    last_delivery_at_ms: integer("last_delivery_at_ms"),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+    deleted_at_ms: integer("deleted_at_ms"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const webhookDeliveries = sqliteTable(
+  "webhook_deliveries",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    webhook_id: text("webhook_id").notNull(),
+    type: text("type").notNull(),
+    run_id: text("run_id"),
+    seq: integer("seq"),
+    run_expires_at_ms: integer("run_expires_at_ms"),
+    body: text("body"),
+    status: text("status").notNull(),
+    failures: integer("failures").notNull(),
+    attempts: integer("attempts").notNull(),
+    next_at_ms: integer("next_at_ms"),
+    created_at_ms: integer("created_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const webhookAttempts = sqliteTable(
+  "webhook_attempts",
+  {
+    ...scope,
+    delivery_id: text("delivery_id").notNull(),
+    number: integer("number").notNull(),
+    at_ms: integer("at_ms").notNull(),
+    latency_ms: integer("latency_ms").notNull(),
+    request: json<unknown>("request").notNull(),
+    response: json<unknown>("response"),
+    error: json<unknown>("error"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.delivery_id, table.number] })],
 );

@@ -48,12 +48,24 @@ const uniqueKeysOf = (table: string): string[][] =>
     );
 
 // The server's own: accounts, connections, facts. Rows of the last three hang on a run, and have its project.
-const ofNobody = ["projects", "model_connections", "users", "sessions", "facts", "setup_tokens"];
-const ofARun = ["run_events", "run_blobs"];
+const ofNobody = ["projects", "model_connections", "model_prices", "users", "sessions", "facts", "setup_tokens"];
+const ofARun = ["run_events", "run_blobs", "early_outputs"];
 // The log tells of both environments, and of the server itself.
 const ofMore = ["audit_log"];
 // Outlives what it names, or may name what is no row: to be read within the project and environment only.
-const loose = ["runs.agent_id", "runs.thread_id", "runs.session_id", "runs.user_id", "idempotency_keys.run_id"];
+const loose = [
+  ...[
+    "runs.agent_id",
+    "runs.thread_id",
+    "runs.session_id",
+    "runs.user_id",
+    "runs.parent_run_id",
+    "runs.parent_call_id",
+    "idempotency_keys.run_id",
+  ],
+  ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id"],
+  ...["schedules.agent_id", "schedules.last_run_id", "schedule_runs.run_id"],
+];
 
 test("every table belongs to a project and an environment, or is named here with its reason", () => {
   const others = tables.filter((table) => !scoped.includes(table) || ofMore.includes(table));

@@ -34,8 +34,18 @@ export type Authenticate = (request: Request) => Identity;
 export type StillValid = (principal: Principal, request: Request) => boolean;
 
 export type Need = Permission | "read_or_run";
-/** What a route asks for; `query` names the parameters that it takes, `name[*]` any key in brackets. */
-export type Access = Need | { needs: Need; query: readonly string[] };
+/** What a route's own reading of a body came to: what its schema judges, and by what the same request is known again. */
+export interface ReadBody {
+  body: unknown;
+  bytes: Uint8Array;
+}
+export type BodyReader = (request: Request, principal: Principal) => Promise<ReadBody>;
+
+/**
+ * What a route asks for; `query` names the parameters that it takes, `name[*]` any key in brackets. `read` reads a body
+ * that is not JSON, or larger; what it throws is thrown once the request is admitted.
+ */
+export type Access = Need | { needs: Need; query: readonly string[]; read?: BodyReader };
 
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -89,10 +99,11 @@ export function createAuth(
   });
 
   /** A POST with a key may have been answered before: then it goes no further than this. */
-  async function readOnce(request: Request): Promise<unknown> {
-    const bytes = await readBody(request);
-    authenticate(request); // Once more: a body may take its time, and the key may be gone by then.
-    const body = parseJsonBody(bytes, request.headers);
+  async function readOnce(request: Request, access: Access): Promise<unknown> {
+    const read = (typeof access === "object" && access.read) || readJson;
+    const { body, bytes } = await read(request, known.get(request)!).finally(
+      () => authenticate(request), // Once more: a body may take its time, and the key may be gone by then.
+    );
     if (request.method === "POST") idempotency?.begin(request, known.get(request)!, bytes);
     return body;
   }
@@ -102,7 +113,7 @@ export function createAuth(
       // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
       async parse({ request, set }) {
         admit(request, set.headers as Record<string, string>, access);
-        return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request));
+        return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request, access));
       },
       // The others have no parsing. `resolve` would be too late: it runs after validation.
       transform({ request, set }) {
@@ -116,6 +127,11 @@ export function createAuth(
   });
 }
 
+const readJson: BodyReader = async (request) => {
+  const bytes = await readBody(request);
+  return { body: parseJsonBody(bytes, request.headers), bytes };
+};
+
 const satisfies = (scopes: ReadonlySet<Permission>, needs: Need): boolean =>
   scopes.has("admin") || (needs === "read_or_run" ? scopes.has("read") || scopes.has("run") : scopes.has(needs));
 
@@ -125,7 +141,9 @@ const isRead = ({ method }: Request): boolean => method === "GET" || method === 
 function bucketOf(request: Request): Bucket {
   if (isRead(request)) return "reads_per_minute";
   const { method, url } = request;
-  return method === "POST" && /\/runs\/?(\?|$)/.test(url) ? "run_creations_per_minute" : "writes_per_minute";
+  return method === "POST" && /(\/runs|\/schedules\/[^/]+\/trigger)\/?(\?|$)/.test(url)
+    ? "run_creations_per_minute"
+    : "writes_per_minute";
 }
 
 /** Throws for a parameter that the route does not take, and for one given twice: which of them would count? */

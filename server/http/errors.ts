@@ -38,7 +38,7 @@ export function errorHeaders(error: AppError): Record<string, string> {
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.retryAfter !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfter)));
   // What was not read would be taken for the next request.
-  if (error.code === "payload_too_large") headers.connection = "close";
+  if (error.status === 413 || error.status === 507) headers.connection = "close";
   return headers;
 }
 

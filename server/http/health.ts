@@ -1,13 +1,19 @@
 import { Elysia } from "elysia";
 
-/** `GET /healthz`: the process answers. `GET /readyz`: it can do its work; 503 with what is wrong when it cannot. */
-export const healthRoutes = (checks: Record<string, () => boolean>) =>
+/**
+ * `GET /healthz`: the process answers. `GET /readyz`: it can do its work; 503 with what is wrong when it cannot. `facts`
+ * stand beside the checks and fail nothing.
+ */
+export const healthRoutes = (
+  checks: Record<string, () => boolean>,
+  facts: () => Record<string, unknown> = () => ({}),
+) =>
   new Elysia()
     .get("/healthz", () => ({ status: "ok" }))
     .get("/readyz", ({ status }) => {
       const results = Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, passes(check)]));
       const ready = Object.values(results).every(Boolean);
-      return status(ready ? 200 : 503, { status: ready ? "ready" : "not_ready", checks: results });
+      return status(ready ? 200 : 503, { status: ready ? "ready" : "not_ready", checks: results, ...facts() });
     });
 
 function passes(check: () => boolean): boolean {

@@ -1,4 +1,4 @@
-import { AppError } from "../core/errors.ts";
+import { AppError, type ErrorCode } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { findDangerousKey, isShallow, mayHoldDangerousKey } from "../lib/json-limits.ts";
 
@@ -8,7 +8,7 @@ export const readJsonBody = async (request: Request): Promise<unknown> =>
 
 /** The bytes of a body within the limits; none where there is no body. */
 export const readBody = async (request: Request): Promise<Uint8Array> =>
-  request.body === null ? noBytes : await readCapped(request).catch(cutOff);
+  request.body === null ? noBytes : await readCapped(request).catch((error) => cutOff(error, "invalid_json"));
 
 const noBytes = new Uint8Array();
 
@@ -16,6 +16,11 @@ const noBytes = new Uint8Array();
 export function parseJsonBody(bytes: Uint8Array, headers: Headers): unknown {
   if (bytes.length === 0) return {};
   checkMediaType(headers);
+  return parseJson(bytes);
+}
+
+/** The same of bytes that were announced otherwise. */
+export function parseJson(bytes: Uint8Array): unknown {
   if (!isShallow(bytes, limits.json_depth))
     throw new AppError("invalid_json", `The body nests deeper than ${limits.json_depth}.`);
   const text = decode(bytes);
@@ -45,6 +50,11 @@ function checkMediaType(headers: Headers): void {
   const plain = parameters.every((parameter) => parameter === "" || /^charset="?utf-?8"?$/.test(parameter));
   if (type !== "application/json" || !plain)
     throw new AppError("unsupported_media_type", "The body must be application/json in UTF-8.");
+  refuseCompressed(headers);
+}
+
+/** A body of a megabyte could become one of a gigabyte. */
+export function refuseCompressed(headers: Headers): void {
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding !== "identity")
     throw new AppError("unsupported_media_type", "The body must not be compressed.");
@@ -65,9 +75,9 @@ async function readCapped(request: Request): Promise<Uint8Array> {
 }
 
 /** Who hangs up in the middle of a body, or breaks its chunks, is no bug of ours. */
-function cutOff(error: unknown): never {
+export function cutOff(error: unknown, code: ErrorCode): never {
   if (error instanceof Error && error.name === "AbortError")
-    throw new AppError("invalid_json", "The body ended before it was complete.", { cause: error });
+    throw new AppError(code, "The body ended before it was complete.", { cause: error });
   throw error;
 }
 

@@ -7,10 +7,13 @@ import { isNewWork } from "./new-work.ts";
 const goesOn = [
   "DELETE /v1/agents/:id",
   "DELETE /v1/api_keys/:id",
+  "DELETE /v1/files/:id",
   "DELETE /v1/runs/:id",
+  "DELETE /v1/schedules/:id",
   "DELETE /v1/secrets/:name",
   "DELETE /v1/tools/:id",
   "DELETE /v1/traces/:run_id",
+  "DELETE /v1/webhooks/:id",
   "PATCH /v1/api_keys/:id",
   "POST /v1/api_keys/:id/rotate",
   "POST /v1/runs/:id/cancel",

@@ -1,3 +1,4 @@
+import { toolTypes } from "../core/agent-snapshot.ts";
 import { environments } from "../core/scope.ts";
 import type { Need } from "./auth.ts";
 import { listOf, ref, type Schema } from "./openapi-schemas.ts";
@@ -11,6 +12,10 @@ export interface Operation {
   query?: Record<string, Schema>;
   /** Status and body of the answer. */
   answer: [status: number, body: Schema];
+  /** The format of the answer, where that is not JSON. */
+  media?: string;
+  /** The body in parts, where it is taken so too. */
+  parts?: Schema;
   /** When the same address answers with server-sent events. */
   streams?: string;
   /** Codes of its 409. */
@@ -47,6 +52,22 @@ const account = (verb: string, summary: string) => ({
   needs: "read_or_run" as const,
 });
 
+const schedules = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Schedules", summary, needs });
+const files = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Files", summary, needs });
+const filePurposes = ["retrieval", "code_interpreter", "attachment"];
+const uploadInParts = {
+  type: "object",
+  properties: {
+    file: { type: "string", contentMediaType: "application/octet-stream" },
+    purpose: { type: "string", enum: filePurposes },
+    metadata: { type: "object", additionalProperties: text },
+    expires_in_seconds: { type: "integer", minimum: 1 },
+  },
+  required: ["file", "purpose"],
+};
+
+const webhooks = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Webhooks", summary, needs });
+
 const deleted: Operation["answer"] = [200, ref("Deleted")];
 
 /** By method and path, as the routes have them. */
@@ -80,7 +101,7 @@ export const operations: Record<string, Operation> = {
   },
   "GET /v1/tools": {
     ...tools("listTools", "List tools", "read"),
-    query: { ...page, type: { type: "string", enum: ["http", "client"] } },
+    query: { ...page, type: { type: "string", enum: [...toolTypes] } },
     answer: [200, listOf("Tool")],
   },
   "GET /v1/tools/:id": { ...tools("getTool", "Retrieve a tool", "read"), answer: [200, ref("Tool")] },
@@ -90,6 +111,14 @@ export const operations: Record<string, Operation> = {
     conflicts: ["name_taken"],
   },
   "DELETE /v1/tools/:id": { ...tools("deleteTool", "Delete a tool", "admin"), answer: deleted },
+  "POST /v1/tools/:id/refresh": {
+    ...tools("refreshTool", "Ask an MCP server again what it can do", "admin"),
+    answer: [200, ref("Tool")],
+  },
+  "POST /v1/tools/:id/test": {
+    ...tools("testTool", "Call a tool outside of any run", "admin"),
+    answer: [200, ref("ToolTest")],
+  },
   "GET /v1/secrets": { ...secrets("listSecrets", "List secrets"), query: page, answer: [200, listOf("Secret")] },
   "GET /v1/secrets/:name": {
     ...secrets("getSecret", "Retrieve what is known of a secret, but never its value"),
@@ -100,6 +129,30 @@ export const operations: Record<string, Operation> = {
     answer: [200, ref("Secret")],
   },
   "DELETE /v1/secrets/:name": { ...secrets("deleteSecret", "Delete a secret"), answer: deleted },
+  "POST /v1/files": {
+    ...files("createFile", "Upload a file", "run"),
+    parts: uploadInParts,
+    answer: [201, ref("File")],
+  },
+  "GET /v1/files": {
+    ...files("listFiles", "List files", "read_or_run"),
+    query: {
+      ...page,
+      purpose: { type: "string", enum: [...filePurposes, "output"] },
+      status: { type: "string", enum: ["uploaded", "processing", "ready", "failed"] },
+    },
+    answer: [200, listOf("File")],
+  },
+  "GET /v1/files/:id": {
+    ...files("getFile", "Retrieve what is known of a file", "read_or_run"),
+    answer: [200, ref("File")],
+  },
+  "GET /v1/files/:id/content": {
+    ...files("getFileContent", "Download a file, or the range of it that is asked for", "read_or_run"),
+    media: "application/octet-stream",
+    answer: [200, {}],
+  },
+  "DELETE /v1/files/:id": { ...files("deleteFile", "Delete a file", "admin"), answer: deleted },
   "POST /v1/runs": {
     ...runs("createRun", "Start a run", "run"),
     query: { wait: { type: "integer", minimum: 0, maximum: 60, default: 0 } },
@@ -117,6 +170,7 @@ export const operations: Record<string, Operation> = {
       agent_id: text,
       thread_id: text,
       user_id: text,
+      parent_run_id: text,
     },
     answer: [200, listOf("Run")],
   },
@@ -148,6 +202,36 @@ export const operations: Record<string, Operation> = {
     query: { ...page, needs: { type: "string", enum: ["output", "approval", "reconcile"] } },
     answer: [200, listOf("Approval")],
   },
+  "POST /v1/schedules": {
+    ...schedules("createSchedule", "Create a schedule", "admin"),
+    answer: [201, ref("Schedule")],
+  },
+  "GET /v1/schedules": {
+    ...schedules("listSchedules", "List schedules", "read"),
+    query: { ...page, agent_id: text },
+    answer: [200, listOf("Schedule")],
+  },
+  "GET /v1/schedules/:id": {
+    ...schedules("getSchedule", "Retrieve a schedule", "read"),
+    answer: [200, ref("Schedule")],
+  },
+  "PATCH /v1/schedules/:id": {
+    ...schedules("updateSchedule", "Change a schedule, switch it off or on again", "admin"),
+    answer: [200, ref("Schedule")],
+  },
+  "DELETE /v1/schedules/:id": { ...schedules("deleteSchedule", "Delete a schedule", "admin"), answer: deleted },
+  "POST /v1/schedules/:id/trigger": {
+    ...schedules("triggerSchedule", "Start a run of a schedule now, besides its plan", "run"),
+    answer: [201, ref("Run")],
+  },
+  "GET /v1/schedules/:id/runs": {
+    ...schedules("listScheduleRuns", "List what came of a schedule's times", "read"),
+    query: {
+      ...page,
+      outcome: { type: "string", enum: ["started", "completed", "failed", "cancelled", "skipped", "missed"] },
+    },
+    answer: [200, listOf("ScheduleRun")],
+  },
   "GET /v1/traces": {
     ...traces("listTraces", "List traces", "read_or_run"),
     query: page,
@@ -155,13 +239,62 @@ export const operations: Record<string, Operation> = {
   },
   "GET /v1/traces/:run_id": {
     ...traces("getTrace", "Retrieve a trace by its own id or its run's", "read_or_run"),
-    query: { limit: { ...limit, default: 100 }, starting_after: text, include: { type: "string", enum: ["raw"] } },
+    query: {
+      limit: { ...limit, default: 100 },
+      starting_after: text,
+      include: { type: "string", enum: ["raw", "subagents", "raw,subagents"] },
+    },
     answer: [200, ref("Trace")],
   },
   "DELETE /v1/traces/:run_id": {
     ...traces("deleteTrace", "Delete what the journal tells of a run", "admin"),
     answer: deleted,
     conflicts: ["run_not_terminal"],
+  },
+  "POST /v1/webhooks": {
+    ...webhooks("createWebhook", "Create a webhook", "admin"),
+    answer: [201, ref("Webhook")],
+  },
+  "GET /v1/webhooks": {
+    ...webhooks("listWebhooks", "List webhooks", "read"),
+    query: page,
+    answer: [200, listOf("Webhook")],
+  },
+  "GET /v1/webhooks/:id": { ...webhooks("getWebhook", "Retrieve a webhook", "read"), answer: [200, ref("Webhook")] },
+  "PATCH /v1/webhooks/:id": {
+    ...webhooks("updateWebhook", "Change a webhook, or switch it on or off", "admin"),
+    answer: [200, ref("Webhook")],
+  },
+  "DELETE /v1/webhooks/:id": { ...webhooks("deleteWebhook", "Delete a webhook", "admin"), answer: deleted },
+  "POST /v1/webhooks/:id/test": {
+    ...webhooks("testWebhook", "Send a webhook an event made for this", "admin"),
+    answer: [200, ref("WebhookDelivery")],
+  },
+  "POST /v1/webhooks/:id/rotate_secret": {
+    ...webhooks("rotateWebhookSecret", "Give a webhook another secret; until the overlap ends both sign", "admin"),
+    answer: [200, ref("Webhook")],
+  },
+  "POST /v1/webhooks/:id/redeliver": {
+    ...webhooks("redeliverEvents", "Send again what failed since a time", "admin"),
+    answer: [200, ref("WebhookRedelivery")],
+  },
+  "GET /v1/webhooks/:id/deliveries": {
+    ...webhooks("listDeliveries", "List what a webhook heard, or did not", "read"),
+    query: {
+      ...page,
+      status: { type: "string", enum: ["pending", "delivered", "failed"] },
+      type: text,
+      run_id: text,
+    },
+    answer: [200, listOf("WebhookDeliveryListItem")],
+  },
+  "GET /v1/webhooks/:id/deliveries/:delivery_id": {
+    ...webhooks("getDelivery", "Retrieve a delivery with every attempt", "read"),
+    answer: [200, ref("WebhookDelivery")],
+  },
+  "POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver": {
+    ...webhooks("redeliverEvent", "Send an event again", "admin"),
+    answer: [200, ref("WebhookDelivery")],
   },
   "POST /v1/api_keys": { ...keys("createApiKey", "Create an API key"), answer: [201, ref("ApiKey")] },
   "GET /v1/api_keys": { ...keys("listApiKeys", "List API keys"), query: page, answer: [200, listOf("ApiKey")] },
@@ -188,6 +321,18 @@ export const operations: Record<string, Operation> = {
     needs: "admin",
     query: { ...page, action: text, actor_id: text, target_id: text },
     answer: [200, listOf("AuditEntry")],
+  },
+  "GET /v1/usage": {
+    id: "getUsage",
+    tag: "Account",
+    summary: "What runs used, by day, agent or model",
+    needs: "read",
+    query: {
+      from: { type: "string", description: "The first day (UTC), or a time in it." },
+      to: { type: "string", description: "The last day." },
+      group_by: { type: "string", enum: ["day", "agent", "model"], default: "day" },
+    },
+    answer: [200, ref("UsageReport")],
   },
   "GET /v1/models": { ...account("listModels", "List what agents may use"), answer: [200, ref("ModelList")] },
   "GET /v1/me": { ...account("getMe", "Who this key is, and what is left of its limits"), answer: [200, ref("Me")] },

@@ -1,3 +1,4 @@
+import { codeLanguages, guardrailActions, guardrailPoints, guardrailTypes, toolTypes } from "../core/agent-snapshot.ts";
 import { errorCodes, runErrorCodes } from "../core/errors.ts";
 import { stepTypes } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
@@ -11,8 +12,19 @@ export const answerSchemas = (): Record<string, Schema> => ({
   AgentListItem: resource("agent", { ...agent, tools: integer, updated_at: time }),
   AgentVersion: resource("agent_version", { ...agent, tools: list(ref("ToolReference")) }),
   ToolReference: object({ id: text, name: text, type: text }),
-  Tool: resource("tool", { ...tool, updated_at: time }, { ...http, signing_secret: text }),
+  Guardrail: object({
+    type: words(guardrailTypes),
+    on: list(words(guardrailPoints)),
+    action: words(guardrailActions),
+    config: anyObject,
+  }),
+  Tool: resource("tool", { ...tool, updated_at: time }, { ...ownOfTools, signing_secret: text }),
+  ToolTest: object(
+    { output: anything, error: orNull(object({ code: text, message: text })), attempts: integer, latency_ms: integer },
+    { files: list(toolFile), ...named },
+  ),
   Secret: resource("secret", { name: text, updated_at: time }),
+  File: resource("file", file),
   Run: resource("run", run),
   Message: object(
     { id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
@@ -21,17 +33,23 @@ export const answerSchemas = (): Record<string, Schema> => ({
   ToolCall: object(toolCall),
   RequiredAction: object({
     type: { const: "submit_tool_outputs" },
-    submit_tool_outputs: object({ tool_calls: list(object(pendingCall)) }),
+    submit_tool_outputs: object({ tool_calls: list(object(pendingCall, { run_id: text })) }),
   }),
   Usage: object({ ...counts, total_tokens: orNull(integer), model_calls: integer, tool_calls: integer, ...cost }),
   RunError: object({ type: { const: "run_error" }, code: words(runErrorCodes), ...runError }),
   Approval: resource("approval", { run_id: text, ...pendingCall }),
   Event: object({ seq: integer, event: text, at: time, data: anyObject }),
+  Schedule: resource("schedule", { ...schedule, updated_at: time }),
+  ScheduleRun: resource("schedule_run", scheduleRun),
   TraceSummary: resource("trace", { ...trace, steps_count: integer }),
   Trace: resource("trace", { ...trace, steps: list(ref("TraceStep")), steps_has_more: boolean }),
-  TraceStep: object(step, { raw: list(anyObject) }),
+  TraceStep: object(step, { raw: list(anyObject), files: list(madeFile), run_id: text }),
   ApiKey: resource("api_key", apiKey, { secret: text }),
   RotatedApiKey: resource("api_key", { ...apiKey, secret: text, previous: object(previousKey) }),
+  Webhook: resource("webhook", webhook, { secret: text }),
+  WebhookDeliveryListItem: resource("webhook_delivery", delivery),
+  WebhookDelivery: resource("webhook_delivery", { ...delivery, body: orNull(text), attempts: list(attempt) }),
+  WebhookRedelivery: object({ id: text, object: { const: "webhook_redelivery" }, deliveries: integer }, named),
   AuditEntry: object({
     id: text,
     object: { const: "audit_entry" },
@@ -51,9 +69,29 @@ export const answerSchemas = (): Record<string, Schema> => ({
     provider: text,
     available: boolean,
     context_window: orNull(integer),
-    prices: object({ input: number, cached_input: number, output: number }),
+    prices: object(
+      {
+        input: number,
+        cached_input: number,
+        output: number,
+        as_of: orNull(text),
+        source: words(["built_in", "operator"]),
+      },
+      { priced_up_to: integer, max_output_tokens: integer },
+    ),
   }),
   ModelList: object({ object: { const: "list" }, data: list(ref("Model")), has_more: boolean }, named),
+  UsageReport: object(
+    {
+      object: { const: "list" },
+      data: list(object({ object: { const: "usage" }, ...used }, { day: text, agent_id: text, model: text })),
+      has_more: boolean,
+      totals: object(used),
+      ...{ from: text, to: text, group_by: words(["day", "agent", "model"]) },
+      ...{ project_id: text, environment: words(environments) },
+    },
+    named,
+  ),
   Me: object(me, named),
   Deleted: object({ id: text, object: text, deleted: { const: true } }, named),
   Error: object({ error: object(error, { errors: list(object(fault)), details: anyObject }), request_id: text }),
@@ -107,6 +145,10 @@ const resource = (kind: string, fields: Record<string, Schema>, optional: Record
     { ...optional, ...named },
   );
 
+const budget = orNull(
+  object({}, { max_cost_usd: number, max_total_tokens: integer, max_tool_calls: integer, max_wall_ms: integer }),
+);
+
 const agent = {
   name: text,
   description: orNull(text),
@@ -116,21 +158,24 @@ const agent = {
   tools_count: integer,
   output_schema: orNull(anyObject),
   max_turns: integer,
+  guardrails: list(ref("Guardrail")),
+  budget,
   version: integer,
 };
 
 const tool = {
   name: text,
-  type: text,
+  type: words(toolTypes),
   description: text,
-  parameters: anyObject,
+  parameters: orNull(anyObject),
   approval: { anyOf: [words(["never", "always"]), object({ when: anyObject })] },
   on_unknown: words(["ask", "retry", "report"]),
   max_output_bytes: integer,
   enabled: boolean,
 };
 
-const http = {
+// Of tools of some types only.
+const ownOfTools = {
   url: text,
   method: text,
   headers: { type: "object", additionalProperties: text },
@@ -138,6 +183,65 @@ const http = {
   retries: integer,
   response: words(["json", "text"]),
   idempotent: boolean,
+  language: words(codeLanguages),
+  source: orNull(text),
+  memory_mb: integer,
+  files: list(text),
+  server_url: text,
+  allowed_tools: orNull(list(text)),
+  tools: list(object({ name: text, description: text, parameters: anyObject })),
+  skipped: list(object({ name: text, reason: text })),
+  listed_at: orNull(time),
+  last_error: orNull(object({ code: text, message: text, at: time })),
+  agent_id: text,
+};
+
+const toolFile = object({ id: text, filename: text, mime_type: text, bytes: integer, sha256: text });
+
+const file = {
+  filename: text,
+  mime_type: text,
+  bytes: integer,
+  sha256: text,
+  purpose: words(["retrieval", "code_interpreter", "attachment", "output"]),
+  status: words(["uploaded", "processing", "ready", "failed"]),
+  error: { type: "null" },
+  chunks: integer,
+  memory_ids: list(text),
+  run_id: orNull(text),
+  tool_call_id: orNull(text),
+  expires_at: orNull(time),
+};
+
+const scheduleFailure = object({ code: text, message: text, at: time, run_id: orNull(text) });
+
+const schedule = {
+  name: text,
+  agent_id: text,
+  input: text,
+  cron: text,
+  timezone: text,
+  enabled: boolean,
+  catch_up: words(["skip", "one"]),
+  if_busy: words(["skip", "queue", "start"]),
+  next_run_ats: list(time),
+  last_run_id: orNull(text),
+  last_error: orNull(scheduleFailure),
+  failure_count: integer,
+  disabled_reason: orNull(text),
+  overrides: orNull(anyObject),
+  budget: orNull(anyObject),
+  user_id: orNull(text),
+  session_id: orNull(text),
+};
+
+const scheduleRun = {
+  schedule_id: text,
+  trigger: words(["plan", "catch_up", "request"]),
+  due_at: time,
+  outcome: words(["started", "completed", "failed", "cancelled", "skipped", "missed"]),
+  run_id: orNull(text),
+  error: orNull(scheduleFailure),
 };
 
 const run = {
@@ -157,7 +261,7 @@ const run = {
   session_id: orNull(text),
   user_id: orNull(text),
   file_ids: list(text),
-  budget: { type: "null" },
+  budget,
   trace_id: orNull(text),
   parent_run_id: orNull(text),
   forked_from: { type: "null" },
@@ -168,6 +272,8 @@ const run = {
   ended_at: orNull(time),
   expires_at: orNull(time),
 };
+
+const madeFile = object({ id: text, filename: text, mime_type: text, bytes: integer, sha256: text });
 
 const toolCall = {
   id: text,
@@ -180,6 +286,8 @@ const toolCall = {
   error: orNull(object({ code: text, message: text })),
   attempts: integer,
   latency_ms: orNull(integer),
+  files: list(madeFile),
+  subagent_run_id: orNull(text),
   created_at: time,
   completed_at: orNull(time),
 };
@@ -200,6 +308,14 @@ const counts = {
   reasoning_tokens: orNull(integer),
 };
 const cost = { cost_usd: orNull(number), estimated: boolean };
+
+const used = {
+  runs: object({ started: integer, completed: integer, failed: integer, cancelled: integer }),
+  ...{ model_calls: integer, tool_calls: integer },
+  ...{ input_tokens: integer, output_tokens: integer, total_tokens: integer },
+  ...{ cached_input_tokens: integer, reasoning_tokens: integer, cost_usd: number },
+  ...{ unknown_cost_calls: integer, unknown_token_calls: integer, estimated_calls: integer },
+};
 
 const runError = { message: text, step_index: orNull(integer), retryable: boolean };
 
@@ -238,6 +354,16 @@ const step = {
   tool_call_id: orNull(text),
   input_hash: orNull(text),
   replayed: boolean,
+  subagent: orNull(object({ run_id: text, agent_id: text })),
+  approval: orNull(
+    object({
+      decision: words(["approve", "reject"]),
+      reason: orNull(text),
+      edited: boolean,
+      at: time,
+      by: orNull(object({ type: text, id: orNull(text) })),
+    }),
+  ),
   retries: list(object({ attempt: integer, at: time, reason: orNull(reason), delay_ms: integer })),
 };
 
@@ -258,6 +384,40 @@ const apiKey = {
   rotated_to: orNull(text),
   rotated_from: orNull(text),
 };
+
+const webhook = {
+  url: text,
+  events: list(text),
+  description: orNull(text),
+  enabled: boolean,
+  status: words(["active", "failing", "disabled"]),
+  disabled_reason: orNull(words(["requested", "gone", "failing"])),
+  secret_prefix: text,
+  previous_secret_expires_at: orNull(time),
+  last_delivery_at: orNull(time),
+  failure_count: integer,
+  updated_at: time,
+};
+
+const delivery = {
+  webhook_id: text,
+  event_id: text,
+  type: text,
+  run_id: orNull(text),
+  seq: orNull(integer),
+  status: words(["pending", "delivered", "failed"]),
+  attempts_count: integer,
+  next_attempt_at: orNull(time),
+};
+
+const attempt = object({
+  number: integer,
+  at: time,
+  latency_ms: integer,
+  request: object({ url: text, headers: anyObject }),
+  response: orNull(object({ status: integer, headers: anyObject, body: text, truncated: boolean })),
+  error: orNull(reason),
+});
 
 const previousKey = { id: text, status: apiKey.status, expires_at: time };
 

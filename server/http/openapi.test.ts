@@ -39,7 +39,9 @@ test("operations have ids of their own, a summary, one JSON body at most, an err
     expect(operation.responses[401]).toEqual({ $ref: "#/components/responses/401" });
     const successes = Object.keys(operation.responses).filter((status) => status.startsWith("2"));
     expect(successes.length).toBeGreaterThan(0);
-    if (operation.requestBody) expect(Object.keys(operation.requestBody.content)).toEqual(["application/json"]);
+    if (!operation.requestBody) continue;
+    const upload = operation.operationId === "createFile" ? ["multipart/form-data"] : [];
+    expect(Object.keys(operation.requestBody.content)).toEqual(["application/json", ...upload]);
   }
   const bodies = described().filter(({ method }) => method === "POST" || method === "PATCH");
   expect(bodies.every(({ operation }) => operation.requestBody !== undefined)).toBe(true);
@@ -121,7 +123,29 @@ test("real answers are as described, to the last field", async () => {
   expectFit("Run", (await client.get("/v1/runs")).body.data[0]);
   expectFit("Secret", (await client.put("/v1/secrets/KEY", { value: "x" })).body);
   expectFit("Secret", (await client.get("/v1/secrets")).body.data[0]);
+  const upload = { filename: "a.txt", text: "a", purpose: "attachment" };
+  expectFit("File", (await client.post("/v1/files", upload)).body);
+  expectFit("File", (await client.get("/v1/files")).body.data[0]);
   expectFit("Tool", tool.body);
+  const server_url = "http://127.0.0.1:65535/";
+  for (const own of [
+    { type: "webhook", url: server_url, headers: { a: "b" } },
+    { type: "code", source: "(args) => args", files: [] },
+    { type: "mcp", server_url, allowed_tools: ["a"] },
+    { type: "agent", agent_id: agent.body.id },
+  ]) {
+    const made = await client.post("/v1/tools", { name: own.type, ...own });
+    expect(made.status).toBe(201);
+    expectFit("Tool", made.body);
+    const tried = await client.post(`/v1/tools/${made.body.id}/test`, { arguments: {} });
+    if (tried.status === 200) expectFit("ToolTest", tried.body);
+  }
+  const daily = { name: "s", agent_id: agent.body.id, input: "Go.", cron: "0 9 * * *", timezone: "UTC" };
+  const scheduled = await client.post("/v1/schedules", daily);
+  expectFit("Schedule", scheduled.body);
+  expectFit("Schedule", (await client.get("/v1/schedules")).body.data[0]);
+  expectFit("Run", (await client.post(`/v1/schedules/${scheduled.body.id}/trigger`, {})).body);
+  expectFit("ScheduleRun", (await client.get(`/v1/schedules/${scheduled.body.id}/runs`)).body.data[0]);
   expectFit("Tool", (await client.get("/v1/tools")).body.data[0]);
   expectFit("Agent", agent.body);
   expectFit("AgentListItem", (await client.get("/v1/agents")).body.data[0]);
@@ -136,6 +160,7 @@ test("real answers are as described, to the last field", async () => {
   expectFit("TraceSummary", (await client.get("/v1/traces")).body.data[0]);
   expectFit("ApiKey", (await client.post("/v1/api_keys", { name: "k", scopes: ["read"] })).body);
   expectFit("AuditEntry", (await client.get("/v1/audit_log")).body.data[0]);
+  expectFit("UsageReport", (await client.get("/v1/usage?group_by=agent")).body);
   expectFit("ModelList", (await client.get("/v1/models")).body);
   expectFit("Me", (await client.get("/v1/me")).body);
   expectFit("Deleted", (await client.delete(`/v1/agents/${agent.body.id}`)).body);

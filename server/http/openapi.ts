@@ -81,7 +81,7 @@ function described({ method, path: address, hooks: { body, params } }: Route) {
 function mend(
   described: Paths[string][string],
   method: string,
-  { query = {}, streams, answer: [status] }: Operation,
+  { query = {}, streams, parts, answer: [status] }: Operation,
 ): void {
   const parameters = Object.entries(query).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
   // Who follows a stream that somebody else began names the place.
@@ -91,7 +91,8 @@ function mend(
   const { requestBody } = described;
   if (!requestBody) return;
   const json = (requestBody.content as Record<string, { schema: { required?: string[] } }>)["application/json"]!;
-  described.requestBody = { required: (json.schema.required ?? []).length > 0, content: { "application/json": json } };
+  const content = { "application/json": json, ...(parts && { "multipart/form-data": { schema: parts } }) };
+  described.requestBody = { required: (json.schema.required ?? []).length > 0, content };
 }
 
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
@@ -113,10 +114,10 @@ const replayed = {
 const idempotencyConflicts = ["idempotency_key_reused", "idempotency_in_progress"];
 
 function responsesOf(operation: Operation, method: string, hasBody: boolean, path: string) {
-  const { answer, streams } = operation;
+  const { answer, streams, media = "application/json" } = operation;
   const [status, body] = answer;
   const once = method === "POST" ? replayed : {};
-  const json = { "application/json": { schema: body } };
+  const json = { [media]: { schema: body } };
   const events = { "text/event-stream": { schema: { type: "string" } } };
   const success: Record<string, Schema> = { [status]: { description: "Done.", ...once, content: json } };
   if (streams)
@@ -139,7 +140,7 @@ const refusals = {
   403: refusal("The key may not do this, or the address may not be reached."),
   404: refusal("There is nothing with this id here."),
   413: refusal("The body is too large."),
-  415: refusal("The body is not application/json in UTF-8."),
+  415: refusal("The body is of another format than the route takes."),
   429: refusal("Too much at once. `Retry-After` says when to come back."),
   default: refusal("The server could not do it."),
 };

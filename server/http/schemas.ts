@@ -25,5 +25,16 @@ export const pathOf = (kind: Kind) => pathWith({ id: idOf(kind) });
 export const pathWith = <T extends TProperties>(parameters: T) =>
   Type.Object(parameters, { additionalProperties: true });
 
+/** What a run may spend at most; what bounds nothing is no budget. */
+export const Budget = Type.Partial(
+  Type.Object({
+    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
+    max_total_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
+    max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+    max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
+  }),
+  { additionalProperties: false, minProperties: 1 },
+);
+
 /** JSON that is checked elsewhere. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());

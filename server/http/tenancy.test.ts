@@ -46,11 +46,22 @@ const misshapen = ["none", "agt_", "..%2f..%2fetc", "%00", "%20", "x".repeat(500
 const agentBody = { name: "a", instructions: "", model: "openai/gpt-5" };
 const unique = () => `t${newId("tool")}`;
 const idOf = ({ status, body }: Answer): string => {
-  expect([status, body.error]).toEqual([201, undefined]);
+  expect([status, body.error ?? null]).toEqual([201, null]);
   return body.id;
 };
 const makeAgent = async (client: Client) => idOf(await client.post("/v1/agents", agentBody));
-const makeTool = async (client: Client) => idOf(await client.post("/v1/tools", { name: unique() }));
+const makeTool = async (client: Client, body: object = {}) =>
+  idOf(await client.post("/v1/tools", { name: unique(), ...body }));
+const makeAgentTool = async (client: Client) => makeTool(client, { type: "agent", agent_id: await makeAgent(client) });
+const makeCodeTool = (client: Client) => makeTool(client, { type: "code" });
+const daily = { name: "s", input: "Go.", cron: "0 9 * * *", timezone: "Europe/Berlin" };
+const makeSchedule = async (client: Client) =>
+  idOf(await client.post("/v1/schedules", { ...daily, agent_id: await makeAgent(client) }));
+const makeFile = async (client: Client) =>
+  idOf(await client.post("/v1/files", { filename: "a.txt", text: unique(), purpose: "attachment" }));
+
+const makeWebhook = async (client: Client) =>
+  idOf(await client.post("/v1/webhooks", { url: "https://[2001:4860:4860::8888]/", events: ["file.failed"] }));
 
 /** A run that is over, or one that waits for the output of a tool. */
 async function makeRun(client: Client, waiting: boolean): Promise<Answer["body"]> {
@@ -142,6 +153,25 @@ const kinds = {
     never: unique,
     malformed: misshapen.filter((name) => !/^\w{1,64}$/.test(name)),
   },
+  webhook: {
+    make: async (client) => [await makeWebhook(client)],
+    gone: async (client) => [await deleted(client, "/v1/webhooks", await makeWebhook(client))],
+    never: () => newId("webhook"),
+    malformed: misshapen,
+  },
+  file: {
+    make: async (client) => [await makeFile(client)],
+    gone: async (client) => [await deleted(client, "/v1/files", await makeFile(client))],
+    never: () => newId("file"),
+    malformed: misshapen,
+  },
+  schedule: {
+    make: async (client) => [await makeSchedule(client)],
+    gone: async (client) => [await deleted(client, "/v1/schedules", await makeSchedule(client))],
+    never: () => newId("schedule"),
+    ofAgent: true,
+    malformed: misshapen,
+  },
   secret_id: {
     make: async (client) => [(await client.get(`/v1/secrets/${await setSecret(client)}`)).body.id],
     never: () => newId("secret"),
@@ -170,12 +200,20 @@ const parameters: Record<string, KindName | null> = {
   "traces :run_id": "trace",
   "api_keys :id": "api_key",
   "secrets :name": "secret",
+  "files :id": "file",
+  "webhooks :id": "webhook",
+  "webhooks :delivery_id": null,
+  "schedules :id": "schedule",
 };
 
 /** Bodies that routes take, so that nothing but the id is wrong; `{}` where nothing stands here. */
 const bodies: Record<string, () => unknown> = {
   "PATCH /v1/agents/:id": () => ({ description: "taken over" }),
   "PATCH /v1/tools/:id": () => ({ description: "taken over" }),
+  "POST /v1/tools/:id/test": () => ({ arguments: {} }),
+  "PATCH /v1/schedules/:id": () => ({ name: "taken over" }),
+  "PATCH /v1/webhooks/:id": () => ({ description: "taken over" }),
+  "POST /v1/webhooks/:id/redeliver": () => ({ since: "2026-01-01T00:00:00Z" }),
   "PATCH /v1/api_keys/:id": () => ({ name: "taken over" }),
   "PUT /v1/secrets/:name": () => ({ value: "taken over" }),
   "POST /v1/runs/:id/submit_tool_outputs": () => ({ tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }),
@@ -202,6 +240,22 @@ const places: Record<string, Place | null> = {
     kind: "tool",
     ask: async (client, id) => ({ path: `/v1/agents/${await makeAgent(client)}`, body: { tools: [id] } }),
   },
+  "POST /v1/tools agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/tools", body: { name: unique(), type: "agent", agent_id: id } }),
+  },
+  "PATCH /v1/tools/:id agent_id": {
+    kind: "agent",
+    ask: async (client, id) => ({ path: `/v1/tools/${await makeAgentTool(client)}`, body: { agent_id: id } }),
+  },
+  "POST /v1/tools files[]": {
+    kind: "file",
+    ask: async (_, id) => ({ path: "/v1/tools", body: { name: unique(), type: "code", files: [id] } }),
+  },
+  "PATCH /v1/tools/:id files[]": {
+    kind: "file",
+    ask: async (client, id) => ({ path: `/v1/tools/${await makeCodeTool(client)}`, body: { files: [id] } }),
+  },
   "POST /v1/runs agent_id": {
     kind: "agent",
     ask: async (_, id) => ({ path: "/v1/runs", body: { agent_id: id, input: "Go." } }),
@@ -213,6 +267,41 @@ const places: Record<string, Place | null> = {
       body: { agent_id: await makeAgent(client), input: "Go.", overrides: { tools: [id] } },
     }),
   },
+  "POST /v1/runs file_ids[]": {
+    kind: "file",
+    ask: async (client, id) => ({
+      path: "/v1/runs",
+      body: { agent_id: await makeAgent(client), input: "Go.", file_ids: [id] },
+    }),
+  },
+  "POST /v1/schedules agent_id": {
+    kind: "agent",
+    ask: async (_, id) => ({ path: "/v1/schedules", body: { ...daily, agent_id: id } }),
+  },
+  "PATCH /v1/schedules/:id agent_id": {
+    kind: "agent",
+    ask: async (client, id) => ({ path: `/v1/schedules/${await makeSchedule(client)}`, body: { agent_id: id } }),
+  },
+  "POST /v1/schedules overrides.tools[]": {
+    kind: "tool",
+    ask: async (client, id) => ({
+      path: "/v1/schedules",
+      body: { ...daily, agent_id: await makeAgent(client), overrides: { tools: [id] } },
+    }),
+  },
+  "PATCH /v1/schedules/:id overrides.tools[]": {
+    kind: "tool",
+    ask: async (client, id) => ({
+      path: `/v1/schedules/${await makeSchedule(client)}`,
+      body: { overrides: { tools: [id] } },
+    }),
+  },
+  "POST /v1/schedules session_id": null,
+  "POST /v1/schedules user_id": null,
+  "PATCH /v1/schedules/:id session_id": null,
+  "PATCH /v1/schedules/:id user_id": null,
+  "GET /v1/schedules ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/schedules?agent_id=${id}` }) },
+  "GET /v1/schedules/:id/runs ?starting_after": null,
   "POST /v1/runs session_id": null,
   "POST /v1/runs user_id": null,
   "POST /v1/runs/:id/submit_tool_outputs tool_outputs[].tool_call_id": {
@@ -228,6 +317,7 @@ const places: Record<string, Place | null> = {
     ask: async (_, id) => ({ path: "/v1/api_keys", body: { name: "k", scopes: ["read"], agent_ids: [id] } }),
   },
   "GET /v1/runs ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/runs?agent_id=${id}` }) },
+  "GET /v1/runs ?parent_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?parent_run_id=${id}` }) },
   "GET /v1/runs ?thread_id": null,
   "GET /v1/runs ?user_id": null,
   "GET /v1/audit_log ?actor_id": { kind: "api_key", ask: async (_, id) => ({ path: `/v1/audit_log?actor_id=${id}` }) },
@@ -237,6 +327,11 @@ const places: Record<string, Place | null> = {
   },
   "GET /v1/agents/:id/versions ?starting_after": null,
   "GET /v1/runs/:id/events ?starting_after": null,
+  "GET /v1/webhooks/:id/deliveries ?starting_after": null,
+  "GET /v1/webhooks/:id/deliveries ?run_id": {
+    kind: "run",
+    ask: async (client, id) => ({ path: `/v1/webhooks/${await makeWebhook(client)}/deliveries?run_id=${id}` }),
+  },
   "GET /v1/traces/:run_id ?starting_after": {
     kind: "step",
     ask: async (client, id) => ({ path: `/v1/traces/${(await makeRun(client, false)).id}?starting_after=${id}` }),
@@ -249,6 +344,9 @@ const lists: Record<string, KindName> = {
   "/v1/agents": "agent",
   "/v1/tools": "tool",
   "/v1/secrets": "secret_id",
+  "/v1/files": "file",
+  "/v1/webhooks": "webhook",
+  "/v1/schedules": "schedule",
   "/v1/runs": "run",
   "/v1/approvals": "call",
   "/v1/traces": "trace",
@@ -338,7 +436,7 @@ async function foreignIds(name: KindName, liveToo: boolean): Promise<[why: strin
 /** Ids that are of another kind, or of none: known things under a wrong prefix among them. */
 async function wrongIds(name: KindName): Promise<string[]> {
   const { taken } = await thingsOf(name);
-  const renamed = name === "secret" ? [] : taken.flatMap((id) => [siblingId(id, "file"), siblingId(id, "message")]);
+  const renamed = name === "secret" ? [] : taken.flatMap((id) => [siblingId(id, "memory"), siblingId(id, "message")]);
   return [...renamed, ...taken.filter((id) => id.includes("_")).map((id) => id.slice(0, -1)), ...kinds[name].malformed];
 }
 
@@ -384,7 +482,8 @@ test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${pat
   async ({ method, path }) => {
     const [name] = /:\w+/.exec(path)!;
     const kind = parameters[parameterOf(path, name)]!;
-    const address = (id: string) => path.replace(name, id).replace(":version", "1");
+    const address = (id: string) =>
+      path.replace(name, id).replace(":version", "1").replace(":delivery_id", newId("delivery"));
     const body = method === "GET" || method === "DELETE" ? undefined : (bodies[`${method} ${path}`]?.() ?? {});
     const never = seen(await ask(owner, method, address(kinds[kind].never()), body));
     expect(never).toMatchObject({ status: 404 });

@@ -12,7 +12,13 @@ export interface RunHead extends Scope {
   status: RunStatus;
   seq: number;
   attempt: number;
+  /** The run whose call started it, and how many there are above it. */
+  parent_run_id: string | null;
+  depth: number;
 }
+
+/** What was inserted for a run, within a write that may be about several. */
+export type Inserted = [runId: string, entries: JournalEntry[]];
 
 /** Keeps a table in step with the journal, in the same transaction. `head` is null for a run's first entries. */
 export type Projector = (head: RunHead | null, entries: readonly JournalEntry[]) => void;
@@ -44,7 +50,8 @@ export function createJournal({
   const { sqlite } = db;
   const pack = createPack(sqlite);
   const selectHead = sqlite.query<RunHead, [string]>(
-    "SELECT id AS run_id, project_id, environment, status, seq, attempt FROM runs WHERE id = ?",
+    `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth
+     FROM runs WHERE id = ?`,
   );
   const selectAt = sqlite.query<{ at: number }, [string, number]>(
     "SELECT at_ms AS at FROM run_events WHERE run_id = ? AND seq = ?",
@@ -79,11 +86,18 @@ export function createJournal({
 
   /** Makes what `produce` inserts durable, all or nothing, and then wakes the readers. It runs inside the write. */
   async function commit(runId: string, produce: () => JournalEntry[]): Promise<JournalEntry[]> {
-    const entries = await db.write(produce);
+    const [inserted] = await commitAll(() => [[runId, produce()]]);
+    return inserted![1];
+  }
+
+  /** The same for the entries of several runs: all or nothing. */
+  async function commitAll(produce: () => Inserted[]): Promise<Inserted[]> {
+    const all = await db.write(produce);
     db.snapshot.begin(); // Whoever is woken reads now.
-    if (failpoint) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);
-    if (entries.length > 0) wake(runId, entries);
-    return entries;
+    if (failpoint)
+      for (const [, entries] of all) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);
+    for (const [runId, entries] of all) if (entries.length > 0) wake(runId, entries);
+    return all;
   }
 
   const append = (runId: string, events: readonly RunEvent[], attempt?: number): Promise<JournalEntry[]> =>
@@ -102,6 +116,7 @@ export function createJournal({
   return {
     insert,
     commit,
+    commitAll,
     append,
     read,
     head(runId: string): RunHead | null {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 /** Encrypts what must be read again: tool headers, signing secrets, provider keys. */
 export type Seal = ReturnType<typeof createSeal>;
@@ -30,5 +30,11 @@ export function createSeal(masterKey: Uint8Array) {
     return decipher.update(bytes.subarray(nonceLength + tagLength), undefined, "utf8") + decipher.final("utf8");
   }
 
-  return { seal, open };
+  // A key of its own: the master key encrypts and does nothing else.
+  const signing = new Uint8Array(hkdfSync("sha256", masterKey, new Uint8Array(), "runnel/mac", 32));
+
+  /** Proves that we made a text, without keeping it: the same for the same text, and for nobody else to make. */
+  const mac = (text: string): string => createHmac("sha256", signing).update(text).digest("base64url");
+
+  return { seal, open, mac };
 }

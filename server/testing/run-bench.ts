@@ -4,8 +4,10 @@ import type { JournalEntry } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import { type Author, createAudit } from "../db/audit.ts";
 import { type Db, openDatabase } from "../db/open.ts";
+import { notFound } from "../http/not-found.ts";
 import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
+import { builtInPrice } from "../models/known-models.ts";
 import { testConnection } from "../models/registry.ts";
 import { createPool } from "../runs/pool.ts";
 import { createRunProjector } from "../runs/project.ts";
@@ -29,6 +31,8 @@ export function runBench(
     beat_ms?: number;
     trial_ms?: number;
     look_ms?: number;
+    /** Whom agent tools may call, by id. */
+    agents?: Record<string, Partial<AgentSnapshot>>;
     now?: () => number;
   } = {},
 ) {
@@ -50,7 +54,11 @@ export function runBench(
       secrets: Object.fromEntries(tools.map(({ id }) => [id, toolSecrets])),
       egress: { allow: [], loopback: true },
     }),
-    openSecrets: () => toolSecrets,
+    answer: (head, question) => {
+      if (question.of === "start_child") return service.startChild(head, question);
+      return question.of === "await_child" ? service.awaitChild(question.run_id) : toolSecrets;
+    },
+    insert: (...args) => service.insertDriven(...args),
     threads: options.threads ?? sameThread,
     size: options.size ?? 1,
     slots,
@@ -65,7 +73,12 @@ export function runBench(
     watches,
     pool,
     runs,
-    snapshot: () => agent,
+    snapshot: (_, id) => {
+      const other = options.agents?.[id];
+      if (!other && id !== agent.id) throw notFound();
+      return other ? { ...agentOf([]), id, ...other } : agent;
+    },
+    priceOf: builtInPrice,
     slots,
     trial_ms: options.trial_ms,
     look_ms: options.look_ms,
@@ -187,6 +200,10 @@ export const tool = (name: string, more: Partial<ToolSnapshot> = {}): ToolSnapsh
   http: null,
   ...more,
 });
+
+/** A tool that is another agent. */
+export const agentTool = (name: string, agent_id: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot =>
+  tool(name, { type: "agent", idempotent: true, agent: { agent_id }, ...more });
 
 /** A tool that is an HTTP endpoint. */
 export const httpTool = (name: string, url: string, more: Partial<ToolSnapshot> = {}): ToolSnapshot =>

@@ -3,6 +3,7 @@ import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import type { SandboxLevel } from "../sandbox/program.ts";
 import { testActor } from "./test-actor.ts";
 
 /** A response as a test looks at it: JSON is parsed, anything else is text. */
@@ -39,20 +40,38 @@ export interface TestAppOptions {
   loopback?: boolean;
   /** Throws `storage_full` when there is no room for new work. */
   requireRoom?: () => void;
+  sandbox?: SandboxLevel;
+  /** How long one attempt to reach a webhook may take. */
+  webhook_attempt_ms?: number;
+  /** What the operator allows besides public addresses. */
+  egress?: string[];
+  /** Environment variables. */
+  environment?: Record<string, string>;
 }
 
 export type TestApp = ReturnType<typeof testApp>;
 
 /** The whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
-export function testApp({ now = Date.now, log = silentLog, loopback = true, requireRoom }: TestAppOptions = {}) {
+export function testApp({
+  now = Date.now,
+  log = silentLog,
+  loopback = true,
+  requireRoom,
+  sandbox = "process",
+  webhook_attempt_ms,
+  egress = [],
+  environment = {},
+}: TestAppOptions = {}) {
   const db = openDatabase(":memory:");
   const server: App = createApp({
     db,
     seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
     log,
-    environment: {},
+    environment,
     workers: 0,
-    egress: { allow: [], loopback },
+    egress: { allow: egress, loopback },
+    sandbox: { level: async () => sandbox, known: () => sandbox },
+    webhook_attempt_ms,
     storage: requireRoom && { requireRoom, isWhole: () => true },
     now,
   });

@@ -1,24 +1,25 @@
-import type { ApprovalRule, ToolSnapshot, ToolType } from "../core/agent-snapshot.ts";
-import { AppError, type Fault } from "../core/errors.ts";
-import type { Environment } from "../core/scope.ts";
-import { fault, validationError } from "../http/errors.ts";
-import { checkHeaders, type Egress, EgressError } from "../lib/egress.ts";
-import { checkSchema } from "../lib/json-schema.ts";
-import { httpFields, type UpdateTool } from "./schema.ts";
-import { hasBrokenReference, referencesIn } from "./secret-reference.ts";
+import type { ApprovalRule, CodeLanguage, ToolSnapshot, ToolType } from "../core/agent-snapshot.ts";
+import type { McpListing } from "../mcp/read-tools.ts";
+import { codeBounds, isWithin } from "./code-bounds.ts";
+import type { UpdateTool } from "./schema.ts";
 
-/** What stands in a tool's row, but for its name and its secrets. */
+/** What stands in a tool's row, but for its name and its secrets. Rows of earlier versions lack what is optional. */
 export interface Definition {
   description: string;
+  /** Of no meaning where the type or the source says what the parameters are: `parametersOf` knows. */
   parameters: Record<string, unknown>;
   approval: ApprovalRule;
   on_unknown: ToolSnapshot["on_unknown"];
   max_output_bytes: number;
   enabled: boolean;
+  /** Of http and webhook tools. */
   http: HttpDefinition | null;
+  code?: CodeDefinition;
+  mcp?: McpDefinition;
+  agent?: { agent_id: string };
 }
 
-interface HttpDefinition {
+export interface HttpDefinition {
   url: string;
   method: string;
   timeout_ms: number;
@@ -29,8 +30,30 @@ interface HttpDefinition {
   header_names: string[];
 }
 
-/** What a header's value looks like to whoever may not read it. Sent back, it keeps the value. */
-export const mask = "********";
+export interface CodeDefinition {
+  language: CodeLanguage;
+  source: string | null;
+  timeout_ms: number;
+  memory_mb: number;
+  files: string[];
+}
+
+export interface McpDefinition {
+  server_url: string;
+  /** Null: all that the server has. */
+  allowed_tools: string[] | null;
+  timeout_ms: number;
+  header_names: string[];
+  listing: Listing;
+}
+
+/** What an MCP server said that it can do, and when; what went wrong the last time that it was asked. */
+export interface Listing extends McpListing {
+  listed_at_ms: number | null;
+  last_error: { code: string; message: string; at_ms: number } | null;
+}
+
+export const neverListed: Listing = { tools: [], skipped: [], listed_at_ms: null, last_error: null };
 
 const defaults: Definition = {
   description: "",
@@ -46,15 +69,20 @@ const httpDefaults = { method: "POST", timeout_ms: 30_000, retries: 0, response:
 /** A definition with changes, over an earlier one or over the defaults. */
 export function changed(input: UpdateTool, type: ToolType, before: Definition | null): Definition {
   const base = before ?? defaults;
-  return {
+  const after: Definition = {
     description: input.description ?? base.description,
     parameters: input.parameters ?? base.parameters,
     approval: (input.approval as ApprovalRule | undefined) ?? base.approval,
     on_unknown: input.on_unknown ?? base.on_unknown,
     max_output_bytes: input.max_output_bytes ?? base.max_output_bytes,
     enabled: input.enabled ?? base.enabled,
-    http: type === "http" ? changedHttp(input, base.http) : null,
+    http: type === "http" || type === "webhook" ? changedHttp(input, base.http) : null,
+    ...(type === "code" && { code: changedCode(input, base.code) }),
+    ...(type === "mcp" && { mcp: changedMcp(input, base.mcp) }),
+    ...(type === "agent" && { agent: { agent_id: input.agent_id ?? base.agent!.agent_id } }),
   };
+  // Parameters of a source that is gone say nothing of the next one.
+  return hasFixedParameters(after) ? { ...after, parameters: defaults.parameters } : after;
 }
 
 function changedHttp(input: UpdateTool, before: HttpDefinition | null): HttpDefinition {
@@ -70,96 +98,63 @@ function changedHttp(input: UpdateTool, before: HttpDefinition | null): HttpDefi
   };
 }
 
+/** With another language, bounds that it does not have give way to its own. */
+function changedCode(input: UpdateTool, before: CodeDefinition | undefined): CodeDefinition {
+  const language = input.language ?? before?.language ?? "javascript";
+  const bounded = (name: "timeout_ms" | "memory_mb"): number => {
+    const bounds = codeBounds[language][name];
+    const kept = before?.[name] ?? bounds.usual;
+    return input[name] ?? (isWithin(bounds, kept) ? kept : bounds.usual);
+  };
+  return {
+    language,
+    source: input.source === undefined ? (before?.source ?? null) : input.source,
+    timeout_ms: bounded("timeout_ms"),
+    memory_mb: bounded("memory_mb"),
+    files: input.files ?? before?.files ?? [],
+  };
+}
+
+/** At another address there is another server, of which nothing is known yet. */
+function changedMcp(input: UpdateTool, before: McpDefinition | undefined): McpDefinition {
+  const server_url = input.server_url ?? before!.server_url;
+  return {
+    server_url,
+    allowed_tools: input.allowed_tools === undefined ? (before?.allowed_tools ?? null) : input.allowed_tools,
+    timeout_ms: input.timeout_ms ?? before?.timeout_ms ?? httpDefaults.timeout_ms,
+    header_names: input.headers ? Object.keys(input.headers) : (before?.header_names ?? []),
+    listing: before?.server_url === server_url ? before.listing : neverListed,
+  };
+}
+
+const hasFixedParameters = ({ code, mcp, agent }: Definition): boolean =>
+  code?.source === null || mcp !== undefined || agent !== undefined;
+
+/** What a call's arguments must fit; null for a whole MCP server, each of whose tools has its own. */
+export function parametersOf({ parameters, code, mcp, agent }: Definition): Record<string, unknown> | null {
+  if (mcp) return null;
+  if (agent) return textParameter("input", "What the agent is asked to do, with all that it must know.");
+  if (code?.source === null)
+    return textParameter(
+      "code",
+      `${languageNames[code.language]} code; the value of its last expression is the result.`,
+    );
+  return parameters;
+}
+
+const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
+
+const textParameter = (name: string, description: string) => ({
+  type: "object",
+  properties: { [name]: { type: "string", description } },
+  required: [name],
+  additionalProperties: false,
+});
+
 /** HTTP's own word on what may be sent twice, unless the tool says otherwise. */
 export const isIdempotent = ({ method, idempotent }: HttpDefinition): boolean =>
   idempotent ?? ["GET", "HEAD", "PUT", "DELETE"].includes(method);
 
-/** Headers with the values that they shall have from now on. */
-export const unmasked = (headers: Record<string, string>, before: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, value === mask ? (before[name] ?? mask) : value]),
-  );
-
-/** Throws when a tool is to send its headers to another origin: whoever wrote them meant the one before, and may be somebody else. */
-export function checkOrigin({ url, headers }: UpdateTool, http: HttpDefinition | null): void {
-  if (url === undefined || !http || http.header_names.length === 0) return;
-  if (new URL(url).origin === new URL(http.url).origin) return;
-  const message = "With another origin, headers are given again: their values were meant for the one before.";
-  if (!headers) throw validationError([fault("headers", message, "required")]);
-  const kept = Object.keys(headers).filter((name) => headers[name] === mask);
-  if (kept.length > 0) throw validationError(kept.map((name) => fault(`headers.${name}`, message)));
-}
-
-/** What is there already: the tool's headers, and named secrets. */
-export interface Known {
-  headers: readonly string[];
-  hasSecret(name: string): boolean;
-}
-
-/** Throws with every fault of what a client wants a tool to be. */
-export function checkTool(input: UpdateTool, type: ToolType, isNew: boolean, known: Known): void {
-  const faults: Fault[] = [];
-  if (type === "client")
-    for (const name of httpFields) if (name in input) faults.push(fault(name, "Only HTTP tools have this."));
-  if (type === "http" && isNew && input.url === undefined)
-    faults.push(fault("url", "An HTTP tool needs a URL.", "required"));
-  if (input.url?.includes("{{secret."))
-    faults.push(fault("url", "Secrets go into headers: addresses are shown to whoever may read tools."));
-  if (input.parameters) faults.push(...parameterFaults(input.parameters));
-  if (typeof input.approval === "object")
-    for (const message of checkSchema(input.approval.when)) faults.push(fault("approval.when", `${message}.`));
-  if (input.headers) faults.push(...headerFaults(input.headers, known));
-  if (faults.length > 0) throw validationError(faults);
-}
-
-function parameterFaults(parameters: Record<string, unknown>): Fault[] {
-  const faults = checkSchema(parameters).map((message) => fault("parameters", `${message}.`));
-  if (parameters.type !== "object")
-    faults.push(fault("parameters.type", 'Arguments are an object: this must be "object".'));
-  return faults;
-}
-
-// A call replaces these: what the tool had declared would never arrive.
-const ownHeaders = new Set([
-  "idempotency-key",
-  "x-run-id",
-  "x-tool-call-id",
-  "webhook-id",
-  "webhook-timestamp",
-  "webhook-signature",
-]);
-
-function headerFaults(headers: Record<string, string>, known: Known): Fault[] {
-  const faults: Fault[] = [];
-  for (const [name, value] of Object.entries(headers)) {
-    if (ownHeaders.has(name.toLowerCase()))
-      faults.push(fault(`headers.${name}`, "Every call sets this header itself."));
-    if (hasBrokenReference(value))
-      faults.push(fault(`headers.${name}`, "A secret is referred to as {{secret.NAME}}, without blanks."));
-    for (const secret of referencesIn(value).filter((secret) => !known.hasSecret(secret)))
-      faults.push(fault(`headers.${name}`, `There is no secret ${secret}.`));
-    if (value === mask && !known.headers.includes(name))
-      faults.push(fault(`headers.${name}`, "There is no value to keep."));
-  }
-  try {
-    checkHeaders(headers);
-  } catch (error) {
-    if (!(error instanceof EgressError)) throw error;
-    faults.push(fault("headers", error.message));
-  }
-  return faults;
-}
-
-/** Early word on an address that calls could never reach; every call is judged again. */
-export async function checkUrl(url: string, egress: Pick<Egress, "check">, environment: Environment): Promise<void> {
-  try {
-    await egress.check(url, { httpsOnly: environment === "live" });
-  } catch (error) {
-    if (!(error instanceof EgressError)) throw error;
-    // A name that does not resolve today may do so tomorrow, and the call will be judged by what it resolves to.
-    if (error.code === "dns_failed" || error.code === "dns_timeout") return;
-    if (error.code === "url_invalid" || error.code === "credentials_in_url")
-      throw validationError([fault("url", error.message)]);
-    throw new AppError("url_not_allowed", error.message, { param: "url" });
-  }
-}
+/** Names of the headers that a tool has, whichever type it is of. */
+export const headerNames = ({ http, mcp }: Definition): readonly string[] =>
+  http?.header_names ?? mcp?.header_names ?? [];

@@ -1,25 +1,36 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
-import { JsonObject, Metadata, oneOf } from "../http/schemas.ts";
+import { codeLanguages, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
+import { idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
 
 export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 const closed = { additionalProperties: false };
 
-// What only an HTTP tool has; whether a tool may have it is a rule of definition.ts.
-const http = {
-  url: Type.String({ minLength: 1, maxLength: 2048 }),
+const address = Type.String({ minLength: 1, maxLength: 2048 });
+
+// What only tools of some types have; which ones is a rule of own-fields.ts, and bounds by type are rules of check.ts.
+const own = {
+  url: address,
   method: oneOf(methods),
   headers: Type.Record(Type.String({ pattern: "^[\\s\\S]{1,256}$" }), Type.String({ maxLength: 8192 }), {
     maxProperties: 50,
     ...closed,
   }),
-  timeout_ms: Type.Integer({ minimum: 1000, maximum: 600_000 }),
+  timeout_ms: Type.Integer({ minimum: 100, maximum: 600_000 }),
   retries: Type.Integer({ minimum: 0, maximum: 5 }),
   response: oneOf(["json", "text"]),
   idempotent: Type.Boolean(),
+  language: oneOf(codeLanguages),
+  source: orNull(Type.String({ maxLength: 262_144 })),
+  memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
+  files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
+  server_url: address,
+  allowed_tools: orNull(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
+  ),
+  agent_id: idOf("agent"),
 };
-export const httpFields = Object.keys(http) as (keyof typeof http)[];
+export type OwnField = keyof typeof own;
 
 const fields = {
   name: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
@@ -30,7 +41,7 @@ const fields = {
   max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),
   enabled: Type.Boolean(),
   metadata: Metadata,
-  ...http,
+  ...own,
 };
 
 const { name, ...others } = fields;
@@ -44,5 +55,14 @@ export type CreateTool = Static<typeof CreateTool>;
 /** A tool's type stands: its calls would change their meaning. */
 export const UpdateTool = Type.Partial(Type.Object(fields), closed);
 export type UpdateTool = Static<typeof UpdateTool>;
+
+/** Body of `POST /v1/tools/:id/test`; `tool` is the one of an MCP server that is meant. */
+export const TestTool = Type.Object(
+  { arguments: JsonObject, tool: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
+  closed,
+);
+export type TestTool = Static<typeof TestTool>;
+
+export const RefreshTool = Type.Object({}, closed);
 
 export const toolFilters = { type: toolTypes };

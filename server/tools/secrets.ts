@@ -1,13 +1,17 @@
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { ToolSecrets } from "../worker/messages.ts";
 import { referencesIn, withValues } from "./secret-reference.ts";
 
-/** What a tool keeps encrypted: its headers as they were written, and what it signs with. */
+/** What a tool keeps encrypted: its headers as they were written, and what it signs with (MCP tools: nothing). */
 export interface SealedSecrets {
   headers: Record<string, string>;
   signing_secret: string;
 }
+
+/** The encrypted text of what a pinned tool sends; null where it sends nothing of its own. */
+export const sealedOf = ({ http, mcp }: ToolSnapshot): string | null => http?.sealed ?? mcp?.sealed ?? null;
 
 // The row that the text belongs to: moved into another tool or project it does not open.
 const context = ({ project_id, environment }: Scope, toolId: string) => `tool/${project_id}/${environment}/${toolId}`;
@@ -15,7 +19,7 @@ const context = ({ project_id, environment }: Scope, toolId: string) => `tool/${
 export const sealToolSecrets = (seal: Seal, scope: Scope, toolId: string, secrets: SealedSecrets): string =>
   seal.seal(JSON.stringify(secrets), context(scope, toolId));
 
-/** The secrets of a tool or of its snapshot (`snapshot.http.sealed`); throws when the text is not this tool's. */
+/** The secrets of a tool or of its snapshot (`sealedOf`); throws when the text is not this tool's. */
 export const openToolSecrets = (seal: Seal, scope: Scope, toolId: string, sealed: string): SealedSecrets =>
   JSON.parse(seal.open(sealed, context(scope, toolId)));
 

@@ -2,37 +2,27 @@ import type { ToolSnapshot, ToolType } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Environment, Scope } from "../core/scope.ts";
-import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
 import { newSigningSecret } from "../lib/signature.ts";
-import {
-  changed,
-  checkOrigin,
-  checkTool,
-  checkUrl,
-  type Definition,
-  isIdempotent,
-  mask,
-  unmasked,
-} from "./definition.ts";
+import type { SandboxLevel } from "../sandbox/program.ts";
+import { checkAddress } from "./address.ts";
+import { checkTool, type Known } from "./check.ts";
+import { changed, type Definition, type Listing } from "./definition.ts";
+import { checkOrigin, unmasked } from "./headers.ts";
+import { offered } from "./listing.ts";
+import { createMcpLists, type ListTools } from "./mcp-lists.ts";
+import { definitionOf, type Row } from "./row.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, sealToolSecrets } from "./secrets.ts";
-
-interface Row extends Scope {
-  id: string;
-  name: string;
-  type: ToolType;
-  definition: string;
-  sealed: string;
-  metadata: string;
-  created_at_ms: number;
-  updated_at_ms: number;
-}
+import { shownTool } from "./shown.ts";
+import { freeName, mcpSnapshot, type Pinned, pinned, snapshotOf } from "./snapshots.ts";
 
 export interface ToolStoreOptions {
   db: Db;
@@ -40,21 +30,47 @@ export interface ToolStoreOptions {
   seal: Seal;
   /** The guard for addresses that users of this environment give. */
   egress: (environment: Environment) => Pick<Egress, "check">;
-  hasSecret: (scope: Scope, name: string) => boolean;
+  secrets: { has(scope: Scope, name: string): boolean; value(scope: Scope, name: string): string | null };
+  /** Whether there is such an agent, for whoever asks. */
+  hasAgent: (viewer: Viewer, id: string) => boolean;
+  /** What is known of files, in the order of their ids; throws with a fault for each that is none for whoever asks. */
+  fileFacts: (viewer: Viewer, ids: readonly string[], param: string) => readonly { filename: string }[];
+  /** Whether the operator configured an MCP server of this name (`stdio:<name>`). */
+  hasStdioServer: (name: string) => boolean;
+  /** How far this machine can hold code that is not ours; it takes a moment after the start to know. */
+  sandboxLevel: () => Promise<SandboxLevel>;
+  listTools: ListTools;
   now?: () => number;
 }
 
 export type ToolStore = ReturnType<typeof createToolStore>;
 
-export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date.now }: ToolStoreOptions) {
+// A server's list of tools is asked for anew at the start of a run when it is older than this,
+const stale_ms = 5 * 60_000;
+// but not by each run when the server does not answer: all of them would wait for it.
+const failed_ms = 30_000;
+
+export function createToolStore(options: ToolStoreOptions) {
+  const { db, audit, seal, egress, now = Date.now } = options;
   const { sqlite } = db;
   const one = sqlite.query<Row, [string, string, string]>(
     "SELECT * FROM tools WHERE project_id = ? AND environment = ? AND id = ?",
   );
+  const oneServer = sqlite.query<Row, [string, string, string]>(
+    "SELECT * FROM tools WHERE project_id = ? AND environment = ? AND id = ? AND type = 'mcp'",
+  );
   const named = sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
   );
+  const relisting = sqlite.query("UPDATE tools SET definition = ? WHERE project_id = ? AND environment = ? AND id = ?");
   const deletion = sqlite.query("DELETE FROM tools WHERE project_id = ? AND environment = ? AND id = ?");
+  const askServer = createMcpLists({
+    seal,
+    listTools: options.listTools,
+    secretValue: options.secrets.value,
+    now,
+  });
+  const refreshes = new Map<string, Promise<void>>();
 
   const find = ({ project_id, environment }: Scope, id: string): Row => {
     const row = one.get(project_id, environment, id);
@@ -70,22 +86,26 @@ export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date
   const note = (author: Author, action: string, id: string, details: Record<string, unknown>): void =>
     audit.note({ scope: author, actor: author.actor, action, target: { type: "tool", id }, details });
 
-  const known = (scope: Scope, headers: readonly string[]) => ({
-    headers,
-    hasSecret: (name: string) => hasSecret(scope, name),
+  const known = async (viewer: Viewer, type: ToolType): Promise<Known> => ({
+    hasSecret: (name) => options.secrets.has(viewer, name),
+    hasAgent: (id) => options.hasAgent(viewer, id),
+    files: (ids) => options.fileFacts(viewer, ids, "files"),
+    hasStdioServer: options.hasStdioServer,
+    sandboxLevel: type === "code" ? await options.sandboxLevel() : "off",
   });
 
   /** The answer alone holds the signing secret. */
-  async function create(scope: Author, input: CreateTool) {
+  async function create(scope: Author & Viewer, input: CreateTool) {
     const type = input.type ?? (input.url === undefined ? "client" : "http");
-    checkTool(input, type, true, known(scope, []));
-    if (type === "http") await checkUrl(input.url!, egress(scope.environment), scope.environment);
+    checkTool(input, type, null, await known(scope, type));
+    await checkAddress(input, egress(scope.environment), scope.environment);
     const [id, at] = [newId("tool", now()), now()];
-    const signing_secret = type === "http" ? newSigningSecret() : null;
-    const sealed = signing_secret
-      ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret })
-      : "";
-    return db.write(() => {
+    const signing_secret = type === "http" || type === "webhook" ? newSigningSecret() : null;
+    const sealed =
+      signing_secret !== null || type === "mcp"
+        ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret: signing_secret ?? "" })
+        : "";
+    await db.write(() => {
       requireFreeName(scope, input.name, null);
       sqlite
         .query(
@@ -105,17 +125,18 @@ export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date
           at,
         );
       note(scope, "tool.created", id, { name: input.name, type });
-      return { ...toTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
     });
+    if (type === "mcp") await relistIfPossible(scope, id);
+    return { ...shownTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
   }
 
-  async function update(scope: Author, id: string, input: UpdateTool) {
-    const { type, definition } = find(scope, id);
-    checkTool(input, type, false, known(scope, (JSON.parse(definition) as Definition).http?.header_names ?? []));
-    if (input.url !== undefined) await checkUrl(input.url, egress(scope.environment), scope.environment);
-    return db.write(() => {
+  async function update(scope: Author & Viewer, id: string, input: UpdateTool) {
+    const before = find(scope, id);
+    checkTool(input, before.type, definitionOf(before), await known(scope, before.type));
+    await checkAddress(input, egress(scope.environment), scope.environment);
+    await db.write(() => {
       const row = find(scope, id); // Read again: while the address was looked up, somebody else may have been here.
-      checkOrigin(input, (JSON.parse(row.definition) as Definition).http);
+      checkOrigin(input, definitionOf(row));
       if (input.name !== undefined) requireFreeName(scope, input.name, id);
       sqlite
         .query(
@@ -124,7 +145,7 @@ export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date
         )
         .run(
           input.name ?? row.name,
-          JSON.stringify(changed(input, type, JSON.parse(row.definition))),
+          JSON.stringify(changed(input, row.type, definitionOf(row))),
           input.headers ? withHeaders(row, input.headers) : row.sealed,
           input.metadata ? JSON.stringify(input.metadata) : row.metadata,
           now(),
@@ -133,8 +154,10 @@ export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date
           id,
         );
       note(scope, "tool.updated", id, { name: input.name ?? row.name, changes: Object.keys(input) });
-      return toTool(find(scope, id));
     });
+    if (before.type === "mcp" && changesList.some((name) => input[name] !== undefined))
+      await relistIfPossible(scope, id);
+    return shownTool(find(scope, id));
   }
 
   function withHeaders(row: Row, headers: Record<string, string>): string {
@@ -142,11 +165,58 @@ export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date
     return sealToolSecrets(seal, row, row.id, { ...before, headers: unmasked(headers, before.headers) });
   }
 
+  /** Asks an MCP server what it can do and keeps the answer; `within` belongs to the write. */
+  async function relist(scope: Scope, id: string, within: (row: Row) => void = () => {}): Promise<void> {
+    const asked = find(scope, id);
+    const listing = await askServer(asked);
+    await db.write(() => {
+      const row = find(scope, id);
+      // Meanwhile it may be another server's tool, which this one's answer says nothing of.
+      if (isSameServer(row, asked)) keep(row, listing);
+      within(row);
+    });
+  }
+
+  // The tool is as it was asked for. What its server says can be asked again, and is when a run starts.
+  const relistIfPossible = (scope: Scope, id: string): Promise<void> => relist(scope, id).catch(() => {});
+
+  function keep(row: Row, listing: Listing): void {
+    const definition = definitionOf(row);
+    const after: Definition = { ...definition, mcp: { ...definition.mcp!, listing } };
+    relisting.run(JSON.stringify(after), row.project_id, row.environment, row.id);
+  }
+
+  async function refresh(author: Author, id: string) {
+    const { type } = find(author, id);
+    if (type !== "mcp") throw new AppError("validation_failed", "Only mcp tools have a list of tools to refresh.");
+    await relist(author, id, ({ name }) => note(author, "tool.refreshed", id, { name }));
+    return shownTool(find(author, id));
+  }
+
+  function isStale(scope: Scope, id: string): boolean {
+    const row = oneServer.get(scope.project_id, scope.environment, id);
+    const definition = row && definitionOf(row);
+    if (!definition?.enabled) return false;
+    const { listed_at_ms, last_error } = definition.mcp!.listing;
+    if (last_error && now() - last_error.at_ms < failed_ms) return false;
+    return listed_at_ms === null || now() - listed_at_ms > stale_ms;
+  }
+
+  /** Runs that start at once wait for one answer together; what fails leaves the list as it was. */
+  function refreshOnce(scope: Scope, id: string): Promise<void> {
+    const under = refreshes.get(id);
+    if (under) return under;
+    const work = relistIfPossible(scope, id).finally(() => refreshes.delete(id));
+    refreshes.set(id, work);
+    return work;
+  }
+
   return {
     create,
     update,
-    get: (scope: Scope, id: string) => toTool(find(scope, id)),
-    list: (scope: Scope, page: Page) => toList(listRows<Row>(db, { table: "tools", scope, page }), toTool),
+    refresh,
+    get: (scope: Scope, id: string) => shownTool(find(scope, id)),
+    list: (scope: Scope, page: Page) => toList(listRows<Row>(db, { table: "tools", scope, page }), shownTool),
     /** Takes the tool off its agents too; runs keep the snapshot that they pinned. */
     remove: (author: Author, id: string) =>
       db.write(() => {
@@ -156,50 +226,35 @@ export function createToolStore({ db, audit, seal, egress, hasSecret, now = Date
         return { id, object: "tool" as const, deleted: true };
       }),
     /** What a run pins of these tools, in their order: switched-off ones are left out, and so are ids of nothing. */
-    snapshots: ({ project_id, environment }: Scope, ids: readonly string[]): ToolSnapshot[] =>
-      ids.flatMap((id) => {
-        const row = one.get(project_id, environment, id);
-        const snapshot = row && toSnapshot(row);
-        return snapshot ? [snapshot] : [];
-      }),
+    snapshots: ({ project_id, environment }: Scope, ids: readonly string[]): Pinned =>
+      pinned(ids.flatMap((id) => one.get(project_id, environment, id) ?? [])),
+
+    /** Brings lists of MCP servers up to date before a run pins them; undefined when there is nothing to wait for. */
+    refreshStale(scope: Scope, ids: readonly string[]): Promise<void> | undefined {
+      const stale = ids.filter((id) => isStale(scope, id));
+      return stale.length === 0
+        ? undefined
+        : Promise.all(stale.map((id) => refreshOnce(scope, id))).then(() => undefined);
+    },
+
+    /** The tool as a call outside of any run sees it, also a switched-off one; `tool` names one of an MCP server. */
+    callable(scope: Scope, id: string, tool: string | undefined): ToolSnapshot {
+      const row = find(scope, id);
+      const definition = definitionOf(row);
+      if (!definition.mcp) {
+        if (tool !== undefined) throw validationError([fault("tool", "Only mcp tools have this.")]);
+        return snapshotOf(row, definition);
+      }
+      if (tool === undefined) throw validationError([fault("tool", "Say which of the server's tools.", "required")]);
+      const listed = offered(definition.mcp).find(({ name }) => name === tool);
+      if (!listed) throw validationError([fault("tool", "Agents get no such tool of this server.")]);
+      return mcpSnapshot(row, definition, listed, freeName(`${row.name}_${listed.name}`, new Set()));
+    },
   };
 }
 
-function toSnapshot({ id, name, type, definition, sealed }: Row): ToolSnapshot | null {
-  const { enabled, http, ...rest } = JSON.parse(definition) as Definition;
-  if (!enabled) return null;
-  const { url, method, timeout_ms, retries, response } = http ?? {};
-  return {
-    id,
-    name,
-    type,
-    ...rest,
-    idempotent: http !== null && isIdempotent(http),
-    http: http && ({ url, method, timeout_ms, retries, response, sealed } as NonNullable<ToolSnapshot["http"]>),
-  };
-}
+// Other headers may open what a server kept to itself, and names that were not asked for are not kept.
+const changesList = ["server_url", "headers", "allowed_tools"] as const;
 
-function toTool(row: Row) {
-  const { http, ...rest } = JSON.parse(row.definition) as Definition;
-  return {
-    id: row.id,
-    object: "tool" as const,
-    name: row.name,
-    type: row.type,
-    ...rest,
-    ...(http && {
-      url: http.url,
-      method: http.method,
-      headers: Object.fromEntries(http.header_names.map((name) => [name, mask])),
-      timeout_ms: http.timeout_ms,
-      retries: http.retries,
-      response: http.response,
-      idempotent: isIdempotent(http),
-    }),
-    metadata: JSON.parse(row.metadata) as Record<string, string>,
-    created_at: timestamp(row.created_at_ms),
-    updated_at: timestamp(row.updated_at_ms),
-    project_id: row.project_id,
-    environment: row.environment,
-  };
-}
+const isSameServer = (a: Row, b: Row): boolean =>
+  a.sealed === b.sealed && definitionOf(a).mcp!.server_url === definitionOf(b).mcp!.server_url;

@@ -50,6 +50,118 @@ test("a tool without a URL is a client tool and has nothing of HTTP", async () =
   expect((await client.patch(`/v1/tools/${body.id}`, { retries: 1 })).body.error.param).toBe("retries");
 });
 
+test("a webhook tool is a POST with a signature of its own, and has no other method", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const headers = { Authorization: "Bearer canary" };
+  const { status, body } = await client.post("/v1/tools", http({ type: "webhook", headers, on_unknown: "retry" }));
+  expect(status).toBe(201);
+  expect(body).toMatchObject({
+    type: "webhook",
+    url,
+    headers: { Authorization: "********" },
+    timeout_ms: 30_000,
+    retries: 0,
+    idempotent: false,
+    on_unknown: "retry",
+    signing_secret: expect.stringMatching(/^whsec_/),
+  });
+  for (const field of ["method", "response"]) expect(body).not.toHaveProperty(field);
+  const path = `/v1/tools/${body.id}`;
+  expect((await client.get(path)).body).not.toHaveProperty("signing_secret");
+  expect((await client.patch(path, { idempotent: true })).body.idempotent).toBe(true);
+  expect((await client.patch(path, { method: "PUT" })).body.error.param).toBe("method");
+  expect((await client.patch(path, { url: "http://127.0.0.1:9999/" })).body.error.param).toBe("headers");
+});
+
+// A field that is ignored would be believed to count.
+const minimal = {
+  http: { url },
+  webhook: { url },
+  client: {},
+  code: {},
+  mcp: { server_url: "http://127.0.0.1:65535/" },
+};
+const fieldsOfOthers: Record<keyof typeof minimal, object> = {
+  http: { language: "javascript", source: "1", memory_mb: 64, files: [], server_url: url, allowed_tools: [] },
+  webhook: { method: "POST", response: "json", source: "1", server_url: url },
+  client: { url, headers: {}, timeout_ms: 1000, retries: 0, idempotent: true, source: "1", allowed_tools: null },
+  code: { url, headers: {}, retries: 0, idempotent: true, response: "json", server_url: url },
+  mcp: { url, method: "GET", retries: 0, response: "json", idempotent: true, language: "python", files: [] },
+};
+test.each(Object.keys(minimal) as (keyof typeof minimal)[])(
+  "each field of another type is refused to %s tools",
+  async (type) => {
+    await using server = testApp();
+    const client = await server.client();
+    for (const [field, value] of Object.entries(fieldsOfOthers[type])) {
+      const { status, body } = await client.post("/v1/tools", { name: "a", type, ...minimal[type], [field]: value });
+      expect({ field, status, faults: body.error?.errors }).toMatchObject({
+        field,
+        status: 400,
+        faults: [{ param: field }],
+      });
+    }
+    const { body: tool } = await client.post("/v1/tools", { name: "a", type, ...minimal[type] });
+    for (const [field, value] of Object.entries(fieldsOfOthers[type]))
+      expect((await client.patch(`/v1/tools/${tool.id}`, { [field]: value })).body.error).toMatchObject({
+        param: field,
+      });
+  },
+);
+
+test("an agent tool asks an agent of its own project and environment, in words", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const agentOf = async (of: Client) =>
+    (await of.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
+  const agent_id = await agentOf(client);
+  const body = { name: "ask", type: "agent", agent_id };
+  const created = await client.post("/v1/tools", body);
+  expect(created.status).toBe(201);
+  expect(created.body).toMatchObject({ type: "agent", agent_id, parameters: { required: ["input"] } });
+  expect(created.body).not.toHaveProperty("signing_secret");
+  const path = `/v1/tools/${created.body.id}`;
+  const stranger = await server.client({ project: "other" });
+  const bound = await server.client({ agent_ids: [await agentOf(client)] });
+  for (const [who, refused, param] of [
+    [client, { name: "b", type: "agent" }, "agent_id"],
+    [client, { ...body, name: "b", agent_id: "agt_none" }, "agent_id"],
+    [client, { ...body, name: "b", agent_id: await agentOf(stranger) }, "agent_id"],
+    [stranger, body, "agent_id"],
+    [bound, { ...body, name: "b" }, "agent_id"],
+    [client, { ...body, name: "b", parameters: { type: "object" } }, "parameters"],
+    [client, { ...body, name: "b", headers: {} }, "headers"],
+  ] as const)
+    expect(await refusal(who, refused)).toEqual([400, "validation_failed", param]);
+  expect((await client.patch(path, { agent_id: await agentOf(stranger) })).body.error.param).toBe("agent_id");
+  await client.delete(`/v1/agents/${agent_id}`);
+  expect((await client.patch(path, { description: "x" })).status).toBe(200);
+  const other = await agentOf(client);
+  expect((await client.patch(path, { agent_id: other })).body.agent_id).toBe(other);
+});
+
+test("a tool of an earlier version, whose row knows less, is shown and changed like any other", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: tool } = await client.post("/v1/tools", http());
+  const old = {
+    description: "Old.",
+    parameters: { type: "object" },
+    approval: "never",
+    on_unknown: "ask",
+    max_output_bytes: 100,
+    enabled: true,
+    http: { url, method: "PUT", timeout_ms: 1000, retries: 1, response: "text", idempotent: null, header_names: [] },
+  };
+  server.db.sqlite.query("UPDATE tools SET definition = ?").run(JSON.stringify(old));
+  const path = `/v1/tools/${tool.id}`;
+  const { http: call, ...rest } = old;
+  const { header_names, ...shown } = call;
+  expect((await client.get(path)).body).toMatchObject({ ...rest, ...shown, idempotent: true, headers: {} });
+  expect((await client.patch(path, { retries: 2 })).body).toMatchObject({ ...shown, retries: 2, idempotent: true });
+});
+
 test("what may be sent twice follows the method unless the tool says otherwise", async () => {
   await using server = testApp();
   const client = await server.client();
@@ -154,7 +266,7 @@ test.each<[string, object, number, string, string]>([
   ["a broken approval", { name: "a", approval: { when: { type: "foo" } } }, 400, "validation_failed", "approval.when"],
   ["a timeout under a second", http({ timeout_ms: 999 }), 400, "validation_failed", "timeout_ms"],
   ["six retries", http({ retries: 6 }), 400, "validation_failed", "retries"],
-  ["a type of later", { name: "a", type: "mcp" }, 400, "validation_failed", "type"],
+  ["a type that there is not", { name: "a", type: "memory" }, 400, "validation_failed", "type"],
 ])("a tool with %s is refused", async (_, body, ...expected) => {
   await using server = testApp();
   expect(await refusal(await server.client(), body)).toEqual(expected);

@@ -48,9 +48,15 @@ function runOf(id: string): string {
 
 function readTracePage(url: string): TracePage {
   const query = new URL(url).searchParams;
-  const include = query.get("include");
+  const include = query.get("include")?.split(",") ?? [];
   query.delete("include");
-  if (include !== null && include !== "raw") throw validationError([fault("include", "Expected raw.")]);
+  if (!include.every((each) => each === "raw" || each === "subagents"))
+    throw validationError([fault("include", "Expected raw, subagents, or both with a comma between them.")]);
   const { limit, starting_after } = readPage(`http://trace/?${query}`);
-  return { limit: query.has("limit") ? limit : stepsPerPage, starting_after, raw: include === "raw" };
+  return {
+    limit: query.has("limit") ? limit : stepsPerPage,
+    starting_after,
+    raw: include.includes("raw"),
+    subagents: include.includes("subagents"),
+  };
 }

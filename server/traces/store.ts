@@ -20,6 +20,8 @@ export interface TracePage {
   /** A `stp_` id: steps after it. */
   starting_after: string | null;
   raw: boolean;
+  /** With the steps of child runs, each behind the call that it answers. */
+  subagents: boolean;
 }
 
 export type TraceStore = ReturnType<typeof createTraceStore>;
@@ -38,12 +40,33 @@ export function createTraceStore({ db, journal }: { db: Db; journal: Journal }) 
     return row;
   }
 
-  function get(scope: Viewer, id: string, { limit, starting_after, raw }: TracePage) {
+  function get(scope: Viewer, id: string, { limit, starting_after, raw, subagents }: TracePage) {
     const row = find(scope, id);
     const trace = traceOf(journal.read(row.id), { raw });
-    const first = firstStep(trace.steps, starting_after);
-    const steps = trace.steps.slice(first, first + limit);
-    return { ...summary(row, trace), steps, steps_has_more: first + limit < trace.steps.length };
+    const all = subagents ? nested(scope, row.id, trace.steps, raw, null) : trace.steps;
+    const [steps, steps_has_more] = pageOf(all, starting_after, limit);
+    return { ...summary(row, trace), steps, steps_has_more };
+  }
+
+  /** Depth first, and read only as far as somebody looks. */
+  function* nested(
+    viewer: Viewer,
+    run_id: string,
+    steps: readonly TraceStep[],
+    raw: boolean,
+    parent_id: string | null,
+  ): Generator<TraceStep> {
+    for (const step of steps) {
+      yield { ...step, run_id, parent_id };
+      const child = step.subagent && visible(viewer, step.subagent);
+      if (child) yield* nested(viewer, child, traceOf(journal.read(child), { raw }).steps, raw, step.id);
+    }
+  }
+
+  /** Null for a run whose trace is gone, or of an agent that is not the viewer's: of that it sees what its own agent saw. */
+  function visible(viewer: Viewer, { run_id, agent_id }: NonNullable<TraceStep["subagent"]>): string | null {
+    if (viewer.agent_ids?.includes(agent_id) === false) return null;
+    return select.get(run_id, viewer.project_id, viewer.environment)?.id ?? null;
   }
 
   const summaryOf = (row: Row) => {
@@ -65,12 +88,18 @@ export function createTraceStore({ db, journal }: { db: Db; journal: Journal }) 
 /** The rows are runs: a trace as a cursor stands for its run. */
 const runOf = (cursor: string | null) => (cursor && isId("trace", cursor) ? siblingId(cursor, "run") : cursor);
 
-function firstStep(steps: readonly TraceStep[], after: string | null): number {
-  if (after === null) return 0;
-  const index = steps.findIndex(({ id }) => id === after);
-  if (index < 0)
+/** So many steps behind the cursor, and whether there are more. */
+function pageOf(steps: Iterable<TraceStep>, after: string | null, limit: number): [TraceStep[], boolean] {
+  const page: TraceStep[] = [];
+  let begun = after === null;
+  for (const step of steps) {
+    if (begun && page.length === limit) return [page, true];
+    if (begun) page.push(step);
+    else begun = step.id === after;
+  }
+  if (!begun)
     throw new AppError("invalid_cursor", "The cursor is not a step of this trace.", { param: "starting_after" });
-  return index + 1;
+  return [page, false];
 }
 
 function summary(row: Row, { state }: Trace) {

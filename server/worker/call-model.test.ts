@@ -48,7 +48,6 @@ function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> 
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     yield { type: "error", error: abortedError, usage: unknownUsage };
   }
-  void append([created()]);
   const snapshot: AgentSnapshot = {
     id: "agt_1",
     version: 1,
@@ -61,6 +60,7 @@ function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> 
     output_schema: null,
     ...agent,
   };
+  void append([created({ max_turns: snapshot.max_turns })]);
   const start = {
     drive: 1,
     run_id: "run_1",
@@ -72,8 +72,20 @@ function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> 
     secrets: {},
     egress: { allow: [], loopback: false },
   };
-  const runTool = async () => ({ output: "seen", error: null, attempts: 1 });
-  const ports = { append, delta: (delta: Delta) => deltas.push(delta), model: { stream }, runTool, now: () => 0 };
+  const runTool = async () => ({ output: "seen", error: null, attempts: 1 }) as const;
+  const none = () => Promise.reject(new Error("Nobody asks for this."));
+  const delta = (one: Delta) => deltas.push(one);
+  const ports = {
+    append,
+    delta,
+    model: { stream },
+    runTool,
+    keepFile: none,
+    startChild: none,
+    reserve: async () => null,
+    judge: () => Promise.reject(new Error("There is no judge.")),
+    now: () => 0,
+  };
   return {
     run: async () => {
       await runLoop(start, ports, abort.signal);
@@ -203,9 +215,24 @@ test("an output that has to fit a schema is judged, and given as JSON", async ()
   const fit = await loopOf([says('{"city":"Rome"}')], { output_schema }).run();
   expect(fit).toMatchObject({ status: "completed", output: '{"city":"Rome"}', output_json: { city: "Rome" } });
   for (const text of ['{"town":"Rome"}', "Rome"]) {
-    const state = await loopOf([says(text)], { output_schema }).run();
+    const state = await loopOf([says("Paris"), says(text)], { output_schema }).run();
     expect(state).toMatchObject({ status: "failed", output: text, error: { code: "output_schema_mismatch" } });
   }
+});
+
+test("an output that does not fit its schema is mended by the model in one more turn, which is told what is wrong", async () => {
+  const output_schema = { type: "object", required: ["city"] };
+  const loop = loopOf([says('{"town":"Rome"}'), says('{"city":"Rome"}')], { output_schema });
+  expect(await loop.run()).toMatchObject({ status: "completed", output_json: { city: "Rome" }, turns: 2 });
+  expect(loop.requests[1]!.messages.slice(-2)).toMatchObject([
+    { role: "assistant" },
+    { role: "user", content: expect.stringContaining("city") },
+  ]);
+});
+
+test("an output that does not fit is not given back where no model call is left for it", async () => {
+  const state = await loopOf([says("Rome")], { output_schema: { type: "object" }, max_turns: 1 }).run();
+  expect(state).toMatchObject({ status: "failed", error: { code: "output_schema_mismatch" }, turns: 1 });
 });
 
 test("arguments that do not fit stay on record as the model wrote them", async () => {

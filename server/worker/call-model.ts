@@ -1,13 +1,21 @@
+import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { modelRequest } from "../core/prompt.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
-import type { ModelAnswer, ModelSpend } from "../core/run-event.ts";
+import type { ModelAnswer, ModelSpend, RunError } from "../core/run-event.ts";
+import { addModelCall, type RunUsage } from "../core/usage.ts";
+import { compileGuardrails } from "../guardrails/compile.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { backoff, sleep } from "../lib/retry.ts";
-import { costOf } from "../models/known-models.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
+import { runPrice } from "../models/run-price.ts";
+import { allowCall, withinAllowance } from "./allow-call.ts";
+import { askJudges, judgesOn } from "./judge.ts";
 import { requestCalls } from "./request-calls.ts";
+import { createScreen, type Piece, type Screen } from "./screen.ts";
+import { screenCalls } from "./screen-calls.ts";
+import { spendingOf, withFindings } from "./spending.ts";
 import { Transcript } from "./transcript.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
@@ -20,6 +28,7 @@ const callsMax = 1000;
 
 interface Heard {
   transcript: Transcript;
+  screen: Screen;
   error: ModelError | null;
   finish: ModelAnswer["finish"];
   usage: ModelUsage;
@@ -33,12 +42,14 @@ export async function callModel(turn: Turn): Promise<void> {
   const begun = performance.now();
   let anchor = await begin(turn);
   for (let attempt = 1; ; attempt++) {
+    const allowed = await allowCall(turn, request);
+    if ("code" in allowed) return refuse(turn, allowed, begun);
     failpoint?.("before_effect.model_call");
-    const heard = await listen(request, anchor, turn, begun);
+    const heard = await listen(withinAllowance(request, allowed), anchor, turn, begun);
     failpoint?.("after_effect.model_call");
     if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
     const { error } = heard;
-    if (!error) return finish(turn, heard, request, begun);
+    if (!error) return finish(turn, heard, request, anchor, begun);
     if (!error.retryable || attempt >= attemptsMax) return fail(turn, heard, request, error, begun);
     const delay_ms = backoff(attempt, error.retry_after_ms);
     const { code, message } = error;
@@ -65,15 +76,15 @@ async function restart(
 
 const openModelStep = (turn: Turn) => turn.state().open.find((step) => step.step_type === "model_call")!;
 
-async function listen(
-  request: ModelRequest,
-  anchor: number,
-  { ports, signal, state }: Turn,
-  begun: number,
-): Promise<Heard> {
+async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: number): Promise<Heard> {
+  const { ports, signal, start } = turn;
   const transcript = new Transcript();
-  const heard: Heard = { transcript, error: null, finish: null, usage: unknownUsage, time_to_first_token_ms: null };
-  const { step_index } = state().open.find((step) => step.anchor === anchor)!;
+  const screen = createScreen(compileGuardrails(start.agent.guardrails ?? []), {
+    isJson: start.agent.output_schema !== null,
+  });
+  const heard: Heard = {
+    ...{ transcript, screen, error: null, finish: null, usage: unknownUsage, time_to_first_token_ms: null },
+  };
   const giveUp = new AbortController();
   const stop = (reason: string) => {
     heard.error = { code: "model_error", message: reason, retryable: false, retry_after_ms: null, aborted: false };
@@ -91,15 +102,16 @@ async function listen(
       if (giveUp.signal.aborted) break;
       if (event.type === "delta" && event.text === "") transcript.opened(event);
       else if (event.type === "delta") {
-        const ms = Math.round(performance.now() - begun);
         heard.time_to_first_token_ms ??= Math.round(performance.now() - asked);
-        transcript.delta(event, ms);
-        ports.delta({ anchor, step_index, part: event.part, kind: event.kind, text: event.text, ms });
+        transcript.opened(event);
+        show(screen.push(event), heard, anchor, turn, begun);
+        if (screen.blocked()) giveUp.abort();
       } else if (event.type === "tool_call") transcript.toolCall(event);
       else if (event.type === "metadata") transcript.metadata(event.part, event.metadata);
       else if (event.type === "done") Object.assign(heard, { finish: event.finish, usage: event.usage });
       else if (event.type === "error") Object.assign(heard, { error: event.error, usage: event.usage });
-      if (transcript.said() > answerMax) stop(`The model's answer is longer than ${answerMax} characters.`);
+      if (screen.said() + transcript.asked > answerMax)
+        stop(`The model's answer is longer than ${answerMax} characters.`);
       else if (transcript.calls() > callsMax) stop(`The model asked for more than ${callsMax} tool calls at once.`);
       alarm.refresh();
     }
@@ -109,10 +121,41 @@ async function listen(
   return heard;
 }
 
-async function finish(turn: Turn, heard: Heard, request: ModelRequest, begun: number): Promise<void> {
+/** Lets readers hear what they may; the same is taken down for the journal. */
+function show(pieces: readonly Piece[], { transcript }: Heard, anchor: number, turn: Turn, begun: number): void {
   const { step_index } = openModelStep(turn);
-  const answer = answerOf(turn, heard, request);
+  const ms = Math.round(performance.now() - begun);
+  for (const { part, kind, text } of pieces) {
+    transcript.delta({ part, kind, text }, ms);
+    turn.ports.delta({ anchor, step_index, part, kind, text, ms });
+  }
+}
+
+/** What was held back until the end, unless a guardrail ends the answer: judges see it before anybody else does. */
+async function release(turn: Turn, heard: Heard, anchor: number, begun: number, used: RunUsage): Promise<Finding[]> {
+  const { screen, transcript } = heard;
+  const { rest, findings } = await screen.end(transcript.calls() === 0);
+  const text = screen.shown();
+  const isJudged = !screen.blocked() && text !== "";
+  const verdicts = isJudged ? await askJudges(judgesOn(turn, "output"), "output", text, turn, used) : [];
+  if (!verdicts.some(isBlocked)) show(rest, heard, anchor, turn, begun);
+  return [...findings, ...verdicts];
+}
+
+const isBlocked = ({ verdict }: Finding): boolean => verdict === "blocked";
+
+async function finish(turn: Turn, heard: Heard, request: ModelRequest, anchor: number, begun: number): Promise<void> {
+  const used = addModelCall(turn.state().usage, spent(turn, heard, request));
+  const findings = await release(turn, heard, anchor, begun, used);
+  const blocked = findings.find(isBlocked);
+  if (blocked) return block(turn, heard, request, findings, blocked, begun);
+  const { step_index, turn_index } = openModelStep(turn);
+  const whole = answerOf(turn, heard, request);
+  const screened = await screenCalls(whole.parts, turn, withFindings(used, findings));
+  const answer = { ...whole, parts: screened.parts };
   const latency_ms = Math.round(performance.now() - begun);
+  const noted = [...findings, ...screened.findings];
+  const first = turn.takeSteps(noted.length);
   // One append: a crash between the answer and the calls that it asks for would look like a final answer.
   await turn.record(
     {
@@ -124,7 +167,37 @@ async function finish(turn: Turn, heard: Heard, request: ModelRequest, begun: nu
       error: null,
       answer,
     },
-    ...requestCalls(answer.parts, turn.state(), turn.start.agent),
+    ...decidedEvents(noted, first, turn_index),
+    ...requestCalls(answer.parts, turn.state(), turn.start.agent, {
+      first: first + noted.length,
+      words: screened.words,
+    }),
+  );
+}
+
+/** The end of an answer that no guardrail lets through: what was heard of it stays, no call is made, the run fails. */
+async function block(
+  turn: Turn,
+  heard: Heard,
+  request: ModelRequest,
+  findings: readonly Finding[],
+  { message }: Finding,
+  begun: number,
+): Promise<void> {
+  const { step_index, turn_index } = openModelStep(turn);
+  const answer = answerOf(turn, heard, request);
+  const said = answer.parts.flatMap((part) => (part.type === "tool_call" ? [] : [{ ...part, metadata: undefined }]));
+  await turn.record(
+    {
+      type: "step.completed",
+      step_index,
+      step_type: "model_call",
+      status: "failed",
+      latency_ms: Math.round(performance.now() - begun),
+      error: { code: "guardrail_blocked", message, retryable: false },
+      answer: { ...answer, parts: said.some(({ text }) => text !== "") ? said : [] },
+    },
+    ...decidedEvents(findings, turn.takeSteps(findings.length), turn_index),
   );
 }
 
@@ -142,8 +215,22 @@ async function fail(turn: Turn, heard: Heard, request: ModelRequest, error: Mode
   });
 }
 
+/** The end of a step whose model was not asked (again): the run fails of it. */
+async function refuse(turn: Turn, { code, message, retryable }: RunError, begun: number): Promise<void> {
+  await turn.record({
+    type: "step.completed",
+    step_index: openModelStep(turn).step_index,
+    step_type: "model_call",
+    status: "failed",
+    latency_ms: Math.round(performance.now() - begun),
+    error: { code, message, retryable },
+    answer: null,
+  });
+}
+
 function answerOf(turn: Turn, heard: Heard, request: ModelRequest): ModelAnswer {
-  const { transcript, finish, time_to_first_token_ms } = heard;
+  const { transcript, screen, finish, time_to_first_token_ms } = heard;
+  for (const part of screen.changed()) transcript.disown(part);
   // A call that the stream cut short was never whole: it is neither run nor shown to the model again.
   const parts = heard.error ? transcript.parts.filter((part) => part.type !== "tool_call") : transcript.parts;
   return {
@@ -156,23 +243,7 @@ function answerOf(turn: Turn, heard: Heard, request: ModelRequest): ModelAnswer 
   };
 }
 
-/**
- * What the call cost. Where the provider does not say (it broke off, or the server does not count streams), what was
- * streamed is counted and marked as an estimate; a call that failed before it said anything cost nothing.
- */
-function spent({ state }: Turn, { usage, error, transcript }: Heard, request: ModelRequest): ModelSpend {
-  const model = state().run!.model;
-  const streamed = transcript.said();
-  if (usage.output_tokens !== null) return { usage, cost_usd: costOf(model, usage), estimated: false };
-  if (error && streamed === 0) return { usage: nothing, cost_usd: 0, estimated: false };
-  const counted = estimate(request, streamed);
-  return { usage: counted, cost_usd: costOf(model, counted), estimated: true };
-}
-
-const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
-
-/** About four characters make a token in the providers' tokenizers. */
-export function estimate(request: ModelRequest, streamed: number): ModelUsage {
-  const asked = JSON.stringify(request.messages).length + JSON.stringify(request.tools).length;
-  return { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(streamed / 4) };
+function spent({ state }: Turn, { usage, error, transcript, screen }: Heard, request: ModelRequest): ModelSpend {
+  const said = screen.said() + transcript.asked;
+  return spendingOf({ usage, failed: error !== null, said }, request, runPrice(state().run!));
 }

@@ -1,27 +1,14 @@
-import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { RunEvent } from "../core/run-event.ts";
-import { createEgress } from "../lib/egress.ts";
-import { createModelCache } from "../models/model-cache.ts";
-import type { Model } from "../models/port.ts";
-import type { Notice, Order, RunStart, ToolSecrets } from "./messages.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
+import { parseModel } from "../models/registry.ts";
+import type { Appended, Ask, Notice, Order, Question, RunStart } from "./messages.ts";
+import { createReach, type Reach } from "./reach.ts";
 import { runLoop } from "./run-loop.ts";
-import type { RunTool } from "./run-tools.ts";
-import { runHttpTool } from "./tools/http.ts";
-import { secretTexts } from "./tools/secret-texts.ts";
 import { type Ports, Superseded } from "./turn.ts";
 
 interface Waiter {
   resolve(answer: unknown): void;
   reject(error: unknown): void;
-}
-
-/** Asks the main thread what a tool of the run sends now. */
-type AskSecrets = (tool: ToolSnapshot) => Promise<ToolSecrets>;
-
-/** How an engine reaches the world for a run. */
-export interface Reach {
-  model(start: RunStart): Promise<Model> | Model;
-  tools(start: RunStart, ask: AskSecrets): RunTool;
 }
 
 /**
@@ -31,7 +18,7 @@ export interface Reach {
 export function createEngine(
   send: (notice: Notice) => void,
   now: () => number = Date.now,
-  reach: Reach = createReach(now),
+  reach: Reach = createReach(now, (message, fields = {}) => send({ do: "warn", message, fields })),
 ) {
   const aborts = new Map<number, AbortController>();
   const waiters = new Map<number, Waiter>();
@@ -51,8 +38,8 @@ export function createEngine(
       case "appended":
         settle(order.ticket, (waiter) => waiter.resolve(order));
         break;
-      case "secrets":
-        settle(order.ticket, (waiter) => waiter.resolve(order.secrets));
+      case "answer":
+        settle(order.ticket, (waiter) => waiter.resolve(order.answer));
         break;
       case "refused":
         settle(order.ticket, (waiter) => waiter.reject(new Superseded()));
@@ -76,49 +63,56 @@ export function createEngine(
   }
 
   async function loop(start: RunStart, signal: AbortSignal): Promise<void> {
-    const { run_id } = start;
+    const { run_id, attempt } = start;
+    const ask: Ask = (of, question) =>
+      wait((ticket) => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question }), signal);
+    let { day_budget } = start;
+    const tools = reach.tools({ ...start, file_ids: fileIdsOf(start) }, ask);
     const ports: Ports = {
-      append: (events) => append(start, events),
+      async append(events) {
+        const appended = await append(start, events);
+        day_budget = appended.day_budget ?? day_budget;
+        return appended;
+      },
       delta: (delta) => send({ do: "delta", run_id, delta }),
       model: await reach.model(start),
-      runTool: reach.tools(start, ({ id, http }) => askSecrets(start, id, http!.sealed)),
+      judge: async (name) => reach.model({ ...start, model: ownModel(name, start) }),
+      reserve: async (worst) => (day_budget ? ask("reserve", { worst: worst() }) : null),
+      runTool: tools.runTool,
+      keepFile: tools.keepFile,
+      startChild: (order) => ask("start_child", { ...order, budget: null }),
       now,
     };
-    await runLoop(start, ports, signal);
+    await runLoop(start, ports, signal).finally(tools.close);
   }
 
   const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>
-    ask<{ seq: number; at: number }>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
-  const askSecrets = ({ run_id, attempt }: RunStart, tool_id: string, sealed: string) =>
-    ask<ToolSecrets>((ticket) => ({ do: "secrets", run_id, attempt, ticket, tool_id, sealed }));
+    wait<Appended>((ticket) => ({ do: "append", run_id, attempt, ticket, events }));
 
-  function ask<Answer>(notice: (ticket: number) => Notice): Promise<Answer> {
+  /** The answer to a notice; an append is answered in any case, and of the rest nobody waits for longer than its loop. */
+  function wait<Answer>(notice: (ticket: number) => Notice, signal?: AbortSignal): Promise<Answer> {
     const ticket = ++tickets;
     send(notice(ticket));
-    return new Promise((resolve, reject) =>
+    const giveUp = () => settle(ticket, (waiter) => waiter.reject(new Superseded()));
+    const forget = signal ? untilAborted([signal], giveUp) : () => {};
+    return new Promise<Answer>((resolve, reject) =>
       waiters.set(ticket, { resolve: (answer) => resolve(answer as Answer), reject }),
-    );
+    ).finally(forget);
   }
 
   return { receive };
 }
 
-function createReach(now: () => number): Reach {
-  const openModel = createModelCache();
-  return {
-    model: ({ connection, model }) => openModel(connection, model),
-    tools({ run_id, secrets, egress: policy }, ask) {
-      const egress = createEgress(policy);
-      // Of all tools, and of earlier calls too: whatever was sent somewhere may be echoed from elsewhere.
-      const hidden = new Set<string>();
-      return async (call, tool, signal) => {
-        const given = secrets[tool.id]!;
-        const own = given.named ? await ask(tool) : given;
-        for (const each of [...Object.values(secrets), own]) for (const text of secretTexts(each)) hidden.add(text);
-        return runHttpTool(call, tool, { run_id, secrets: own, hidden: [...hidden], egress, now }, signal);
-      };
-    },
-  };
+/** A model's name at the run's own provider. */
+function ownModel(name: string, { connection }: RunStart): string {
+  const parsed = parseModel(name);
+  if (parsed?.provider === connection.provider && parsed.connection === connection.name) return parsed.model;
+  throw new Error(`${name} is not a model of ${connection.name}.`);
+}
+
+function fileIdsOf({ history }: RunStart): readonly string[] {
+  const created = history[0]?.event;
+  return created?.type === "run.created" ? created.file_ids : [];
 }
 
 /** Null for an ordinary end; else what the bug said, for the log and the run's error. */

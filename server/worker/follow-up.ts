@@ -8,6 +8,7 @@ import type { RunEvent } from "../core/run-event.ts";
 import { apply, type RunState, type ToolCall } from "../core/run-state.ts";
 import { hashJson } from "../lib/hash.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
+import { unjudged } from "./unjudged.ts";
 
 /**
  * What comes next without any work: the start of a model call, a pause, or the end. It is appended together with what
@@ -17,11 +18,13 @@ export function followUp(state: RunState, agent: AgentSnapshot, now: number): Ru
   const command = decide(state);
   switch (command.do) {
     case "call_model":
+      if (state.turns === 0 && agent.unavailable?.[0]) return unavailable(state, agent.unavailable[0], now);
+      if (unjudged(state, agent).length > 0) return []; // Nothing is asked of the model before its judges have said yes.
       return state.open.some((step) => step.step_type === "model_call") ? [] : [startOfCall(state, agent)];
     case "pause":
       return [pause(state, command.calls, now)];
     case "complete":
-      return [complete(state, agent, command.output)];
+      return complete(state, agent, command.output, now);
     case "fail":
       return failedEvents(state, command.error, now);
     default:
@@ -40,6 +43,10 @@ export function withFollowUp(
   return [...events, ...followUp(after, agent, now)];
 }
 
+/** An agent that lacks a tool is not the agent that was meant. */
+const unavailable = (state: RunState, { tool, message }: { tool: string; message: string }, now: number): RunEvent[] =>
+  failedEvents(state, runError("tool_error", `The tool ${tool} cannot be used: ${message}`, state, true), now);
+
 const startOfCall = (state: RunState, agent: AgentSnapshot): RunEvent => ({
   type: "step.started",
   step_id: newId("step"),
@@ -57,14 +64,24 @@ const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
   required_action: requiredAction(calls, now + state.run!.action_timeout_ms),
 });
 
-function complete(state: RunState, { output_schema }: AgentSnapshot, output: string | null): RunEvent {
+/** The end, unless the output does not fit its schema: then the model gets one turn to mend it. */
+function complete(state: RunState, agent: AgentSnapshot, output: string | null, now: number): RunEvent[] {
   const { usage } = state;
-  if (!output_schema) return { type: "run.completed", output, output_json: null, usage };
+  const { output_schema } = agent;
+  if (!output_schema) return [{ type: "run.completed", output, output_json: null, usage }];
   const checked = checkOutput(output ?? "", output_schema);
-  if (checked.ok) return { type: "run.completed", output, output_json: checked.value, usage };
+  if (checked.ok) return [{ type: "run.completed", output, output_json: checked.value, usage }];
+  if (state.repairs === 0 && state.turns < state.run!.max_turns)
+    return withFollowUp(state, [rejection(checked.fault)], agent, now);
   const message = `The output does not fit the agent's output_schema: ${checked.fault}`;
-  return { type: "run.failed", error: runError("output_schema_mismatch", message, state), output, usage };
+  return [{ type: "run.failed", error: runError("output_schema_mismatch", message, state), output, usage }];
 }
+
+const rejection = (fault: string): RunEvent => ({
+  type: "output.rejected",
+  message_id: newId("message"),
+  content: `Your answer does not fit the required JSON schema: ${fault} Answer again with nothing but JSON that fits it.`,
+});
 
 function checkOutput(
   text: string,
@@ -73,7 +90,7 @@ function checkOutput(
   try {
     const value: unknown = JSON.parse(text);
     const [fault] = validateAgainst(schema, value);
-    return fault ? { ok: false, fault: `${fault.path || "the value"} ${fault.message}` } : { ok: true, value };
+    return fault ? { ok: false, fault: `${fault.path || "the value"} ${fault.message}.` } : { ok: true, value };
   } catch {
     return { ok: false, fault: "it is not JSON." };
   }

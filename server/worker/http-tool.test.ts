@@ -2,10 +2,12 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { requested, stateOf, turnWithCalls } from "../core/__fixtures__/events.ts";
 import type { HttpCall, ToolSnapshot } from "../core/agent-snapshot.ts";
+import { limits } from "../core/limits.ts";
 import { createEgress } from "../lib/egress.ts";
 import { newSigningSecret } from "../lib/signature.ts";
 import { httpTool } from "../testing/run-bench.ts";
 import type { ToolSecrets } from "./messages.ts";
+import type { Done } from "./tools/context.ts";
 import { runHttpTool } from "./tools/http.ts";
 import { secretTexts } from "./tools/secret-texts.ts";
 
@@ -49,9 +51,21 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
   return runHttpTool(
     { ...call!, arguments: args ?? requested("call_1", 1).call.arguments },
     { ...snapshot, http: { ...snapshot.http!, ...http } },
-    { run_id: "run_1", secrets: { headers, signing_secret, named }, hidden, egress, now: Date.now },
+    {
+      run_id: "run_1",
+      secrets: async () => ({ headers, signing_secret, named }),
+      hidden: () => hidden,
+      egress,
+      ask: () => Promise.reject(new Error("An HTTP tool asks nothing.")),
+      keepFile: () => Promise.reject(new Error("An HTTP tool keeps nothing.")),
+      readFile: async () => "missing",
+      fileIds: [],
+      sandbox: { run: () => Promise.reject(new Error("An HTTP tool runs no code.")) },
+      mcp: { callTool: () => Promise.reject(new Error("An HTTP tool is no server's.")) },
+      now: Date.now,
+    },
     signal ?? new AbortController().signal,
-  );
+  ) as Promise<Done>;
 }
 
 test("a call is a POST of its arguments, with its key and the tool's own headers, signed for the receiver", async () => {
@@ -121,15 +135,15 @@ test.each<[string, Handler, Setting, object]>([
   ["a dangerous key", () => new Response('{"__proto__":{}}'), {}, { error: { code: "invalid_response" } }],
   [
     "too much",
-    () => new Response(`"${"x".repeat(99)}"`),
-    { tool: { max_output_bytes: 10 } },
+    () => new Response(`"${"x".repeat(limits.tool_answer_bytes)}"`),
+    {},
     { error: { code: "output_too_large" } },
   ],
   [
     "too much text",
-    () => new Response("0123456789abc"),
-    { tool: { max_output_bytes: 10 }, http: { response: "text" } },
-    { output: "0123456789\n[cut after 10 bytes]" },
+    () => new Response("x".repeat(limits.tool_answer_bytes + 1)),
+    { http: { response: "text" } },
+    { output: expect.stringMatching(/xxx\n\[cut after 4194304 bytes\]$/) },
   ],
   ["nothing", () => new Response(null, { status: 204 }), {}, { output: null, error: null }],
   [

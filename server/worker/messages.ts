@@ -1,7 +1,10 @@
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import type { AgentSnapshot, Budget } from "../core/agent-snapshot.ts";
+import type { UnknownPrice, WorstCase } from "../core/budget.ts";
+import type { JournalEntry, RequiredCall, RunError, RunEvent, ToolError } from "../core/run-event.ts";
+import type { RunUsage } from "../core/usage.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
 import type { Connection } from "../models/port.ts";
+import type { SandboxLevel } from "../sandbox/program.ts";
 
 /** Everything a thread needs to drive one run; plain data, held only as long as the loop runs. */
 export interface RunStart {
@@ -15,10 +18,55 @@ export interface RunStart {
   connection: Connection;
   /** The model's name at its provider. */
   model: string;
-  /** What HTTP tools send and sign with, by tool id. */
+  /** What tools send and sign with, by tool id. */
   secrets: Record<string, ToolSecrets>;
   egress: EgressPolicy;
+  /** What the project says of a model whose price nobody knows, under a budget in USD; absent is to refuse it. */
+  unknown_price?: UnknownPrice;
+  /** Whether the project has a budget for the day, of which each model call has to be granted its share. */
+  day_budget?: boolean;
 }
+
+/** What a loop asks of the main thread, and what it is answered. */
+export interface Asks {
+  /** What a pinned tool's encrypted text stands for at this moment. */
+  secrets: { ask: { tool_id: string; sealed: string }; answer: ToolSecrets };
+  /** Where a webhook may send the result of a call, once. */
+  callback: { ask: { tool_call_id: string }; answer: { url: string; expires_at: string } };
+  /** Keeps bytes (base64) that become a file with the result of the call; without one they are forgotten. */
+  keep_file: { ask: { file_id: string; content: string }; answer: null };
+  /** A part (base64) of a file of the run's project and environment; null: there is no such file (any more). */
+  read_file: {
+    ask: { file_id: string; start: number; length: number };
+    answer: { filename: string; bytes: number; content: string } | null;
+  };
+  /** How far this machine can hold code that is not ours. */
+  sandbox: { ask: object; answer: SandboxLevel };
+  /** Reserves what a model call can take of the day's budget; answers when it has it, or never will. */
+  reserve: { ask: { worst: WorstCase }; answer: Reserved };
+  /** Starts the child run of a call, or finds the one that was started. */
+  start_child: { ask: ChildOrder; answer: { run_id: string } | { refused: ToolError } };
+  /** Answers when the child run is over, or waits for somebody. */
+  await_child: { ask: { run_id: string }; answer: ChildStanding };
+}
+export type AskKind = keyof Asks;
+/** One question, by its kind. */
+export type Question = { [Kind in AskKind]: { of: Kind } & Asks[Kind]["ask"] }[AskKind];
+export type Ask = <Kind extends AskKind>(of: Kind, ask: Asks[Kind]["ask"]) => Promise<Asks[Kind]["answer"]>;
+
+/** `max_output_tokens` is null where the day has no budget (any more). */
+export type Reserved = { granted: true; max_output_tokens: number | null } | { granted: false; message: string };
+
+export interface ChildOrder {
+  tool_call_id: string;
+  agent_id: string;
+  input: string;
+  budget: Budget | null;
+}
+
+export type ChildStanding =
+  | { is: "waiting"; calls: RequiredCall[] }
+  | { is: "over"; output: string | null; output_json: unknown; error: RunError | null; usage: RunUsage };
 
 export interface ToolSecrets {
   headers: Record<string, string>;
@@ -34,19 +82,27 @@ export type Order =
   /** Asks for a sign of life. */
   | { do: "ping" }
   /** The append with this ticket is durable: its events got `seq` and the following numbers, all at `at`. */
-  | { do: "appended"; ticket: number; seq: number; at: number }
-  /** What the tool of the request with this ticket sends and signs with now. */
-  | { do: "secrets"; ticket: number; secrets: ToolSecrets }
+  | ({ do: "appended"; ticket: number } & Appended)
+  /** What the question with this ticket is answered. */
+  | { do: "answer"; ticket: number; answer: unknown }
   /** The run is over or has moved on: whoever asked shall stop. */
   | { do: "refused"; ticket: number };
+
+export interface Appended {
+  seq: number;
+  at: number;
+  /** As in `RunStart`, for the model call that begins with these events: somebody may have set a budget meanwhile. */
+  day_budget?: boolean;
+}
 
 /** From a worker to the main thread. */
 export type Notice =
   | { do: "append"; run_id: string; attempt: number; ticket: number; events: RunEvent[] }
-  /** Asks for what a pinned tool's encrypted text stands for at this moment. */
-  | { do: "secrets"; run_id: string; attempt: number; ticket: number; tool_id: string; sealed: string }
+  | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
   | { do: "delta"; run_id: string; delta: Delta }
   | { do: "pong" }
+  /** For the log of the process: a thread has none. */
+  | { do: "warn"; message: string; fields: Record<string, unknown> }
   /** The loop has ended: the run waits, is over, or (with a `fault`) met a bug. */
   | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
 

@@ -2,9 +2,9 @@ import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { AssistantPart, JsonSchema } from "../core/model-call.ts";
-import type { Needs, RunEvent, ToolError } from "../core/run-event.ts";
+import type { Needs, RunEvent, ToolError, ToolRequest } from "../core/run-event.ts";
 import type { RunState } from "../core/run-state.ts";
-import { settleCall } from "../core/settle.ts";
+import { settleCall, stepTypeOf } from "../core/settle.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 
@@ -14,15 +14,33 @@ type Asked = Extract<AssistantPart, { type: "tool_call" }>;
  * The calls that an answer asks for, as events. What cannot be run (no such tool, bad arguments) is answered at once
  * with an error that the model reads: a model that errs gets to mend it, the run does not fail of it.
  */
-export function requestCalls(parts: readonly AssistantPart[], state: RunState, agent: AgentSnapshot): RunEvent[] {
+export function requestCalls(
+  parts: readonly AssistantPart[],
+  state: RunState,
+  agent: AgentSnapshot,
+  { first = state.steps, words = noWords }: { first?: number; words?: ReadonlyMap<string, Word> } = {},
+): RunEvent[] {
   const asked = parts.filter((part) => part.type === "tool_call");
-  return asked.flatMap((part, index) => request(part, state.steps + index, state.turns - 1, agent));
+  return asked.flatMap((part, index) => request(part, first + index, state.turns - 1, agent, words.get(part.id)));
 }
 
-function request(part: Asked, step_index: number, turn_index: number, agent: AgentSnapshot): RunEvent[] {
+/** What guardrails say of a call: it is not run for this reason, or not without a person. */
+export type Word = { blocked: string } | "needs_approval";
+
+const noWords: ReadonlyMap<string, Word> = new Map();
+
+function request(
+  part: Asked,
+  step_index: number,
+  turn_index: number,
+  agent: AgentSnapshot,
+  word: Word | undefined,
+): RunEvent[] {
   const tool = agent.tools.find(({ name }) => name === part.name);
-  const read = readArguments(part.arguments, tool);
-  const needs = read.error || !tool ? null : needsOf(tool, read.arguments);
+  const read = { ...readArguments(part.arguments, tool) };
+  if (typeof word === "object") read.error = { code: "guardrail_blocked", message: word.blocked };
+  const isAsked = word === "needs_approval";
+  const needs = read.error || !tool ? null : isAsked ? "approval" : needsOf(tool, read.arguments);
   const call = {
     id: part.id,
     step_index,
@@ -39,7 +57,7 @@ function request(part: Asked, step_index: number, turn_index: number, agent: Age
       type: "step.started",
       step_id: newId("step"),
       step_index,
-      step_type: "tool_call",
+      step_type: stepTypeOf(call.type),
       turn_index,
       name: part.name,
       attempt: 1,
@@ -47,7 +65,7 @@ function request(part: Asked, step_index: number, turn_index: number, agent: Age
       input_hash: null,
     },
   ];
-  return read.error ? [...begun, ...refusal(part, step_index, read.error)] : begun;
+  return read.error ? [...begun, ...refusal(call, read.error)] : begun;
 }
 
 /** Arguments as the model wrote them, and what is wrong with them; `{}` where they are no object that could be kept. */
@@ -82,8 +100,5 @@ function needsOf({ approval, type }: ToolSnapshot, args: Record<string, unknown>
   return type === "client" ? "output" : null;
 }
 
-const refusal = ({ id, name }: Asked, step_index: number, error: ToolError): RunEvent[] =>
-  settleCall(
-    { id, step_index, tool: name },
-    { status: "failed", output: null, error, latency_ms: 0, attempts: 0, submitted: false },
-  );
+const refusal = (call: ToolRequest, error: ToolError): RunEvent[] =>
+  settleCall(call, { status: "failed", output: null, error, latency_ms: 0, attempts: 0, submitted: false });

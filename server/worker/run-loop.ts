@@ -2,13 +2,16 @@ import { decide } from "../core/decide.ts";
 import { apply, fold } from "../core/run-state.ts";
 import { callModel } from "./call-model.ts";
 import { followUp, withFollowUp } from "./follow-up.ts";
+import { judgePending } from "./judge-pending.ts";
 import type { RunStart } from "./messages.ts";
 import { runTools } from "./run-tools.ts";
 import type { Ports, Turn } from "./turn.ts";
+import { unjudged } from "./unjudged.ts";
 
 /** A new run, a resumed run and a run found unfinished at boot all enter here; only `history` differs. */
 export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal): Promise<void> {
   let state = fold(start.history);
+  let taken = 0;
   const turn: Turn = {
     state: () => state,
     // Durable first: the state follows the journal, never the other way round.
@@ -19,6 +22,11 @@ export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal
       state = entries.reduce(apply, state);
       return entries;
     },
+    takeSteps(count) {
+      const first = Math.max(state.steps, taken);
+      taken = first + count;
+      return first;
+    },
     start,
     ports,
     signal,
@@ -28,6 +36,7 @@ export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal
     const ready = followUp(state, start.agent, ports.now());
     if (command.do === "stop") return;
     if (ready.length > 0) await turn.record(...ready);
+    else if (command.do === "call_model" && unjudged(state, start.agent).length > 0) await judgePending(turn);
     else if (command.do === "call_model") await callModel(turn);
     else if (command.do === "run_tools") await runTools(command.calls, turn);
   }

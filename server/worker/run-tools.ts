@@ -1,47 +1,119 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { decidedEvents } from "../core/guardrail-event.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
 import type { ToolError } from "../core/run-event.ts";
-import type { OpenStep, ToolCall } from "../core/run-state.ts";
-import { settleCall } from "../core/settle.ts";
+import { isOver, type OpenStep, type ToolCall } from "../core/run-state.ts";
+import { settleCall, stepTypeOf } from "../core/settle.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { bounded } from "./bound.ts";
+import { judgesOn } from "./judge.ts";
+import { screenResult } from "./screen-result.ts";
+import type { Done, ToolOutcome } from "./tools/context.ts";
 import { Superseded, type Turn } from "./turn.ts";
-
-/** What running a tool came to; `attempts` counts the requests that were made. */
-export type ToolOutcome =
-  | { output: unknown; error: null; attempts: number }
-  | { output: null; error: ToolError; attempts: number };
-
-/** Runs one call. Never throws but for an abort: what goes wrong is an error that the model reads. */
-export type RunTool = (call: ToolCall, tool: ToolSnapshot, signal: AbortSignal) => Promise<ToolOutcome>;
 
 /** Runs calls side by side. Their intent is in the journal already; each result is recorded as it comes. */
 export async function runTools(calls: readonly ToolCall[], turn: Turn): Promise<void> {
-  const ended = await Promise.allSettled(calls.map((call) => runCall(call, turn)));
+  const isJudged = judgesOn(turn, "tool_output").length > 0;
+  const inLine: InLine = isJudged ? createLine() : (work) => work();
+  const ended = await Promise.allSettled(calls.map((call) => runCall(call, turn, inLine)));
   for (const end of ended) if (end.status === "rejected") throw end.reason;
 }
 
-async function runCall(call: ToolCall, turn: Turn): Promise<void> {
-  const step = turn.state().open.find((open) => open.tool_call_id === call.id)!;
-  const tool = turn.start.agent.tools.find(({ id }) => id === call.tool_id)!;
-  if (step.run_attempt < turn.state().attempt && !(await resume(call, step, tool, turn))) return;
+type InLine = (work: () => Promise<void>) => Promise<void>;
+
+/** One at a time: what a judge takes of the budget is on record before the next one is asked. */
+function createLine(): InLine {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+async function runCall({ id }: ToolCall, turn: Turn, inLine: InLine): Promise<void> {
+  const call = () => turn.state().calls.find((each) => each.id === id)!;
+  const step = openStep(turn, id);
+  const tool = turn.start.agent.tools.find(({ name }) => name === call().tool)!;
+  if (step.run_attempt < turn.state().attempt && !(await resume(call(), step, tool, turn))) return;
   const begun = performance.now();
-  failpoint?.("before_effect.tool_call");
-  const outcome = await turn.ports.runTool(call, tool, turn.signal);
-  failpoint?.("after_effect.tool_call");
-  if (turn.signal.aborted) throw new Superseded();
-  const status = outcome.error ? "failed" : "completed";
+  failpoint?.(`before_effect.${stepTypeOf(tool.type)}`);
+  const outcome = await outcomeOf(call, tool, turn);
+  failpoint?.(`after_effect.${stepTypeOf(tool.type)}`);
+  const latency_ms = Math.round(performance.now() - begun);
+  await inLine(async () => {
+    requireCurrent(turn);
+    await record(call(), tool, outcome, latency_ms, turn);
+  });
+}
+
+/** A guardrail may have ended the run over the result of another call. */
+function requireCurrent({ signal, state }: Turn): void {
+  if (signal.aborted || isOver(state().status)) throw new Superseded();
+}
+
+const openStep = (turn: Turn, callId: string): OpenStep =>
+  turn.state().open.find(({ tool_call_id }) => tool_call_id === callId)!;
+
+async function outcomeOf(call: () => ToolCall, tool: ToolSnapshot, turn: Turn): Promise<ToolOutcome> {
+  try {
+    return (await startChild(call(), tool, turn)) ?? (await turn.ports.runTool(call(), tool, turn.signal));
+  } catch (error) {
+    // A tool that was stopped says so by throwing: no bug, and nothing that the journal has to hold.
+    throw turn.signal.aborted ? new Superseded() : error;
+  }
+}
+
+/** The run that an agent tool starts: noted before anybody waits for it. Null when there is one to wait for. */
+async function startChild(call: ToolCall, { agent }: ToolSnapshot, turn: Turn): Promise<ToolOutcome | null> {
+  if (!agent || call.child) return null;
+  const { id: tool_call_id } = call;
+  const { agent_id } = agent;
+  const started = await turn.ports.startChild({ tool_call_id, agent_id, input: String(call.arguments.input) });
+  if ("refused" in started) return { output: null, error: started.refused, attempts: 0 };
+  await turn.record({ type: "subagent.started", tool_call_id, run_id: started.run_id, agent_id });
+  return null;
+}
+
+async function record(
+  call: ToolCall,
+  tool: ToolSnapshot,
+  outcome: ToolOutcome,
+  latency_ms: number,
+  turn: Turn,
+): Promise<void> {
+  if ("later" in outcome) return void (await turn.record(askAgain(call, "output")));
+  if ("child" in outcome) {
+    await turn.record({ type: "subagent.waiting", tool_call_id: call.id, calls: outcome.calls });
+    return;
+  }
+  const screened = await screenResult(outcome, call.id, turn);
+  // What is kept as a file was screened as well.
+  const { output, error, files, usage, attempts: made }: Done = await bounded(screened.done, tool, turn.ports.keepFile);
+  requireCurrent(turn);
   // Each earlier start of the step was an attempt too, as far as anybody knows.
-  const earlier = turn.state().open.find((open) => open.tool_call_id === call.id)!.attempt - 1;
-  const attempts = earlier + outcome.attempts;
+  const attempts = openStep(turn, call.id).attempt - 1 + made;
+  const status = error ? "failed" : "completed";
   await turn.record(
     ...settleCall(call, {
-      ...outcome,
-      attempts,
       status,
-      latency_ms: Math.round(performance.now() - begun),
+      output,
+      error,
+      attempts,
+      latency_ms,
       submitted: false,
+      ...(files && files.length > 0 && { files }),
+      ...(usage && { usage }),
     }),
+    ...decidedEvents(screened.findings, turn.takeSteps(screened.findings.length), call.turn_index),
   );
+}
+
+/** A call that now waits for somebody: it keeps its place and its arguments. */
+function askAgain(call: ToolCall, needs: "output" | "reconcile") {
+  const { id, step_index, turn_index, tool_id, tool, type, arguments: args } = call;
+  const request = { id, step_index, turn_index, tool_id, tool, type, arguments: args, needs };
+  return { type: "tool.requested", call: request } as const;
 }
 
 /**
@@ -53,26 +125,16 @@ async function resume(call: ToolCall, step: OpenStep, tool: ToolSnapshot, turn: 
     await turn.record(restartStep(step, processRestarted("the tool was running")));
     return true;
   }
-  if (tool.on_unknown === "report") {
-    const message = "The process ended while the tool was running. It may or may not have had its effect.";
-    const error = { code: "outcome_unknown", message };
-    const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
-    await turn.record(
-      ...settleCall(call, {
-        status: "unknown",
-        output: null,
-        error,
-        attempts: call.attempts,
-        latency_ms,
-        submitted: false,
-      }),
-    );
+  if (tool.on_unknown === "ask") {
+    await turn.record(askAgain(call, "reconcile"));
     return false;
   }
-  const { id, step_index, turn_index, tool_id, tool: name, type, arguments: args } = call;
-  await turn.record({
-    type: "tool.requested",
-    call: { id, step_index, turn_index, tool_id, tool: name, type, arguments: args, needs: "reconcile" },
-  });
+  const message = "The process ended while the tool was running. It may or may not have had its effect.";
+  const error: ToolError = { code: "outcome_unknown", message };
+  const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
+  const { attempts } = call;
+  await turn.record(
+    ...settleCall(call, { status: "unknown", output: null, error, attempts, latency_ms, submitted: false }),
+  );
   return false;
 }

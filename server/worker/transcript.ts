@@ -11,7 +11,8 @@ export class Transcript {
   readonly deltas: number[] = [];
   /** UTF-16 code units streamed so far. */
   length = 0;
-  private asked = 0;
+  /** Those of the names and the arguments of its calls. */
+  asked = 0;
   private called = 0;
   // Providers number their parts with gaps; ours have none.
   private readonly places = new Map<number, number>();
@@ -30,7 +31,7 @@ export class Transcript {
   }
 
   toolCall({ part, name, arguments: args, metadata }: Of<"tool_call">): void {
-    this.asked += args.length;
+    this.asked += name.length + args.length;
     this.called++;
     this.place(part, () => ({
       type: "tool_call",
@@ -46,9 +47,10 @@ export class Transcript {
     target.metadata = { ...target.metadata, ...metadata };
   }
 
-  /** UTF-16 code units of the whole answer, the arguments of its calls included. */
-  said(): number {
-    return this.length + this.asked;
+  /** Takes away what the provider said of a part: of another text it is not true, and the provider would refuse it. */
+  disown(part: number): void {
+    const place = this.places.get(part);
+    if (place !== undefined) delete this.parts[place]!.metadata;
   }
 
   calls(): number {

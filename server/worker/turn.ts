@@ -1,8 +1,10 @@
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
-import type { RunState } from "../core/run-state.ts";
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { WorstCase } from "../core/budget.ts";
+import type { JournalEntry, RunEvent, ToolError } from "../core/run-event.ts";
+import type { RunState, ToolCall } from "../core/run-state.ts";
 import type { Model } from "../models/port.ts";
-import type { Delta, RunStart } from "./messages.ts";
-import type { RunTool } from "./run-tools.ts";
+import type { ChildOrder, Delta, Reserved, RunStart } from "./messages.ts";
+import type { ToolContext, ToolOutcome } from "./tools/context.ts";
 
 /** The world as a run sees it. */
 export interface Ports {
@@ -11,9 +13,19 @@ export interface Ports {
   /** For the readers, now; it becomes durable with the entry that ends its step. */
   delta(delta: Delta): void;
   model: Model;
+  /** The model of a judge, by its full name; rejects what the run's provider does not have. */
+  judge(name: string): Promise<Model>;
+  /** Reserves what a model call can take of the day's budget; null where there is none, and `worst` is not asked for. */
+  reserve(worst: () => WorstCase): Promise<Reserved | null>;
+  /** Never throws but for an abort: what goes wrong is an error that the model reads. */
   runTool: RunTool;
+  keepFile: ToolContext["keepFile"];
+  /** Starts the child run of an agent's call, or finds the one that was started. */
+  startChild(order: Omit<ChildOrder, "budget">): Promise<{ run_id: string } | { refused: ToolError }>;
   now(): number;
 }
+
+export type RunTool = (call: ToolCall, tool: ToolSnapshot, signal: AbortSignal) => Promise<ToolOutcome>;
 
 /** The run was ended or taken over while this loop worked on it: it stops without a word. */
 export class Superseded extends Error {}
@@ -22,6 +34,8 @@ export class Superseded extends Error {}
 export interface Turn {
   state(): RunState;
   record(...events: RunEvent[]): Promise<JournalEntry[]>;
+  /** The first of so many step numbers that nobody else gets: calls that run side by side may have something to note at once. */
+  takeSteps(count: number): number;
   start: RunStart;
   ports: Ports;
   signal: AbortSignal;

@@ -1,5 +1,6 @@
 import type { AssistantPart } from "../model-call.ts";
 import type {
+  GuardrailDecided,
   JournalEntry,
   ModelAnswer,
   Needs,
@@ -150,6 +151,24 @@ export const toolCompleted = (
   attempts: 1,
   message_id: `msg_${id}`,
   submitted: false,
+  ...more,
+});
+
+export const guardrailDecided = (
+  step_index: number,
+  more: Partial<GuardrailDecided> = {},
+): Of<"guardrail.decided"> => ({
+  type: "guardrail.decided",
+  step_id: `stp_${step_index}`,
+  step_index,
+  turn_index: 0,
+  guardrail: { index: 0, type: "regex", on: "output" },
+  verdict: "flagged",
+  tool_call_id: null,
+  message: "It matches.",
+  matches: 1,
+  latency_ms: 0,
+  spent: null,
   ...more,
 });
 

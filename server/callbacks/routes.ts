@@ -1,0 +1,52 @@
+import { Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
+import type { Scope } from "../core/scope.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { readJsonBody } from "../http/json-body.ts";
+import type { RateLimiter, RateLimits } from "../http/rate-limit.ts";
+import type { CallbackAnswer, Callbacks } from "./service.ts";
+
+export interface CallbackRoutes {
+  callbacks: Callbacks;
+  limiter: Pick<RateLimiter, "take" | "takeFailure">;
+  limitsOf(scope: Scope): Partial<RateLimits>;
+  clientOf(request: Request): string | null;
+}
+
+/** Where webhook tools send results. The address is the permission: it was given to the webhook, for one call. */
+export function callbackRoutes({ callbacks, limiter, limitsOf, clientOf }: CallbackRoutes) {
+  /** Who guesses addresses is slowed down like one who guesses keys, and no project pays for it. */
+  function open(token: string, request: Request) {
+    try {
+      return callbacks.open(token);
+    } catch (error) {
+      const { accepted, retryAfter } = limiter.takeFailure(clientOf(request) ?? "local");
+      throw accepted ? error : tooMany(retryAfter);
+    }
+  }
+
+  return new Elysia().post(
+    "/callbacks/:token",
+    async ({ params: { token }, request, status }) => {
+      const opened = open(token, request);
+      const standing = limiter.take(opened.head, "writes_per_minute", limitsOf(opened.head));
+      if (standing?.accepted === false) throw tooMany(standing.retryAfter);
+      const done = await callbacks.take(opened, readAnswer(await readJsonBody(request)));
+      const answer = { object: "tool_callback", tool_call_id: opened.callId, status: done };
+      return status(done === "taken" ? 200 : 202, answer);
+    },
+    { parse: "none" },
+  );
+}
+
+const tooMany = (retryAfter: number) => new AppError("rate_limited", "Too many requests.", { retryAfter });
+
+function readAnswer(body: unknown): CallbackAnswer {
+  if (typeof body !== "object" || body === null || Array.isArray(body) || !("output" in body))
+    throw validationError([fault("output", "Expected the output of the call, which may be any JSON.", "required")]);
+  const { output, is_error = false, ...others } = body as Record<string, unknown>;
+  const unknown = Object.keys(others).map((name) => fault(name, "There is no such parameter.", "unknown_parameter"));
+  if (unknown.length > 0) throw validationError(unknown);
+  if (typeof is_error !== "boolean") throw validationError([fault("is_error", "Expected true or false.")]);
+  return { output, ...(is_error && { is_error }) };
+}

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { limitRows, readLimits } from "./project-limits.ts";
+
+test("flags become changes: off and default are what they say, and what is not named stays", () => {
+  expect(readLimits({})).toBeNull();
+  expect(readLimits({ readsPerMinute: "off", runsInProgress: "default", writesPerMinute: "7" })).toEqual({
+    limits: { reads_per_minute: 0, runs_in_progress: null, writes_per_minute: 7 },
+  });
+  expect(readLimits({ usdPerDay: "19.99", tokensPerDay: "off", unknownPrice: "allow" })).toEqual({
+    ...{ budget_per_day: { max_cost_usd: 19.99, max_total_tokens: null }, unknown_price: "allow" },
+  });
+});
+
+test.each([
+  { readsPerMinute: "-1" },
+  { readsPerMinute: "1000001" },
+  { usdPerDay: "0" },
+  { usdPerDay: "default" },
+  { usdPerDay: "1e3" },
+  { usdPerDay: "0.0000001" },
+  { usdPerDay: "1000001" },
+  { usdPerDay: "-1" },
+  { tokensPerDay: "1.5" },
+  { tokensPerDay: "0" },
+  { tokensPerDay: "1000000000001" },
+])("%p is a mistake of usage", (flags) => {
+  expect(() => readLimits(flags)).toThrow(/takes a number/);
+});
+
+test("a table says what each is, also where nothing was set", () => {
+  const limits = { reads_per_minute: 5, run_creations_per_minute: null, writes_per_minute: 0, runs_in_progress: null };
+  const budget_per_day = { max_cost_usd: 19.99, max_total_tokens: null };
+  expect(limitRows({ limits, budget_per_day, unknown_price: "refuse" })).toEqual([
+    ["reads_per_minute", "5"],
+    ["run_creations_per_minute", "120 (default)"],
+    ["writes_per_minute", "off"],
+    ["runs_in_progress", "20 (default)"],
+    ["usd_per_day", "19.99"],
+    ["tokens_per_day", "off"],
+    ["unknown_price", "refuse"],
+  ]);
+});

@@ -1,0 +1,56 @@
+/** What an OpenAI-compatible server is asked. */
+export interface ChatBody {
+  model: string;
+  messages: { role: string; content: string }[];
+  max_tokens?: number;
+}
+
+/** An answer with its price: what it says, or asks of tools, and the counts that it reports. */
+export interface ChatAnswer {
+  text?: string;
+  calls?: string[];
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
+export type ChatServer = ReturnType<typeof startChatServer>;
+
+/** An OpenAI-compatible model on loopback, as the connection `stub`, that answers what the test says. */
+export function startChatServer(answer: (body: ChatBody, index: number) => ChatAnswer | Promise<ChatAnswer>) {
+  const requests: ChatBody[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const body = (await request.json()) as ChatBody;
+      return stream(await answer(body, requests.push(body) - 1));
+    },
+  });
+  return {
+    requests,
+    environment: {
+      RUNNEL_MODEL_STUB_BASE_URL: `http://127.0.0.1:${server.port}/v1`,
+      RUNNEL_MODEL_STUB_API_KEY: "none",
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+    },
+  };
+}
+
+function stream({ text = "", calls = [], prompt_tokens, completion_tokens }: ChatAnswer): Response {
+  const tool_calls = calls.map((name, index) => ({
+    ...{ index, id: `call_${index}`, type: "function", function: { name, arguments: "{}" } },
+  }));
+  const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+  const delta = { role: "assistant", content: text, ...(calls.length > 0 && { tool_calls }) };
+  const chunks = [
+    { choices: [{ index: 0, delta, finish_reason: null }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }] },
+    { choices: [], usage },
+  ].map((chunk) => `data: ${JSON.stringify({ ...shape, ...chunk })}\n\n`);
+  return new Response(`${chunks.join("")}data: [DONE]\n\n`, { headers: { "content-type": "text/event-stream" } });
+}
+
+const shape = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "stub" };

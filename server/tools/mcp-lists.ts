@@ -1,0 +1,74 @@
+import type { Environment, Scope } from "../core/scope.ts";
+import { hideInAnyCase, hideInJson } from "../lib/redact.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { McpListing } from "../mcp/read-tools.ts";
+import { secretTexts } from "../worker/tools/secret-texts.ts";
+import type { Listing } from "./definition.ts";
+import { definitionOf, type Row } from "./row.ts";
+import { openToolSecrets, resolveToolSecrets } from "./secrets.ts";
+
+/** Asks a server for its tools, or for those of them that are named; throws when it did not say them in this time. */
+export type ListTools = (
+  environment: Environment,
+  server: { url: string; headers: Record<string, string> },
+  allowed: readonly string[] | null,
+  timeout_ms: number,
+) => Promise<McpListing>;
+
+export interface McpListsOptions {
+  seal: Seal;
+  listTools: ListTools;
+  secretValue: (scope: Scope, name: string) => string | null;
+  now: () => number;
+}
+
+// Runs that start wait for it.
+const listing_ms = 10_000;
+const listBytes_max = 1024 * 1024;
+
+class ListingFault extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Asks MCP servers what they can do, and answers what is to be kept of it: what goes wrong is said in it. */
+export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOptions) {
+  async function list({ environment, definition }: Row, { headers, named }: ReturnType<typeof secretsOf>) {
+    const { server_url, allowed_tools } = definitionOf({ definition }).mcp!;
+    const [missing] = named?.missing ?? [];
+    if (missing !== undefined)
+      throw new ListingFault("secret_not_found", `The headers name the secret ${missing}, which does not exist.`);
+    return listTools(environment, { url: server_url, headers }, allowed_tools, listing_ms);
+  }
+
+  const secretsOf = (row: Row) =>
+    resolveToolSecrets(openToolSecrets(seal, row, row.id, row.sealed), (name) => secretValue(row, name));
+
+  /** The listing that a tool has from now on: where the server does not answer, the earlier one with the reason. */
+  return async function askServer(row: Row): Promise<Listing> {
+    const secrets = secretsOf(row);
+    const hidden = secretTexts(secrets);
+    try {
+      // A server may describe its tools by what it was sent.
+      const { tools, skipped } = hideInJson(await list(row, secrets), hidden) as McpListing;
+      if (Buffer.byteLength(JSON.stringify(tools)) > listBytes_max)
+        throw new ListingFault("list_too_large", `The server's list of tools is longer than ${listBytes_max} bytes.`);
+      return { tools, skipped, listed_at_ms: now(), last_error: null };
+    } catch (error) {
+      const { code, message } = said(error);
+      const last_error = { code, message: hideInAnyCase(message, hidden), at_ms: now() };
+      return { ...definitionOf(row).mcp!.listing, last_error };
+    }
+  };
+}
+
+/** What has a code was worded for people; a bug's message would tell strangers of our inside. */
+function said(error: unknown): { code: string; message: string } {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code === "string" && typeof message === "string") return { code, message: message.slice(0, 1000) };
+  return { code: "mcp_protocol_error", message: "The server's list of tools could not be read." };
+}

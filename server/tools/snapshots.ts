@@ -1,0 +1,104 @@
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { limits } from "../core/limits.ts";
+import type { McpTool } from "../mcp/read-tools.ts";
+import { type Definition, isIdempotent, type Listing, parametersOf } from "./definition.ts";
+import { offered } from "./listing.ts";
+import { definitionOf, type Row } from "./row.ts";
+
+/** What a run pins of its tools, and what it cannot have. */
+export interface Pinned {
+  tools: ToolSnapshot[];
+  unavailable: { tool: string; message: string }[];
+}
+
+/** What a run pins of these rows, in their order; switched-off ones are left out. */
+export function pinned(rows: readonly Row[]): Pinned {
+  const on = rows.map((row) => ({ row, definition: definitionOf(row) })).filter(({ definition }) => definition.enabled);
+  // A tool's own name is never taken from it: scripts and prompts rely on it.
+  const names = new Set(on.flatMap(({ row }) => (row.type === "mcp" ? [] : [row.name])));
+  const all: Pinned = { tools: [], unavailable: [] };
+  for (const { row, definition } of on) {
+    if (!definition.mcp) all.tools.push(snapshotOf(row, definition));
+    else pinServer(row, definition, names, all);
+  }
+  return all;
+}
+
+function pinServer(row: Row, definition: Definition, names: Set<string>, all: Pinned): void {
+  const { listing } = definition.mcp!;
+  const tools = offered(definition.mcp!);
+  const message = whyNot(listing, all.tools.length + tools.length);
+  if (message !== null) all.unavailable.push({ tool: row.name, message });
+  else
+    for (const tool of tools) {
+      const name = freeName(`${row.name}_${tool.name}`, names);
+      names.add(name);
+      all.tools.push(mcpSnapshot(row, definition, tool, name));
+    }
+}
+
+function whyNot({ listed_at_ms, last_error }: Listing, count: number): string | null {
+  if (listed_at_ms === null) return `Its MCP server has never said what it can do. ${last_error?.message ?? ""}`.trim();
+  if (count > limits.tools_per_agent)
+    return `With the tools of its MCP server the agent would have ${count}, more than ${limits.tools_per_agent}. Choose some of them by allowed_tools.`;
+  return null;
+}
+
+/** What a run pins of one row that is no MCP server. */
+export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
+  const { http, code, agent } = definition;
+  return {
+    ...base(row, definition),
+    name: row.name,
+    description: definition.description,
+    parameters: parametersOf(definition)!,
+    // A program touches nothing but what it is given, and a child run is found again by its call.
+    idempotent: http ? isIdempotent(http) : code !== undefined || agent !== undefined,
+    http: http && {
+      url: http.url,
+      method: http.method,
+      timeout_ms: http.timeout_ms,
+      retries: http.retries,
+      response: http.response,
+      sealed: row.sealed,
+    },
+    ...(code && { code: codeCall(code) }),
+    ...(agent && { agent }),
+  };
+}
+
+const codeCall = ({ files, ...code }: NonNullable<Definition["code"]>) => ({ ...code, file_ids: files });
+
+/** One tool of a server, with all that was said of the server as a whole. */
+export function mcpSnapshot(row: Row, definition: Definition, tool: McpTool, name: string): ToolSnapshot {
+  const { server_url, timeout_ms } = definition.mcp!;
+  return {
+    ...base(row, definition),
+    name,
+    description: tool.description,
+    parameters: tool.parameters,
+    idempotent: tool.idempotent,
+    http: null,
+    mcp: { server_url, tool: tool.name, timeout_ms, sealed: row.sealed },
+  };
+}
+
+const base = ({ id, type }: Row, { approval, on_unknown, max_output_bytes }: Definition) => ({
+  id,
+  type,
+  approval,
+  on_unknown,
+  max_output_bytes,
+});
+
+const nameLength_max = 64;
+
+/** A name that models may call, like this one and not taken; the same again for the same tools. */
+export function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  const clean = wanted.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+  for (let count = 1; ; count++) {
+    const end = count === 1 ? "" : `_${count}`;
+    const name = clean.slice(0, nameLength_max - end.length) + end;
+    if (!taken.has(name)) return name;
+  }
+}

@@ -1,0 +1,84 @@
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import type { FileFacts, ToolError } from "../core/run-event.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { validateAgainst } from "../lib/json-schema.ts";
+import type { TestTool } from "./schema.ts";
+import type { ToolStore } from "./store.ts";
+
+/** What running a tool comes to outside of any run. */
+export type TestOutcome =
+  | (({ output: unknown; error: null } | { output: null; error: ToolError }) & {
+      attempts: number;
+      files?: FileFacts[];
+    })
+  | { later: true; attempts: number };
+
+/** Runs a tool as runs do, but for none of them. */
+export type RunTool = (
+  scope: Scope,
+  tool: ToolSnapshot,
+  args: Record<string, unknown>,
+  signal: AbortSignal,
+) => Promise<TestOutcome>;
+
+export interface ToolTestOptions {
+  db: Pick<Db, "write">;
+  audit: Audit;
+  tools: Pick<ToolStore, "callable">;
+  runTool: RunTool;
+}
+
+/** Calls a tool once, for whoever makes it. Nobody is asked to approve: who may do this may decide that, too. */
+export function createToolTest({ db, audit, tools, runTool }: ToolTestOptions) {
+  return async function testCall(author: Author, id: string, { arguments: args, tool }: TestTool, signal: AbortSignal) {
+    const snapshot = tools.callable(author, id, tool);
+    requireServerTool(snapshot);
+    requireFit(snapshot, args);
+    // Before the call: what it does to the world is done, whatever becomes of this process.
+    await db.write(() =>
+      audit.note({
+        scope: author,
+        actor: author.actor,
+        action: "tool.tested",
+        target: { type: "tool", id },
+        details: { name: snapshot.name, type: snapshot.type },
+      }),
+    );
+    const begun = performance.now();
+    const outcome = await runTool(author, snapshot, args, signal);
+    return { ...answerOf(outcome), latency_ms: Math.round(performance.now() - begun) };
+  };
+}
+
+function requireServerTool({ type }: ToolSnapshot): void {
+  if (type === "client")
+    throw new AppError("validation_failed", "A client tool is your own code: nothing of it runs here.");
+  if (type === "agent")
+    throw new AppError("validation_failed", "An agent tool works within a run only. Start a run of its agent instead.");
+}
+
+function requireFit({ parameters }: ToolSnapshot, args: Record<string, unknown>): void {
+  if (Buffer.byteLength(JSON.stringify(args)) > limits.tool_arguments_bytes)
+    throw validationError([fault("arguments", `Expected at most ${limits.tool_arguments_bytes} bytes.`)]);
+  const faults = validateAgainst(parameters, args).map(({ path, message }) =>
+    fault(path === "" ? "arguments" : `arguments.${path}`, `${message}.`),
+  );
+  if (faults.length > 0) throw validationError(faults);
+}
+
+function answerOf(outcome: TestOutcome) {
+  const { attempts } = outcome;
+  if ("later" in outcome) return { output: null, error: acceptedLater, attempts };
+  const { output, error, files } = outcome;
+  return { output, error, attempts, ...(files && { files }) };
+}
+
+const acceptedLater: ToolError = {
+  code: "accepted_later",
+  message: "The tool took the call and will answer later. Outside of a run, nobody waits for that.",
+};

@@ -1,0 +1,104 @@
+import { newId } from "../core/ids.ts";
+import { createEgress } from "../lib/egress.ts";
+import { sha256 } from "../lib/hash.ts";
+import { mimeTypeOf } from "../lib/mime-type.ts";
+import { createMcpClient } from "../mcp/client.ts";
+import { readStdioServers } from "../mcp/stdio-config.ts";
+import { createStdioServers } from "../mcp/stdio-servers.ts";
+import { createModelCache } from "../models/model-cache.ts";
+import type { Model } from "../models/port.ts";
+import type { ProgramFile } from "../sandbox/program.ts";
+import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import type { Ask, RunStart } from "./messages.ts";
+import type { ToolContext } from "./tools/context.ts";
+import { runners } from "./tools/runners.ts";
+import { secretTexts } from "./tools/secret-texts.ts";
+import type { Ports } from "./turn.ts";
+
+/** How an engine reaches the world for a run. */
+export interface Reach {
+  model(start: RunStart): Promise<Model> | Model;
+  tools(start: ToolStart, ask: Ask): RunTools;
+}
+
+/** What tools need of a run's start. */
+export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egress"> & { file_ids: readonly string[] };
+
+/** The tools of one run, until they are closed with it. */
+export type RunTools = Pick<Ports, "runTool" | "keepFile"> & { close(): void };
+
+export type Warn = (message: string, fields?: Record<string, unknown>) => void;
+
+/** The real world: providers, networks, jailed processes. */
+export function createReach(now: () => number, warn: Warn): Reach {
+  const openModel = createModelCache();
+  return { model: ({ connection, model }) => openModel(connection, model), tools: createTools(now, warn) };
+}
+
+/** Runs tools. What serves many runs is shared, and begins with its first use. */
+export function createTools(now: () => number, warn: Warn): Reach["tools"] {
+  const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { info() {}, warn } });
+  const sandboxOf = createSharedSandbox();
+
+  return (start, ask) => {
+    const egress = createEgress(start.egress);
+    const mcp = createMcpClient({ egress, stdio });
+    // Of all tools, and of earlier calls too: whatever was sent somewhere may be echoed from elsewhere.
+    const hidden = new Set<string>();
+    const context: ToolContext = {
+      run_id: start.run_id,
+      fileIds: start.file_ids,
+      egress,
+      ask,
+      async secrets({ id, http, mcp }) {
+        const given = start.secrets[id]!;
+        const sealed = (http ?? mcp)!.sealed;
+        const own = given.named ? await ask("secrets", { tool_id: id, sealed }) : given;
+        for (const each of [...Object.values(start.secrets), own])
+          for (const text of secretTexts(each)) hidden.add(text);
+        return own;
+      },
+      hidden: () => [...hidden],
+      async keepFile({ name, bytes }) {
+        const id = newId("file");
+        await ask("keep_file", { file_id: id, content: bytes.toBase64() });
+        return { id, filename: name, mime_type: mimeTypeOf(name), bytes: bytes.length, sha256: sha256(bytes) };
+      },
+      readFile: (id, most) => readFile(id, most, ask),
+      sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal) },
+      mcp,
+      now,
+    };
+    return {
+      keepFile: context.keepFile,
+      runTool: (call, tool, signal) => runners[tool.type as keyof typeof runners](call, tool, context, signal),
+      close: () => void mcp.close(),
+    };
+  };
+}
+
+/** One for all runs: what it holds ready is the same for everybody. Made when the first code runs. */
+export function createSharedSandbox(): (ask: Ask) => Promise<Sandbox> {
+  let made: Sandbox | null = null;
+  return async (ask) => {
+    if (made) return made;
+    // Each run asks for itself: one that is over while it waits would take the answer from the others.
+    const level = await ask("sandbox", {});
+    made ??= createSandbox({ level: () => level });
+    return made;
+  };
+}
+
+// A large file crosses in pieces, so that nobody else on the main thread waits for it.
+const partBytes = 256 * 1024;
+
+async function readFile(file_id: string, most: number, ask: Ask): Promise<ProgramFile | "missing" | "too_large"> {
+  const parts: Uint8Array[] = [];
+  for (let start = 0; ; start += partBytes) {
+    const found = await ask("read_file", { file_id, start, length: partBytes });
+    if (!found) return "missing";
+    if (found.bytes > most) return "too_large";
+    parts.push(Uint8Array.fromBase64(found.content));
+    if (start + partBytes >= found.bytes) return { name: found.filename, bytes: new Uint8Array(Buffer.concat(parts)) };
+  }
+}

@@ -1,0 +1,47 @@
+import type { Finding } from "../core/guardrail-event.ts";
+import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
+import { costOf, type ModelPrice } from "../core/price.ts";
+import type { ModelSpend } from "../core/run-event.ts";
+import { addModelCall, type RunUsage } from "../core/usage.ts";
+import { unknownUsage } from "../models/port.ts";
+
+/** How a model call went, as far as its cost goes; `said` counts the UTF-16 code units that came. */
+export interface Spoken {
+  usage: ModelUsage;
+  failed: boolean;
+  said: number;
+}
+
+/**
+ * What a model call cost. Where the provider does not say (it broke off, or the server does not count streams), what was
+ * streamed is counted and marked as an estimate; a call that failed before it said anything cost nothing.
+ */
+export function spendingOf(
+  { usage, failed, said }: Spoken,
+  request: ModelRequest,
+  price: ModelPrice | null,
+): ModelSpend {
+  const { input_tokens, output_tokens } = usage;
+  if (input_tokens !== null && output_tokens !== null)
+    return { usage, cost_usd: costOf(price, usage), estimated: false };
+  if (output_tokens === null && failed && said === 0) return { usage: nothing, cost_usd: 0, estimated: false };
+  const guess = estimate(request, said);
+  const counted = {
+    ...usage,
+    input_tokens: input_tokens ?? guess.input_tokens,
+    output_tokens: output_tokens ?? guess.output_tokens,
+  };
+  return { usage: counted, cost_usd: costOf(price, counted), estimated: true };
+}
+
+/** What a run has used, with what judges took that is not on record yet. */
+export const withFindings = (used: RunUsage, findings: readonly Finding[]): RunUsage =>
+  findings.reduce((sum, { spent }) => (spent ? addModelCall(sum, spent) : sum), used);
+
+const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+
+/** About four characters make a token in the providers' tokenizers. */
+function estimate(request: ModelRequest, said: number): ModelUsage {
+  const asked = JSON.stringify(request.messages).length + JSON.stringify(request.tools).length;
+  return { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(said / 4) };
+}

@@ -1,0 +1,51 @@
+import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { newId } from "../core/ids.ts";
+import type { ToolCall } from "../core/run-state.ts";
+import { bounded } from "./bound.ts";
+import type { Ask } from "./messages.ts";
+import type { Reach, ToolStart } from "./reach.ts";
+import { type Done, failed } from "./tools/context.ts";
+
+/** Runs one call as runs do, but for none of them: nobody is there to wait for what comes later. */
+export async function tryTool(
+  tools: Reach["tools"],
+  start: Pick<ToolStart, "secrets" | "egress">,
+  ask: Ask,
+  tool: ToolSnapshot,
+  args: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Done | { later: true; attempts: number }> {
+  const { runTool, keepFile, close } = tools({ ...start, run_id: "none", attempt: 1, file_ids: [] }, ask);
+  try {
+    const outcome = await runTool(callOf(tool, args), tool, signal);
+    if ("child" in outcome) throw new Error("A child run has no parent here.");
+    return "later" in outcome ? outcome : await bounded(outcome, tool, keepFile);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return failed("aborted", "Whoever asked for it has left.");
+  } finally {
+    close();
+  }
+}
+
+const callOf = ({ id, name, type }: ToolSnapshot, args: Record<string, unknown>): ToolCall => ({
+  id: newId("tool_call"),
+  tool_id: id,
+  tool: name,
+  type,
+  arguments: args,
+  step_index: 0,
+  turn_index: 0,
+  needs: null,
+  status: "running",
+  output: null,
+  error: null,
+  attempts: 0,
+  latency_ms: null,
+  created_at: 0,
+  completed_at: null,
+  approved: true,
+  submitted: false,
+  files: [],
+  child: null,
+});

@@ -1,0 +1,14 @@
+import type { ChildStanding } from "../messages.ts";
+import type { Done, ToolRunner } from "./context.ts";
+
+/** Waits for the child run of a call, which was started when its intent was recorded. */
+export const runAgentTool: ToolRunner = async (call, _tool, { ask }) => {
+  const standing = await ask("await_child", { run_id: call.child!.run_id });
+  return standing.is === "waiting" ? { child: "waiting", calls: standing.calls } : resultOf(standing);
+};
+
+/** What a child run came to, as the result of its call. */
+export function resultOf({ output, output_json, error, usage }: Extract<ChildStanding, { is: "over" }>): Done {
+  if (error) return { output: null, error: { code: error.code, message: error.message }, attempts: 1, usage };
+  return { output: output_json ?? output, error: null, attempts: 1, usage };
+}

@@ -1,0 +1,130 @@
+import type { HttpCall, ToolSnapshot } from "../../core/agent-snapshot.ts";
+import { limits } from "../../core/limits.ts";
+import type { ToolCall } from "../../core/run-state.ts";
+import { EgressError, type EgressResponse } from "../../lib/egress.ts";
+import { hide, hideCut, hideInAnyCase } from "../../lib/redact.ts";
+import { backoff, retryAfter, sleep } from "../../lib/retry.ts";
+import { sign } from "../../lib/signature.ts";
+import type { ToolSecrets } from "../messages.ts";
+import { type Done, failed, type ToolContext } from "./context.ts";
+
+/** What goes to a tool's address. */
+export interface Outgoing {
+  url: string;
+  method: string;
+  /** Null: a request without a body. */
+  body: string | null;
+  accept: string;
+  maxRedirects: number;
+}
+
+type Sent = { response: EgressResponse; attempts: number };
+type Attempt =
+  | { response: EgressResponse }
+  | { error: Pick<Done, "error">["error"]; again: boolean; delay_ms: number | null };
+
+/**
+ * Sends a call and waits for an answer with a 2xx status; what else comes of it is an error that the model reads. Every
+ * attempt carries the same `Idempotency-Key` and is signed (Standard Webhooks) for the receiver to verify.
+ */
+export async function sendCall(
+  call: ToolCall,
+  tool: ToolSnapshot,
+  outgoing: Outgoing,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<Sent | Done> {
+  const http = tool.http!;
+  const secrets = await context.secrets(tool);
+  const missing = secrets.named?.missing ?? [];
+  if (missing.length > 0) return noSecret(missing);
+  for (let attempts = 1; ; attempts++) {
+    const ended = await attempt(call, tool, http, outgoing, secrets, context, signal);
+    if ("response" in ended) return { response: ended.response, attempts };
+    const { error, again, delay_ms } = ended;
+    if (!again || attempts > http.retries || signal.aborted) return { output: null, error: error!, attempts };
+    await sleep(backoff(attempts, delay_ms), signal);
+  }
+}
+
+/** A header names a secret that is not there: nothing is sent. */
+export const noSecret = (names: readonly string[]): Done =>
+  failed(
+    "secret_not_found",
+    `The tool's headers name ${names.map((name) => `the secret ${name}`).join(" and ")}, which does not exist.`,
+    0,
+  );
+
+async function attempt(
+  call: ToolCall,
+  tool: ToolSnapshot,
+  http: HttpCall,
+  outgoing: Outgoing,
+  secrets: ToolSecrets,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  try {
+    const response = await send(call, http, outgoing, secrets, context, signal);
+    if (response.status >= 200 && response.status < 300) return { response };
+    const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
+    return {
+      error: { code: "http_error", message: hideInAnyCase(refusal(response, context.hidden()), context.hidden()) },
+      again,
+      delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
+    };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    // What never left may always be sent again; what may have arrived, only if the tool says that this is safe.
+    const again =
+      error.code === "connect_failed" || error.code === "dns_failed" || (tool.idempotent && mayPass.has(error.code));
+    return {
+      error: { code: error.code, message: hideInAnyCase(error.message, context.hidden()) },
+      again,
+      delay_ms: null,
+    };
+  }
+}
+
+const mayPass = new Set<string>(["timeout", "connection_lost", "dns_timeout"]);
+
+function send(
+  call: ToolCall,
+  http: HttpCall,
+  { url, method, body, accept, maxRedirects }: Outgoing,
+  secrets: ToolSecrets,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<EgressResponse> {
+  const timestamp = Math.floor(context.now() / 1000);
+  const headers = {
+    ...(body !== null && { "content-type": "application/json" }),
+    accept,
+    ...lowered(secrets.headers),
+    "idempotency-key": call.id,
+    "x-run-id": context.run_id,
+    "x-tool-call-id": call.id,
+    ...sign({ secrets: [secrets.signing_secret], id: call.id, timestamp, body: body ?? "" }),
+  };
+  return context.egress.fetch(url, {
+    method: method as "POST",
+    headers,
+    ...(body !== null && { body }),
+    signal,
+    timeoutMs: http.timeout_ms,
+    maxBytes: limits.tool_answer_bytes,
+    maxRedirects,
+  });
+}
+
+// In one spelling, so that a tool's own `Accept` takes the place of ours and none of ours can be doubled.
+const lowered = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** What the model reads of a refusal: the status and the beginning of what the tool said. */
+function refusal({ status, body, truncated }: EgressResponse, hidden: readonly string[]): string {
+  // Before it is shortened: a secret that is cut in two is not found any more.
+  const shown = (truncated ? hideCut : hide)(new TextDecoder().decode(body), hidden);
+  const text = shown.slice(0, 1000).toWellFormed().trim();
+  return `The tool answered with status ${status}${text ? `: ${text}` : "."}`;
+}

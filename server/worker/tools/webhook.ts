@@ -1,0 +1,27 @@
+import type { ToolRunner } from "./context.ts";
+import { readResult } from "./http.ts";
+import { sendCall } from "./send-call.ts";
+
+/**
+ * Hands a call to the client's own endpoint: 202 says that the result comes later, by `callback_url` or by
+ * `submit_tool_outputs`; any other 2xx answer is the result.
+ */
+export const runWebhookTool: ToolRunner = async (call, tool, context, signal) => {
+  const { url: callback_url, expires_at } = await context.ask("callback", { tool_call_id: call.id });
+  const body = JSON.stringify({
+    id: call.id,
+    object: "tool_call",
+    tool: call.tool,
+    arguments: call.arguments,
+    run_id: context.run_id,
+    callback_url,
+    expires_at,
+  });
+  const { url, response } = tool.http!;
+  const outgoing = { url, method: "POST", body, accept: "application/json", maxRedirects: 0 };
+  const sent = await sendCall(call, tool, outgoing, context, signal);
+  if (!("response" in sent)) return sent;
+  const { attempts } = sent;
+  if (sent.response.status === 202) return { later: true, attempts };
+  return readResult(sent.response, response, context.hidden(), attempts);
+};
