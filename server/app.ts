@@ -96,7 +96,7 @@ export interface AppOptions {
   /** What is known of disk and database file; absent where there is none. */
   storage?: {
     /** Throws `storage_full` when there is no room for new work. */
-    requireRoom(): void;
+    requireRoom(fresh?: boolean): void;
     /** False once the database was found damaged. */
     isWhole(): boolean;
   };
@@ -191,7 +191,7 @@ export function createApp({
     const found = files.part(scope, id, start, length);
     return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
   };
-  const receiver = createReceiver({ blobs, requireRoom: () => storage?.requireRoom() });
+  const receiver = createReceiver({ blobs, requireRoom: () => storage?.requireRoom(true) });
 
   const limiter = createRateLimiter();
   const gate = transport && createTransportGate({ ...transport, onExposed });

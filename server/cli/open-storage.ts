@@ -26,7 +26,7 @@ export interface Storage {
   /** Hears of damage from whoever meets it. */
   log: Log;
   /** Throws `storage_full` when there is no room for new work. */
-  requireRoom(): void;
+  requireRoom(fresh?: boolean): void;
   /** False once the database was found damaged. */
   isWhole(): boolean;
   close(): void;

@@ -197,7 +197,13 @@ export function createFileBlobs({
     while (!stopped && findUnused() && (await db.write(forgetUnused)) > 0) await Bun.sleep(pause_ms);
   }
 
-  const collectSoon = (): void => void collect().catch(onError);
+  /** A full disk may refuse even this at first; asked again, it may have found room. */
+  function collectSoon(again_ms = 1000): void {
+    collect().catch((error) => {
+      onError(error);
+      if (!stopped) setTimeout(collectSoon, again_ms, Math.min(2 * again_ms, 60_000)).unref();
+    });
+  }
 
   return {
     begin,

@@ -12,8 +12,8 @@ export const defaultReserve: Reserve = (disk_bytes) => Math.min(512 * 1024 * 102
 
 /** Watches the room on the disk, so that new work is refused before what was begun cannot be finished. */
 export interface Space {
-  /** Throws `storage_full` when the disk has less room than is kept free. */
-  requireRoom(): void;
+  /** Throws `storage_full` when the disk has less room than is kept free, as of a moment ago or (`fresh`) just now. */
+  requireRoom(fresh?: boolean): void;
   /** Looks now and not at its next time. */
   look(): void;
   stop(): void;
@@ -80,8 +80,8 @@ export function createSpace({
   }, look_ms);
   timer.unref();
   return {
-    requireRoom() {
-      if (performance.now() - looked_at > fresh_ms) look();
+    requireRoom(fresh = false) {
+      if (fresh || performance.now() - looked_at > fresh_ms) look();
       if (isLow)
         throw new AppError("storage_full", "The server's disk is nearly full: it takes no new work now.", {
           retryAfter: retryAfter_seconds,

@@ -105,7 +105,7 @@ function createForm(upload: Upload, requireRoom: () => void) {
       field.data = Buffer.concat([field.data, data]);
       return;
     }
-    requireRoom(); // A large file may be what fills the disk.
+    requireRoom(); // A large file may be what fills the disk, and faster than others look.
     if (upload.size() + data.length > limits.file_bytes) throw tooLarge();
     if (head.length < headBytes) head = Buffer.concat([head, data.subarray(0, headBytes - head.length)]);
     await upload.append(data);

@@ -22,6 +22,8 @@ function faultOf({ name, expected }: Hostile, outcome: ProgramOutcome): string |
 }
 
 function isExpected(expected: Hostile["expected"], { result, error }: ProgramOutcome): boolean {
+  // Who speaks in the runtime's name is believed or not, by who is first: nothing but its own answer hangs on it.
+  if (expected === "any") return true;
   if (expected === "harmless") return error?.code !== "sandbox_failed";
   if (expected === "ended") return error?.code === "code_timeout" || error?.code === "code_out_of_memory";
   if ("error" in expected) return error?.code === expected.error;

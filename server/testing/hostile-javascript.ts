@@ -5,7 +5,7 @@ export interface Hostile {
   name: string;
   code: string;
   /** `harmless`: any result or error of the program's own. `ended`: stopped, by whichever limit came first. */
-  expected: { result: unknown } | { error: ProgramError["code"] } | "harmless" | "ended";
+  expected: { result: unknown } | { error: ProgramError["code"] } | "harmless" | "ended" | "any";
   arguments?: Record<string, unknown>;
   files?: ProgramFile[];
 }

@@ -177,6 +177,8 @@ const contained = (outside: Outside): Hostile[] => [
   ...escapes("harmless", {
     "its environment": "return JSON.stringify(process.env)",
     "its own limits": "return fs.readFileSync('/proc/self/limits', 'utf8')",
+  }),
+  ...escapes("any", {
     "an answer of its own": `const end = Buffer.from('{"error":null}'); fs.writeSync(1, Buffer.concat([Buffer.of(4, 1, 0, 0, 0, 0x31, 6, end.length, 0, 0, 0), end]))`,
   }),
 ];
