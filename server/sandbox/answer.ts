@@ -34,7 +34,8 @@ export function openAnswer() {
       else if (kind === "stderr") stderr.add(payload);
       else if (kind === "result") takeResult(payload);
       else if (kind === "file") takeFile(payload);
-      else end = readEnd(payload);
+      else if (kind === "ended") end = readEnd(payload);
+      else throw new Error(`${kind} is none of a program's.`);
     },
     isWhole: (): boolean => end !== null,
     /** `error`: what the parent knows better than the child. */

@@ -1,14 +1,16 @@
 import { readFileSync } from "node:fs";
-import { openAnswer } from "./answer.ts";
 import { bounds } from "./bounds.ts";
 import { childCommand } from "./child-order.ts";
 import { type Frame, frameReader } from "./frame.ts";
 import { type ChildLanguage, languages } from "./languages.ts";
-import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
-import { encodeProgram } from "./program-message.ts";
+import type { Program, ProgramOutcome } from "./program.ts";
+import { programTask } from "./program-task.ts";
+import type { Stop, Task } from "./task.ts";
 
-/** All that a child may ever say: what is bounded, with room for the heads of many small pieces. */
-const totalLimit = bounds.output + bounds.result + 8 * 2 * bounds.printed + 2 ** 20;
+/** The largest piece in which any child may speak. */
+const frameLimit = bounds.output + 1024;
+/** Until it has its task a child says that it is ready, and nothing more. */
+const silence = 1024;
 const startLimit_ms = 10_000;
 /** The interpreter ends its program itself where it can, and then still tells what it printed. */
 const grace_ms = 500;
@@ -24,7 +26,7 @@ export interface ChildOptions {
 
 export type Child = ReturnType<typeof startChild>;
 
-/** Starts a process for one program. Whatever it does, it is gone when `run` has ended, and at its deadline at the latest. */
+/** Starts a process for one task. Whatever it does, it is gone when `run` has ended, and at its deadline at the latest. */
 export function startChild({ language, jailed, command }: ChildOptions) {
   const { load_ms, overhead_mb } = languages[language];
   const order = { language, parent: process.pid };
@@ -35,22 +37,21 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     env: {},
     cwd: "/",
   });
-  const answer = openAnswer();
   const ready = Promise.withResolvers<boolean>();
-  let program: Program | null = null;
+  let task: Task<unknown> | null = null;
   let started: number | null = null;
   let ended = 0;
-  let why: ProgramError | null = null;
+  let why: Stop | null = null;
   let diedEarly = false;
 
-  const end = (reason: ProgramError | null) => {
+  const end = (reason: Stop | null) => {
     why ??= reason;
     if (ended === 0) ended = performance.now();
     clearTimeout(timer);
     clearInterval(watch);
     child.kill("SIGKILL");
   };
-  const late = () => end(lateError(program, started));
+  const late = () => end(lateError(task, started));
   let timer = setTimeout(late, load_ms);
   let watch: ReturnType<typeof setInterval> | undefined;
   const arm = (ms: number) => {
@@ -59,83 +60,100 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   };
 
   const hear = (frame: Frame) => {
-    if (frame.kind === "ready" && program === null && started === null) {
+    if (frame.kind === "ready" && task === null && started === null) {
       clearTimeout(timer);
       return ready.resolve(true);
     }
-    if (program === null) throw new Error(`${frame.kind} is out of turn.`);
+    if (task === null) throw new Error(`${frame.kind} is out of turn.`);
     if (frame.kind === "started" && started === null) {
       started = performance.now();
-      return arm(program.timeout_ms + grace_ms);
+      void sendContent(child.stdin, task.content, gone, () => ended > 0).catch((error) =>
+        end(failure(`could not be given all: ${wordsOf(error)}`)),
+      );
+      return arm(task.timeout_ms + grace_ms);
     }
     if (started === null) throw new Error(`${frame.kind} is out of turn.`);
-    answer.hear(frame);
-    if (answer.isWhole()) end(null);
+    task.hear(frame);
+    if (task.isWhole()) end(null);
   };
-  const gone = listen(child, hear, (error) => end(failure(`gave no valid answer: ${wordsOf(error)}`))).then(() => {
+  const gone: Promise<void> = listen(
+    child,
+    hear,
+    () => task?.said_max ?? silence,
+    (error) => end(failure(`gave no valid answer: ${wordsOf(error)}`)),
+  ).then(() => {
     diedEarly = started === null && ended === 0;
-    end(answer.isWhole() ? null : failure(`ended without an answer (${child.signalCode ?? child.exitCode})`));
+    end(task?.isWhole() ? null : failure(`ended without an answer (${child.signalCode ?? child.exitCode})`));
     ready.resolve(false);
   });
   child.unref();
 
+  /** Does the task, or waits until this process has ended over it. */
+  const perform = async <Outcome>(given: Task<Outcome>, signal: AbortSignal): Promise<Outcome> => {
+    child.ref();
+    const stop = () => end({ kind: "failed", message: "Stopped." });
+    signal.addEventListener("abort", stop);
+    try {
+      if (signal.aborted) stop();
+      if (await ready.promise) {
+        task = given;
+        arm(startLimit_ms);
+        watch = setInterval(() => {
+          if (residentMb(child.pid) > given.memory_mb + overhead_mb)
+            end({ kind: "memory", message: given.memory_message });
+        }, watch_ms);
+        send(child.stdin, given.order);
+      }
+      await gone;
+      signal.throwIfAborted();
+      return given.outcome(why, ended - (started ?? ended));
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  };
+
   return {
     pid: child.pid,
-    /** True once it waits for its program, false once it never will. */
+    /** True once it waits for its task, false once it never will. */
     ready: ready.promise,
     gone,
-    /** Whether it ended by itself before it began with its program: nothing has happened then. */
+    /** Whether it ended by itself before it began with its task: nothing has happened then. */
     diedEarly: (): boolean => diedEarly,
     isAlive: (): boolean => child.exitCode === null && child.signalCode === null && ended === 0,
-    kill: (): void => end({ code: "sandbox_failed", message: "The sandbox was stopped." }),
-    /** Runs the program, or waits until this process has ended over it. */
-    async run(given: Program, signal: AbortSignal): Promise<ProgramOutcome> {
-      child.ref();
-      const stop = () => end({ code: "sandbox_failed", message: "Stopped." });
-      signal.addEventListener("abort", stop);
-      try {
-        if (signal.aborted) stop();
-        if (await ready.promise) {
-          program = given;
-          arm(startLimit_ms);
-          watch = setInterval(() => {
-            if (residentMb(child.pid) > given.memory_mb + overhead_mb) end(memoryError(given));
-          }, watch_ms);
-          send(child.stdin, given);
-        }
-        await gone;
-        signal.throwIfAborted();
-        return answer.outcome(why, ended - (started ?? ended));
-      } finally {
-        signal.removeEventListener("abort", stop);
-      }
-    },
+    kill: (): void => end({ kind: "failed", message: "The sandbox was stopped." }),
+    perform,
+    run: (program: Program, signal: AbortSignal): Promise<ProgramOutcome> => perform(programTask(program), signal),
   };
 }
 
-/** Runs a program; a child that dies before it has begun with it (of a full process table, say) is replaced once. */
-export async function runReplacing(
+/** Does a task; a child that dies before it has begun with it (of a full process table, say) is replaced once. */
+export async function performReplacing<Outcome>(
   start: () => Child | Promise<Child>,
-  program: Program,
+  task: () => Task<Outcome>,
   signal: AbortSignal,
-): Promise<ProgramOutcome> {
+): Promise<Outcome> {
   const child = await start();
-  const outcome = await child.run(program, signal);
-  return child.diedEarly() ? (await start()).run(program, signal) : outcome;
+  const outcome = await child.perform(task(), signal);
+  return child.diedEarly() ? (await start()).perform(task(), signal) : outcome;
 }
+
+/** {@link performReplacing} for a program. */
+export const runReplacing = (start: () => Child | Promise<Child>, program: Program, signal: AbortSignal) =>
+  performReplacing(start, () => programTask(program), signal);
 
 /** Reads what the child says until its pipe and the process itself have ended. Never more than one piece is waiting. */
 async function listen(
   child: Bun.Subprocess<"pipe", "pipe", "ignore">,
   hear: (frame: Frame) => void,
+  limit: () => number,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  const read = frameReader(bounds.output + 1024);
+  const read = frameReader(frameLimit);
   let total = 0;
   try {
     for await (const piece of child.stdout) {
       total += piece.length;
-      if (total > totalLimit) throw new Error("The child says too much.");
+      if (total > limit()) throw new Error("The child says too much.");
       for (const frame of read(piece)) hear(frame);
     }
   } catch (error) {
@@ -145,12 +163,33 @@ async function listen(
 }
 
 /** A child that does not read, or is gone, is found out by the timer and by its end; not here. */
-function send(stdin: Bun.FileSink, program: Program): void {
+function send(stdin: Bun.FileSink, pieces: readonly Uint8Array[]): void {
   const ignore = () => {};
   const wait = (pending: unknown) => void Promise.resolve(pending).catch(ignore);
   try {
-    for (const bytes of encodeProgram(program)) wait(stdin.write(bytes));
-    wait(stdin.end());
+    for (const bytes of pieces) wait(stdin.write(bytes));
+    wait(stdin.flush());
+  } catch {}
+}
+
+/** Piece by piece, as the child reads: no more than one is in memory. Whoever gives the pieces is told of an early end. */
+async function sendContent(
+  stdin: Bun.FileSink,
+  content: Iterable<Uint8Array>,
+  gone: Promise<void>,
+  isOver: () => boolean,
+): Promise<void> {
+  for (const piece of content) {
+    if (isOver()) return;
+    await Promise.race([flushed(stdin, piece), gone]);
+  }
+  await Promise.race([Promise.resolve(stdin.end()).catch(() => {}), gone]);
+}
+
+async function flushed(stdin: Bun.FileSink, piece: Uint8Array): Promise<void> {
+  try {
+    await stdin.write(piece);
+    await stdin.flush();
   } catch {}
 }
 
@@ -164,20 +203,11 @@ function residentMb(pid: number): number {
   }
 }
 
-function lateError(program: Program | null, started: number | null): ProgramError {
-  if (program === null || started === null)
-    return { code: "sandbox_failed", message: "The sandbox did not start in time." };
-  return { code: "code_timeout", message: `The program was ended after ${program.timeout_ms} ms.` };
+function lateError(task: Task<unknown> | null, started: number | null): Stop {
+  if (task === null || started === null) return { kind: "failed", message: "The sandbox did not start in time." };
+  return { kind: "late", message: task.late_message };
 }
 
-const memoryError = ({ memory_mb }: Program): ProgramError => ({
-  code: "code_out_of_memory",
-  message: `The program needed more than its ${memory_mb} MB of memory.`,
-});
-
-const failure = (what: string): ProgramError => ({
-  code: "sandbox_failed",
-  message: `The program's process ${what}.`,
-});
+const failure = (what: string): Stop => ({ kind: "failed", message: `The sandbox's process ${what}.` });
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : "unreadable").replace(/\.$/, "");

@@ -21,8 +21,8 @@ export async function enterChild(): Promise<boolean> {
     const { boundProcess } = await import("./jail.ts");
     boundProcess(languages[given.language], given.parent);
   }
-  const { serveProgram } = await import("./serve-program.ts");
-  await serveProgram(given);
+  const { serveChild } = await import("./serve-child.ts");
+  await serveChild[given.language]();
   return true;
 }
 

@@ -1,5 +1,18 @@
-/** What a child says, in this order: ready, started, any number of printed pieces, result, files, ended. */
-export const frameKinds = ["ready", "started", "stdout", "stderr", "result", "file", "ended"] as const;
+/**
+ * What a child says, in this order: ready, started, then of a program any number of printed pieces, result and files,
+ * of a document its chunks, or of a capsule its rows, and ended.
+ */
+export const frameKinds = [
+  "ready",
+  "started",
+  "stdout",
+  "stderr",
+  "result",
+  "file",
+  "ended",
+  "chunks",
+  "rows",
+] as const;
 export type FrameKind = (typeof frameKinds)[number];
 
 export interface Frame {

@@ -1,8 +1,7 @@
 import type { CodeLanguage } from "../core/agent-snapshot.ts";
-import type { LoadRuntime } from "./runtime.ts";
 
-/** `self-test` is no language of anybody's: the child attacks its own jail. */
-export type ChildLanguage = CodeLanguage | "self-test";
+/** What a child is for: `documents` and `capsules` are read as programs run, and in `self-test` the child attacks its own jail. */
+export type ChildLanguage = CodeLanguage | "documents" | "capsules" | "self-test";
 
 /** A language as the sandbox runs it. */
 export interface Language {
@@ -17,7 +16,6 @@ export interface Language {
   load_ms: number;
   /** Children that wait loaded, at most: a large runtime costs as much memory for each. */
   spares: number;
-  load: () => Promise<LoadRuntime>;
 }
 
 /** The runtime sets aside a gigabyte for machine code, or where it may not, interprets all, many times slower. */
@@ -31,7 +29,6 @@ export const languages: Record<ChildLanguage, Language> = {
     environment: [littleMachineCode],
     load_ms: 20_000,
     spares: 8,
-    load: async () => (await import("./javascript.ts")).loadJavaScript,
   },
   python: {
     // Mostly reserved, not used. With less the engine copies the interpreter's memory each time that it grows, which
@@ -42,7 +39,23 @@ export const languages: Record<ChildLanguage, Language> = {
     environment: [],
     load_ms: 40_000,
     spares: 1,
-    load: async () => (await import("./python.ts")).loadPython,
+  },
+  documents: {
+    data_mb: 3000,
+    overhead_mb: 300,
+    // More than the longest time that a document has: collecting garbage is done by several threads.
+    cpu_seconds: 300,
+    environment: [littleMachineCode],
+    load_ms: 30_000,
+    spares: 1,
+  },
+  capsules: {
+    data_mb: 3000,
+    overhead_mb: 300,
+    cpu_seconds: 60,
+    environment: [littleMachineCode],
+    load_ms: 20_000,
+    spares: 0,
   },
   "self-test": {
     data_mb: 1500,
@@ -51,6 +64,5 @@ export const languages: Record<ChildLanguage, Language> = {
     environment: [littleMachineCode],
     load_ms: 20_000,
     spares: 0,
-    load: async () => (await import("./probes.ts")).loadProbes,
   },
 };

@@ -1,17 +1,15 @@
 import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
-import type { ChildOrder } from "./child-order.ts";
 import { encodeFile } from "./end-message.ts";
 import { encodeFrame } from "./frame.ts";
-import { languages } from "./languages.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 import { printer } from "./printer.ts";
 import { decodeProgram } from "./program-message.ts";
-import type { ProgramEnd } from "./runtime.ts";
+import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
 
 /** The second life of a child: loads a language, waits for one program, runs it, answers and exits. */
-export async function serveProgram({ language }: ChildOrder): Promise<never> {
-  const run = await (await languages[language].load())();
+export async function serveProgram(load: LoadRuntime): Promise<never> {
+  const run = await load();
   writeOutput(encodeFrame("ready"));
   const program = decodeProgram(readInput);
   if (program === null) process.exit(0);

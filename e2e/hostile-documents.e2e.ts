@@ -1,0 +1,182 @@
+import { afterAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import {
+  type HostileDocument,
+  hostileDocuments,
+  mimeTypes,
+  validDocuments,
+} from "../server/testing/hostile-documents.ts";
+import { type Json, type Runnel, read, startRunnel } from "./harness.ts";
+import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
+
+// Documents that are made to harm whoever reads them, against the executable with its jail.
+
+const megabyte = 2 ** 20;
+// What comes back of a document is up to 40 MB of text, which is held until it is written.
+const mostMemory = 300 * megabyte;
+const mostWait_ms = 1000;
+
+const kindOf = ({ name }: HostileDocument) => name.slice(0, name.indexOf(":"));
+
+/** The file as it was taken; null for one of which no text is read. */
+async function upload(server: Runnel, filename: string, content: Uint8Array): Promise<Json> {
+  const form = new FormData();
+  form.append("purpose", "retrieval");
+  form.append("file", new Blob([content as Uint8Array<ArrayBuffer>]), filename);
+  const { status, body } = await read(await server.fetch("/v1/files", { method: "POST", body: form }));
+  if (status === 415) return null;
+  expect({ filename, status, error: body.error }).toEqual({ filename, status: 201, error: null });
+  return body;
+}
+
+/** All files, once none is being read any more. */
+async function ended(server: Runnel): Promise<Map<string, Json>> {
+  for (const end = performance.now() + 240_000; performance.now() < end; await Bun.sleep(100)) {
+    const files: Json[] = [];
+    for (let more = true, at = ""; more; at = `&starting_after=${files.at(-1).id}`) {
+      const { body } = await server.get(`/v1/files?limit=100${at}`);
+      files.push(...body.data);
+      more = body.has_more;
+    }
+    if (files.every(({ status }) => status === "ready" || status === "failed"))
+      return new Map(files.map((file) => [file.id, file]));
+  }
+  throw new Error(`Documents were read without an end:\n${server.log()}`);
+}
+
+/** Asks for something small all the time, and looks at the server's memory: what the worst of both was. */
+function watch(server: Runnel) {
+  const pid = serverPid(server.dataDir);
+  const memory = () => (figuresAvailable ? residentBytes(pid) : 0);
+  const [before, worst] = [memory(), { wait_ms: 0, memory: 0 }];
+  let isOver = false;
+  const done = (async () => {
+    while (!isOver) {
+      const begun = performance.now();
+      expect((await server.get("/v1/me")).status).toBe(200);
+      worst.wait_ms = Math.max(worst.wait_ms, performance.now() - begun);
+      worst.memory = Math.max(worst.memory, memory() - before);
+      await Bun.sleep(20);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await done;
+    return worst;
+  };
+}
+
+function childrenOf(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1").split(" ").filter(Boolean).map(Number),
+  );
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return false;
+  }
+};
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + 20_000; !holds(); await Bun.sleep(20))
+    if (performance.now() > end) throw new Error(`Waited in vain: ${holds}`);
+}
+
+const named = startRunnel();
+afterAll(async () => (await named)[Symbol.asyncDispose]());
+
+test("hostile documents fail with a clear code, and neither hold the server up nor cost it memory or children", async () => {
+  await using server = await startRunnel();
+  await upload(server, "first.txt", validDocuments.txt); // The first one loads what all need.
+  await ended(server);
+  const contents = hostileDocuments.map(({ content }) => content()); // To make them holds this process up.
+  const stopWatching = watch(server);
+  const given = new Map<string, HostileDocument>();
+  for (const [index, document] of hostileDocuments.entries()) {
+    const file = await upload(server, `hostile.${kindOf(document)}`, contents[index]!);
+    if (file) given.set(file.id, document);
+  }
+  expect(given.size).toBeGreaterThan(70); // Some are of a type, by their content, of which no text is read.
+  const files = await ended(server);
+  const worst = await stopWatching();
+
+  const wrong: string[] = [];
+  for (const [id, { name, mime_type, expected }] of given) {
+    const { status, error, chunks, mime_type: found } = files.get(id);
+    const outcome = status === "ready" ? "text" : error.code;
+    // What has the content of another type is read as that.
+    if (found === mime_type && !(expected as readonly string[]).includes(outcome)) wrong.push(`${name}: ${outcome}`);
+    if (found !== mime_type && !/^(text|document_[a-z_]+)$/.test(outcome))
+      wrong.push(`${name} as ${found}: ${outcome}`);
+    if (status === "ready" ? chunks < 1 : error.message === "") wrong.push(`${name}: says nothing`);
+  }
+  expect(wrong).toEqual([]);
+  expect(worst.wait_ms).toBeLessThan(mostWait_ms);
+  expect(worst.memory).toBeLessThan(mostMemory);
+  expect(server.log()).not.toMatch(/error .*document|unhandled/i);
+
+  // The server is as well as before: at most one child waits for the next document, and none outlives the server.
+  for (const [kind, content] of Object.entries(validDocuments)) await upload(server, `valid.${kind}`, content);
+  const after = [...(await ended(server)).values()].filter(({ filename }) => filename.startsWith("valid."));
+  expect(after.map(({ mime_type, status }) => [mime_type, status]).sort()).toEqual(
+    Object.values(mimeTypes)
+      .map((type) => [type, "ready"])
+      .sort(),
+  );
+  if (!figuresAvailable) return;
+  const pid = serverPid(server.dataDir);
+  await until(() => childrenOf(pid).length <= 1);
+  const left = childrenOf(pid);
+  expect(await server.stop()).toBe(0);
+  await until(() => !left.some(isAlive));
+}, 300_000);
+
+const words = (text: string) => new TextEncoder().encode(text);
+
+test.each<[string, string, Uint8Array, string, string]>([
+  ["a path out of everywhere", "../../../etc/passwd.txt", words("text"), "passwd.txt", mimeTypes.txt],
+  ["a path of Windows", "C:\\Windows\\system.ini\\a.txt", words("text"), "a.txt", mimeTypes.txt],
+  [
+    "a header of its own",
+    'a"; filename="b.html\r\nx-evil: 1.txt',
+    words("text"),
+    'a"; filename="b.htmlx-evil: 1.txt',
+    mimeTypes.txt,
+  ],
+  ["a zero and what hides its end", "report\u202etxt.exe\0.txt", words("text"), "reporttxt.exe.txt", mimeTypes.txt],
+  ["4,000 characters", `${"é".repeat(3990)}.txt`, words("text"), `${"é".repeat(125)}.txt`, mimeTypes.txt],
+  ["nothing but dots", "..", words("text"), "file", mimeTypes.txt],
+  ["another type: a PDF", "a.txt", validDocuments.pdf, "a.txt", mimeTypes.pdf],
+  ["another type: text", "a.docx", words("text"), "a.docx", mimeTypes.txt],
+  ["no type: Latin text", "a.csv", Buffer.from("caf\xe9;1\n", "latin1"), "a.csv", mimeTypes.csv],
+])("a document whose name says %s is read as what it is", async (_, filename, content, shown, type) => {
+  const server = await named;
+  const body = { filename, purpose: "retrieval", content_base64: Buffer.from(content).toString("base64") };
+  const { status, body: file } = await server.post("/v1/files", body);
+  const { filename: name, mime_type } = file;
+  expect({ status, name, mime_type }).toEqual({ status: 201, name: shown, mime_type: type });
+  const { status: end, chunks } = (await ended(server)).get(file.id);
+  expect({ end, chunks }).toEqual({ end: "ready", chunks: expect.any(Number) });
+  const { headers } = await server.fetch(`/v1/files/${file.id}/content`);
+  expect(headers.get("content-disposition")).toMatch(/^attachment; filename="[ -~]{1,255}"; filename\*=UTF-8''[!-~]+$/);
+  expect([headers.get("x-content-type-options"), headers.get("x-evil")]).toEqual(["nosniff", null]);
+});
+
+test("a document that says of itself that it is another type is taken by its content", async () => {
+  const server = await named;
+  for (const [type, name, content] of [
+    ["text/html", "a.pdf", validDocuments.pdf],
+    ["application/pdf", "a.txt", validDocuments.txt],
+    ['a/b; c="d', "a.md", validDocuments.md],
+  ] as const) {
+    const form = new FormData();
+    form.append("purpose", "retrieval");
+    form.append("file", new Blob([content as Uint8Array<ArrayBuffer>], { type }), name);
+    const { body } = await read(await server.fetch("/v1/files", { method: "POST", body: form }));
+    expect((await ended(server)).get(body.id)).toMatchObject({ filename: name, status: "ready", error: null });
+  }
+});

@@ -1,0 +1,56 @@
+import { unreadable } from "./document-error.ts";
+
+/** Text out of bytes: by their mark, else as UTF-8, else as `charset` (what the document names) or Windows-1252. */
+export function decodeText(bytes: Uint8Array, charset = "windows-1252"): string {
+  const text = cleanText(decode(bytes, charset));
+  if (isBinary(bytes)) throw unreadable("This is no text: it holds bytes that no text has.");
+  return text;
+}
+
+function decode(bytes: Uint8Array, charset: string): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const lossy = new TextDecoder().decode(bytes);
+    return isNearlyUtf8(lossy) ? lossy : decodeAs(charset, bytes);
+  }
+}
+
+/** A file that was cut in the middle of a character is UTF-8 all the same. */
+function isNearlyUtf8(lossy: string): boolean {
+  let [broken, foreign] = [0, 0];
+  for (let at = 0; at < lossy.length; at++) {
+    const unit = lossy.charCodeAt(at);
+    if (unit === 0xfffd) broken++;
+    else if (unit > 127) foreign++;
+  }
+  return foreign > 20 * broken;
+}
+
+function decodeAs(charset: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder(charset as Bun.Encoding).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252" as Bun.Encoding).decode(bytes);
+  }
+}
+
+/** One kind of line end, no control characters, no half characters: what a database, a prompt and a screen can hold. */
+export function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?|[\u2028\u2029\f\v]/g, "\n")
+    .replace(/(?![\n\t])\p{Cc}|\ufeff/gu, "");
+}
+
+const looked = 65_536;
+
+function isBinary(bytes: Uint8Array): boolean {
+  const marked = (bytes[0] ?? 0) >= 0xfe && (bytes[1] ?? 0) >= 0xfe;
+  if (marked) return false;
+  const start = bytes.subarray(0, looked);
+  const odd = start.reduce((sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32 && byte !== 27) ? 1 : 0), 0);
+  return odd > start.length / 50;
+}

@@ -1,0 +1,22 @@
+/** Why a document has no text for us. */
+export const parseFaults = [
+  "document_unreadable",
+  "document_encrypted",
+  "document_too_large",
+  "document_out_of_memory",
+  "document_empty",
+] as const;
+export type ParseFault = (typeof parseFaults)[number];
+
+/** A document's own fault, told to whoever uploaded it. */
+export class DocumentError extends Error {
+  constructor(
+    readonly code: ParseFault,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export const unreadable = (message: string) => new DocumentError("document_unreadable", message);
+export const tooLarge = (message: string) => new DocumentError("document_too_large", message);

@@ -1,0 +1,28 @@
+const office = "application/vnd.openxmlformats-officedocument";
+
+const formats = {
+  "text/plain": "text",
+  "text/markdown": "markdown",
+  "text/x-markdown": "markdown",
+  "text/html": "html",
+  "application/xhtml+xml": "html",
+  "application/json": "json",
+  "application/jsonl": "jsonl",
+  "application/x-jsonlines": "jsonl",
+  "application/x-ndjson": "jsonl",
+  "text/csv": "csv",
+  "application/csv": "csv",
+  "text/tab-separated-values": "csv",
+  "application/pdf": "pdf",
+  [`${office}.wordprocessingml.document`]: "docx",
+  [`${office}.spreadsheetml.sheet`]: "xlsx",
+  [`${office}.presentationml.presentation`]: "pptx",
+} as const;
+
+export type DocumentFormat = (typeof formats)[keyof typeof formats];
+
+/** How a file of this type is read; null: it is none that has text to read. */
+export function formatOf(mimeType: string): DocumentFormat | null {
+  const name = (mimeType.split(";")[0] ?? "").trim().toLowerCase();
+  return Object.hasOwn(formats, name) ? formats[name as keyof typeof formats] : null;
+}

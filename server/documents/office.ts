@@ -1,0 +1,60 @@
+import { DocumentError, unreadable } from "./document-error.ts";
+import { readXml } from "./xml.ts";
+import { type Archive, openZip } from "./zip.ts";
+
+/** An Office file's archive, and where the parts are that one part names. */
+export interface OfficeFile extends Archive {
+  /** As `read`, of a part without which the file is none. */
+  need(part: string): Uint8Array;
+  /** Parts by the id of their relationship; `type` is the last word of what they are. */
+  related(part: string): Map<string, { type: string; part: string }>;
+}
+
+export function openOffice(bytes: Uint8Array): OfficeFile {
+  refuseOldFormat(bytes);
+  const archive = openZip(bytes);
+  return {
+    read: archive.read,
+    need(part) {
+      const content = archive.read(part);
+      if (content === null) throw unreadable(`It has no ${part}: it is another kind of file.`);
+      return content;
+    },
+    related(part) {
+      const slash = part.lastIndexOf("/") + 1;
+      const [folder, name] = [part.slice(0, slash), part.slice(slash)];
+      const found = new Map<string, { type: string; part: string }>();
+      const relationships = archive.read(`${folder}_rels/${name}.rels`);
+      if (relationships === null) return found;
+      readXml(relationships, {
+        open(tag, attribute) {
+          const [id, target] = [attribute("Id"), attribute("Target")];
+          if (tag !== "Relationship" || id === null || target === null) return;
+          // What is elsewhere is never looked for.
+          if (attribute("TargetMode") === "External") return;
+          found.set(id, { type: (attribute("Type") ?? "").split("/").at(-1) ?? "", part: resolve(folder, target) });
+        },
+      });
+      return found;
+    },
+  };
+}
+
+/** A name within the archive and nothing else: it is never a path of the machine. */
+function resolve(folder: string, target: string): string {
+  const parts: string[] = target.startsWith("/") ? [] : folder.split("/").slice(0, -1);
+  for (const step of target.split("/").slice(0, 100)) {
+    if (step === "..") parts.pop();
+    else if (step !== "" && step !== ".") parts.push(step);
+  }
+  return parts.join("/");
+}
+
+/** Office wraps what it encrypts in the container that its formats before 2007 had. */
+function refuseOldFormat(bytes: Uint8Array): void {
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, 4).toString("hex") !== "d0cf11e0") return;
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(Buffer.from("EncryptedPackage", "utf16le"))) {
+    throw new DocumentError("document_encrypted", "The document is encrypted.");
+  }
+  throw unreadable("It is in a format of Office before 2007. Save it in the one of today.");
+}

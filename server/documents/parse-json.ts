@@ -1,0 +1,44 @@
+import { isShallow } from "../lib/json-limits.ts";
+import { decodeText } from "./decode.ts";
+import { unreadable } from "./document-error.ts";
+import type { Outline } from "./outline.ts";
+
+const depthLimit = 200;
+
+/** JSON: each element of a list, or each property of an object, is a paragraph of its own. */
+export function parseJson(bytes: Uint8Array, outline: Outline): void {
+  const text = decodeText(bytes).trim();
+  if (text === "") return;
+  const value = read(text);
+  if (value === undefined) throw unreadable("It is no valid JSON.");
+  if (Array.isArray(value)) for (const element of value) outline.block(pretty(element));
+  else if (typeof value === "object" && value !== null) {
+    for (const [key, inner] of Object.entries(value)) outline.block(`${key}: ${pretty(inner)}`);
+  } else outline.block(pretty(value));
+}
+
+/** JSON line by line. A line that is none is kept as it is, unless none is. */
+export function parseJsonLines(bytes: Uint8Array, outline: Outline): void {
+  const lines = decodeText(bytes)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  let valid = 0;
+  for (const line of lines) {
+    const value = read(line);
+    if (value !== undefined) valid++;
+    outline.block(value === undefined ? line : pretty(value));
+  }
+  if (lines.length > 0 && valid === 0) throw unreadable("None of its lines is valid JSON.");
+}
+
+/** Undefined: no JSON. Text alone is a string, without quotes around it. */
+function read(text: string): unknown {
+  if (!isShallow(new TextEncoder().encode(text), depthLimit)) throw unreadable(`It nests deeper than ${depthLimit}.`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const pretty = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));

@@ -1,0 +1,174 @@
+import { markdownTable } from "./markdown.ts";
+import { type OfficeFile, openOffice } from "./office.ts";
+import type { Outline } from "./outline.ts";
+import { readXml } from "./xml.ts";
+
+const main = "xl/workbook.xml";
+/** No sheet has more columns: what is said to be behind them is none of its cells. */
+const columnLimit = 16_384;
+
+/** A workbook: each sheet is a table under its name. Values are as they were last calculated. */
+export function parseXlsx(bytes: Uint8Array, outline: Outline): void {
+  const file = openOffice(bytes);
+  const sheets = sheetsOf(file);
+  const related = file.related(main);
+  const partOf = (type: string) => [...related.values()].find((one) => one.type === type)?.part ?? "";
+  const strings = sharedStrings(file.read(partOf("sharedStrings")));
+  const dates = dateFormats(file.read(partOf("styles")));
+  for (const { name, id } of sheets) {
+    const content = file.read(related.get(id)?.part ?? "");
+    const rows = content ? rowsOf(content, strings, dates) : [];
+    if (rows.length === 0) continue;
+    outline.heading(1, name);
+    const start = startOfTable(rows);
+    for (const { values } of rows.slice(0, start)) outline.block(values.join(" "));
+    outline.block(markdownTable(dense(rows.slice(start))));
+  }
+}
+
+/** The cells of a row that are not empty, by their columns from 0. */
+interface Row {
+  columns: number[];
+  values: string[];
+}
+
+/** What stands alone above a table is a title of it, and no header. */
+function startOfTable(rows: readonly Row[]): number {
+  return Math.max(
+    0,
+    rows.findIndex(({ values }) => values.length > 1),
+  );
+}
+
+/** Without the columns that nobody uses: somebody's stray cell far to the right moves nothing. */
+function dense(rows: readonly Row[]): string[][] {
+  const used = [...new Set(rows.flatMap(({ columns }) => columns))].sort((a, b) => a - b);
+  const places = new Map(used.map((column, at) => [column, at]));
+  return rows.map(({ columns, values }) => {
+    const cells: string[] = [];
+    for (const [at, column] of columns.entries()) {
+      while (cells.length < places.get(column)!) cells.push("");
+      cells.push(values[at]!);
+    }
+    return cells;
+  });
+}
+
+function sheetsOf(file: OfficeFile): { name: string; id: string }[] {
+  const sheets: { name: string; id: string }[] = [];
+  readXml(file.need(main), {
+    open(tag, attribute) {
+      if (tag === "sheet") sheets.push({ name: attribute("name") ?? "", id: attribute("id", true) ?? "" });
+    },
+  });
+  return sheets;
+}
+
+function sharedStrings(content: Uint8Array | null): string[] {
+  const strings: string[] = [];
+  let current = "";
+  let [reading, aside] = [false, false];
+  if (content === null) return strings;
+  readXml(content, {
+    open(name) {
+      if (name === "si") current = "";
+      // How a name is spoken is not what stands in the cell.
+      if (name === "rPh") aside = true;
+      reading = name === "t" && !aside;
+    },
+    close(name) {
+      if (name === "si") strings.push(current);
+      if (name === "rPh") aside = false;
+      if (name === "t") reading = false;
+    },
+    text(text) {
+      if (reading) current += text;
+    },
+  });
+  return strings;
+}
+
+/** For each format of cells whether it shows a number as a date. */
+function dateFormats(content: Uint8Array | null): boolean[] {
+  const [own, formats]: [Map<string, string>, boolean[]] = [new Map(), []];
+  let inCells = false;
+  if (content === null) return formats;
+  readXml(content, {
+    open(name, attribute) {
+      if (name === "numFmt") own.set(attribute("numFmtId") ?? "", attribute("formatCode") ?? "");
+      if (name === "cellXfs") inCells = true;
+      if (name === "xf" && inCells) formats.push(isDate(attribute("numFmtId") ?? "", own));
+    },
+    close(name) {
+      if (name === "cellXfs") inCells = false;
+    },
+  });
+  return formats;
+}
+
+function isDate(id: string, own: ReadonlyMap<string, string>): boolean {
+  const code = own.get(id)?.replace(/"[^"]*"|\[[^\]]*\]|\\./g, "");
+  if (code !== undefined) return /[dyhs]/i.test(code) && !/0[.,]?0|#/.test(code);
+  const number = Number(id);
+  return number >= 14 && number <= 22;
+}
+
+function rowsOf(content: Uint8Array, strings: readonly string[], dates: readonly boolean[]): Row[] {
+  const rows: Row[] = [];
+  let row: Row = { columns: [], values: [] };
+  let next = 0;
+  let cell = { type: "", date: false, value: "", column: 0 };
+  let reading = false;
+  const endCell = () => {
+    const value = shown(cell, strings);
+    if (value.trim() === "" || cell.column >= columnLimit) return;
+    row.columns.push(cell.column);
+    row.values.push(value);
+  };
+  readXml(content, {
+    open(name, attribute) {
+      if (name === "row") [row, next] = [{ columns: [], values: [] }, 0];
+      if (name === "c") {
+        // One that says no place, or one that is taken, is behind the one before.
+        const column = Math.max(next, columnOf(attribute("r")));
+        const date = dates[Number(attribute("s") ?? 0)] === true;
+        cell = { type: attribute("t") ?? "n", date, value: "", column };
+        next = column + 1;
+      }
+      reading = name === "v" || name === "t";
+    },
+    close(name) {
+      if (name === "v" || name === "t") reading = false;
+      if (name === "c") endCell();
+      if (name === "row" && row.values.length > 0) rows.push(row);
+    },
+    text(text) {
+      if (reading) cell.value += text;
+    },
+  });
+  return rows;
+}
+
+/** "AB12" is in column 27, the first being 0. */
+function columnOf(place: string | null): number {
+  const letters = /^[A-Z]{1,3}/.exec(place ?? "")?.[0] ?? "";
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}
+
+function shown(
+  { type, date, value }: { type: string; date: boolean; value: string },
+  strings: readonly string[],
+): string {
+  if (type === "s") return strings[Number(value)] ?? "";
+  if (type === "b") return value === "1" ? "TRUE" : "FALSE";
+  if (type === "n" && date) return dateOf(Number(value)) ?? value;
+  return value;
+}
+
+/** Days since the end of 1899, as the date and time that they stand for; less than one is a time of the day. */
+function dateOf(days: number): string | null {
+  if (!(days >= 0 && days < 2_958_466)) return null;
+  const iso = new Date(Math.round((days - 25_569) * 86_400) * 1000).toISOString();
+  if (days < 1) return iso.slice(11, 19);
+  return Number.isInteger(days) ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
+}

@@ -1,0 +1,59 @@
+import { decodeText } from "./decode.ts";
+import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
+import { type DocumentFormat, formatOf } from "./formats.ts";
+import { outlineMarkdown } from "./markdown.ts";
+import { type Outline, openOutline, type Section } from "./outline.ts";
+import { parseCsv } from "./parse-csv.ts";
+import { parseDocx } from "./parse-docx.ts";
+import { parseHtml } from "./parse-html.ts";
+import { parseJson, parseJsonLines } from "./parse-json.ts";
+import { parsePdf } from "./parse-pdf.ts";
+import { parsePptx } from "./parse-pptx.ts";
+import { parseXlsx } from "./parse-xlsx.ts";
+
+export interface ParsedDocument {
+  sections: Section[];
+  /** Null where the format has none. */
+  pages: number | null;
+}
+
+/** Gives how many pages there are, where there are any. */
+type Parser = (bytes: Uint8Array, outline: Outline) => unknown;
+
+const parsers: Record<DocumentFormat, Parser> = {
+  text: (bytes, outline) => outline.block(decodeText(bytes)),
+  markdown: (bytes, outline) => outlineMarkdown(decodeText(bytes), outline),
+  html: parseHtml,
+  json: parseJson,
+  jsonl: parseJsonLines,
+  csv: parseCsv,
+  pdf: parsePdf,
+  docx: parseDocx,
+  xlsx: parseXlsx,
+  pptx: parsePptx,
+};
+
+/** The text of a document, as Markdown. Runs only in the jailed child. Throws a {@link DocumentError}. */
+export async function parse(bytes: Uint8Array, mimeType: string): Promise<ParsedDocument> {
+  const format = formatOf(mimeType);
+  if (format === null) throw unreadable(`No text is read from files of type ${mimeType.slice(0, 100)}.`);
+  const outline = openOutline();
+  try {
+    const pages = await parsers[format](bytes, outline);
+    const sections = outline.close();
+    if (sections.length === 0) throw new DocumentError("document_empty", "The document has no text.");
+    return { sections, pages: typeof pages === "number" ? pages : null };
+  } catch (error) {
+    throw asFault(error);
+  }
+}
+
+/** What a parser fell over. */
+function asFault(error: unknown): DocumentError {
+  if (error instanceof DocumentError) return error;
+  const words = error instanceof Error ? error.message : "";
+  if (/call stack/i.test(words)) return unreadable("It nests too deep.");
+  if (/length|too (long|large)/i.test(words) && error instanceof RangeError) return tooLarge("It unpacks to too much.");
+  if (/memory/i.test(words)) return new DocumentError("document_out_of_memory", "It needs more memory than there is.");
+  return unreadable("It is damaged.");
+}

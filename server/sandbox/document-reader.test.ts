@@ -1,0 +1,249 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { defaultChunking } from "../documents/chunking.ts";
+import { docxOf, pdfOf } from "../testing/documents.ts";
+import { hostileDocuments, mimeTypes } from "../testing/hostile-documents.ts";
+import { performReplacing, startChild } from "./child-process.ts";
+import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
+import { documentTask } from "./document-task.ts";
+import { encodeFrame, frameKinds } from "./frame.ts";
+
+const reader = createDocumentReader({ level: () => "strict", concurrent: 2 });
+afterAll(() => reader.stop());
+
+const never = new AbortController().signal;
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+function* pieces(bytes: Uint8Array, size = 256 * 1024): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+const order = (bytes: Uint8Array, mime_type: string = mimeTypes.txt): DocumentOrder => ({
+  mime_type,
+  bytes: bytes.length,
+  content: pieces(bytes),
+  chunking: defaultChunking,
+});
+const read = (bytes: Uint8Array, mime_type?: string, from: DocumentReader = reader) =>
+  from.read(order(bytes, mime_type), never);
+const codeOf = (outcome: Awaited<ReturnType<typeof read>>) => ("error" in outcome ? outcome.error.code : "text");
+
+const childCount = () =>
+  readdirSync(`/proc/${process.pid}/task`)
+    .flatMap((thread) => readFileSync(`/proc/${process.pid}/task/${thread}/children`, "latin1").split(/\s+/))
+    .filter(Boolean).length;
+
+describe("a document", () => {
+  test("is read in a jailed child, into chunks with their page and heading", async () => {
+    expect(await read(pdfOf(["# One\nfirst", "second"]), mimeTypes.pdf)).toEqual({
+      chunks: [
+        { text: "# One\n\nfirst", tokens: expect.any(Number), page: 1, heading: "One" },
+        { text: "second", tokens: 1, page: 2, heading: "One" },
+      ],
+      pages: 2,
+    });
+    expect(await read(docxOf([{ heading: "A", text: "漢字 שלום 😀" }]), mimeTypes.docx)).toMatchObject({
+      chunks: [{ text: "# A\n\n漢字 שלום 😀", page: null, heading: "A" }],
+      pages: null,
+    });
+  });
+
+  test("of 15 MB passes through piece by piece, and all of it comes back", async () => {
+    const line = "The quick brown fox jumps over the lazy dog, again and again.\n";
+    let taken = 0;
+    function* content() {
+      for (let at = 0; at < 240; at++) {
+        taken++;
+        yield utf8(line.repeat(1000));
+      }
+    }
+    const bytes = 240 * 1000 * line.length;
+    const chunking = { max_chunk_size_tokens: 4000, chunk_overlap_tokens: 0 };
+    const outcome = await reader.read({ mime_type: mimeTypes.txt, bytes, content: content(), chunking }, never);
+    if ("error" in outcome) throw new Error(outcome.error.message);
+    expect(outcome.chunks.reduce((sum, { text }) => sum + text.split("\n").length, 0)).toBe(240_000);
+    expect(taken).toBe(240);
+  });
+
+  test("that nobody can read has a clear code", async () => {
+    expect(codeOf(await read(utf8("<p>no PDF</p>"), mimeTypes.pdf))).toBe("document_unreadable");
+    expect(codeOf(await read(utf8("  \n"), mimeTypes.md))).toBe("document_empty");
+    expect(codeOf(await read(utf8("x"), "image/png"))).toBe("document_unreadable");
+    expect(codeOf(await read(new Uint8Array()))).toBe("document_empty");
+  });
+
+  test("that is too large is not even asked for", async () => {
+    const content = {
+      [Symbol.iterator]: (): Iterator<Uint8Array> => {
+        throw new Error("asked");
+      },
+    };
+    const large = { ...order(utf8("x")), bytes: 100 * 2 ** 20 + 1, content };
+    expect(codeOf(await reader.read(large, never))).toBe("document_too_large");
+  });
+
+  test("whose bytes cannot be had, or are fewer than was said, ends as a fault of the server", async () => {
+    const broken = {
+      *[Symbol.iterator](): Generator<Uint8Array> {
+        yield utf8("x");
+        throw new Error("the disk is gone");
+      },
+    };
+    expect(await reader.read({ ...order(utf8("x")), bytes: 10, content: broken }, never)).toMatchObject({
+      error: { code: "sandbox_failed", message: expect.stringContaining("the disk is gone") },
+    });
+    expect(codeOf(await reader.read({ ...order(utf8("x")), bytes: 10 }, never))).toBe("sandbox_failed");
+  });
+
+  test("is left, and its content closed, as soon as its caller leaves", async () => {
+    const caller = new AbortController();
+    const closed = Promise.withResolvers<void>();
+    function* content(): Generator<Uint8Array> {
+      try {
+        for (;;) {
+          yield new Uint8Array(2 ** 20);
+          caller.abort(new Error("left"));
+        }
+      } finally {
+        closed.resolve();
+      }
+    }
+    const outcome = reader.read({ ...order(utf8("x")), bytes: 90 * 2 ** 20, content: content() }, caller.signal);
+    expect(await outcome.catch((error: Error) => error.message)).toBe("left");
+    await closed.promise;
+  });
+});
+
+describe("the reader", () => {
+  test("reads nothing where the sandbox is off, and in a bare child where there is no jail", async () => {
+    const off = createDocumentReader({ level: () => "off" });
+    expect(codeOf(await read(utf8("x"), mimeTypes.txt, off))).toBe("sandbox_unavailable");
+    const bare = createDocumentReader({ level: () => "process", spares: 0 });
+    expect(codeOf(await read(utf8("x"), mimeTypes.txt, bare))).toBe("text");
+  });
+
+  test("ends what it reads when it is stopped, and leaves no child", async () => {
+    const before = childCount();
+    const other = createDocumentReader({ level: () => "strict" });
+    const outcome = read(utf8("x"), mimeTypes.txt, other);
+    while (childCount() === before) await Bun.sleep(1);
+    other.stop();
+    expect(codeOf(await outcome)).toBe("sandbox_failed");
+    while (childCount() > before) await Bun.sleep(5);
+  });
+});
+
+test("heavy documents have a clear end in a child, and cost the server nothing", async () => {
+  const heavy = hostileDocuments.filter((document) => document.heavy);
+  expect(heavy.length).toBeGreaterThan(5);
+  let most = 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss);
+  }, 10);
+  const wrong: string[] = [];
+  for (const { name, content, mime_type, expected } of heavy) {
+    const bytes = content();
+    Bun.gc(true);
+    const before = process.memoryUsage().rss;
+    most = before;
+    const code = codeOf(await read(bytes, mime_type));
+    if (!(expected as readonly string[]).includes(code)) wrong.push(`${name}: ${code}`);
+    // What comes back of 19 MB is up to 40 MB, for a moment several times.
+    if (most - before > 250e6) wrong.push(`${name}: ${Math.round((most - before) / 1e6)} MB in the server`);
+  }
+  clearInterval(watch);
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+const [ready, started] = [encodeFrame("ready"), encodeFrame("started")];
+const said = (kind: "chunks" | "ended" | "result", value: unknown) => encodeFrame(kind, utf8(JSON.stringify(value)));
+const end = said("ended", { error: null, pages: null });
+/** A child that is ready, takes its order, and then says these bytes, whatever the document is. */
+const lying = (...frames: Uint8Array[]) =>
+  startChild({
+    language: "documents",
+    jailed: false,
+    command: [
+      "/bin/sh",
+      "-c",
+      `printf '${octal(ready)}'; head -c 4 >/dev/null; printf '${octal(Buffer.concat(frames))}'`,
+    ],
+  });
+const answer = (...frames: Uint8Array[]) => lying(...frames).perform(documentTask(order(utf8("x"))), never);
+const chunk = ["text", 1, null, null];
+
+describe("a child that was taken over", () => {
+  test.each<[string, Uint8Array[]]>([
+    ["a chunk that is no text", [started, said("chunks", [[1, 1, null, null]]), end]],
+    ["a blank chunk", [started, said("chunks", [[" ", 1, null, null]]), end]],
+    ["half a character", [started, encodeFrame("chunks", utf8('[["\\ud800",1,null,null]]')), end]],
+    ["a zero in a text", [started, said("chunks", [["a\0b", 1, null, null]]), end]],
+    ["more tokens than a chunk has", [started, said("chunks", [["text", 801, null, null]]), end]],
+    ["half a token", [started, said("chunks", [["text", 0.5, null, null]]), end]],
+    ["a page that cannot be", [started, said("chunks", [["text", 1, 5001, null]]), end]],
+    ["a heading without an end", [started, said("chunks", [["text", 1, null, "x".repeat(501)]]), end]],
+    ["chunks that are no list", [started, said("chunks", { length: 1, 0: chunk }), end]],
+    [
+      "too many chunks",
+      [started, ...Array.from({ length: 6 }, () => said("chunks", Array(9000).fill(["a", 1, null, null]))), end],
+    ],
+    ["more pages than there may be", [started, said("ended", { error: null, pages: 5001 })]],
+    ["an error that nobody knows", [started, said("ended", { error: { code: "evil", message: "x" }, pages: null })]],
+    ["a result of a program", [started, said("result", 1), end]],
+    ["an answer before it has started", [said("chunks", [chunk]), end]],
+    ["nothing more", [started]],
+  ])("and says %s is not believed", async (_, frames) => {
+    // Too long for a command line: what is said a thousand times is said by the shell.
+    const small = frames.filter((frame) => frame.length < 20_000);
+    const outcome = small.length === frames.length ? await answer(...frames) : hearAll(frames);
+    expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
+  });
+
+  test("and keeps to its turn is believed", async () => {
+    expect(await answer(started, said("chunks", [chunk]), end)).toEqual({
+      chunks: [{ text: "text", tokens: 1, page: null, heading: null }],
+      pages: null,
+    });
+  });
+
+  test("and says whatever it likes has an outcome in time", async () => {
+    const frame = fc
+      .tuple(fc.constantFrom(...frameKinds), fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.json().map(utf8)))
+      .map(([kind, payload]) => encodeFrame(kind, payload));
+    await fc.assert(
+      fc.asyncProperty(fc.array(frame, { maxLength: 4 }), async (frames) => {
+        const outcome = await answer(started, ...frames);
+        expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("dies early is replaced once, and the document goes whole to the next", async () => {
+    let starts = 0;
+    const start = () => {
+      starts++;
+      return starts === 1
+        ? startChild({ language: "documents", jailed: false, command: ["/bin/sh", "-c", "exit 1"] })
+        : startChild({ language: "documents", jailed: true });
+    };
+    const given = order(utf8("whole"));
+    expect(await performReplacing(start, () => documentTask(given), never)).toMatchObject({
+      chunks: [{ text: "whole" }],
+    });
+    expect(starts).toBe(2);
+  });
+});
+
+/** The same frames, told to the task without a process between. */
+function hearAll(frames: readonly Uint8Array[]) {
+  const task = documentTask(order(utf8("x")));
+  try {
+    for (const frame of frames.slice(1))
+      task.hear({ kind: frameKinds[frame[0] ?? 0] ?? "ended", payload: frame.slice(5) as Uint8Array<ArrayBuffer> });
+    return task.outcome(null, 0);
+  } catch {
+    return task.outcome({ kind: "failed", message: "" }, 0);
+  }
+}

@@ -1,0 +1,30 @@
+import { openAnswer } from "./answer.ts";
+import { bounds } from "./bounds.ts";
+import type { Program, ProgramError, ProgramOutcome } from "./program.ts";
+import { encodeProgram } from "./program-message.ts";
+import type { Task } from "./task.ts";
+
+/** What is bounded, with room for the heads of many small pieces. */
+const said_max = bounds.output + bounds.result + 8 * 2 * bounds.printed + 2 ** 20;
+const codes = { late: "code_timeout", memory: "code_out_of_memory", failed: "sandbox_failed" } as const;
+
+/** A program as a child's task. */
+export function programTask(program: Program): Task<ProgramOutcome> {
+  const answer = openAnswer();
+  const { timeout_ms, memory_mb } = program;
+  return {
+    timeout_ms,
+    memory_mb,
+    late_message: `The program was ended after ${timeout_ms} ms.`,
+    memory_message: `The program needed more than its ${memory_mb} MB of memory.`,
+    said_max,
+    order: encodeProgram(program),
+    content: [],
+    hear: answer.hear,
+    isWhole: answer.isWhole,
+    outcome(why, duration_ms) {
+      const error: ProgramError | null = why && { code: codes[why.kind], message: why.message };
+      return answer.outcome(error, duration_ms);
+    },
+  };
+}

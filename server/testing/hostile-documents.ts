@@ -1,0 +1,557 @@
+import { constants, deflateRawSync } from "node:zlib";
+import { zipSync } from "fflate";
+import type { DocumentFault } from "../sandbox/document-reader.ts";
+import {
+  columnName,
+  docxBody,
+  docxOf,
+  officeParts,
+  pdfFrom,
+  pdfOf,
+  pptxOf,
+  relationships,
+  sheetXml,
+  streamOf,
+  xlsxOf,
+  zipOf,
+} from "./documents.ts";
+
+/** A document that is made to harm whoever reads it, and what may come of it: a fault, or "text". */
+export interface HostileDocument {
+  name: string;
+  mime_type: string;
+  content: () => Uint8Array;
+  expected: readonly (DocumentFault | "text")[];
+  /** It takes so much memory or time that only a child may read it, in tests too. */
+  heavy: boolean;
+}
+
+export const mimeTypes = {
+  txt: "text/plain",
+  md: "text/markdown",
+  html: "text/html",
+  json: "application/json",
+  jsonl: "application/jsonl",
+  csv: "text/csv",
+  pdf: "application/pdf",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+} as const;
+type Kind = keyof typeof mimeTypes;
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const megabyte = 2 ** 20;
+
+/** A small valid document of each kind. */
+export const validDocuments: Record<Kind, Uint8Array> = {
+  txt: utf8("One line.\n\nAnother one, of some words."),
+  md: utf8("# Title\n\nText.\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n```\ncode\n```\n"),
+  html: utf8("<!doctype html><title>T</title><h1>A</h1><p>Text <b>bold</b>.</p><table><tr><td>1<td>2</table>"),
+  json: utf8('{"a":[1,2,{"b":"text"}],"c":"more"}'),
+  jsonl: utf8('{"a":1}\n{"a":2}\n'),
+  csv: utf8('name,age\n"Ann, the first",3\nBob,4\n'),
+  pdf: pdfOf(["# Title\nSome text on a page.", "And on another."]),
+  docx: docxOf([{ heading: "Title", text: "Some text." }, { rows: [["a", "b"]] }]),
+  xlsx: xlsxOf([
+    {
+      name: "Sheet",
+      rows: [
+        ["a", "b"],
+        [1, true],
+      ],
+    },
+  ]),
+  pptx: pptxOf([{ title: "Title", text: "Text", notes: "Notes" }]),
+};
+
+const binary = ["pdf", "docx", "xlsx", "pptx"] as const;
+const kinds = Object.keys(mimeTypes) as Kind[];
+
+const documentOf = (body: string, before = "") =>
+  zipOf({
+    ...officeParts("word/document.xml", { "word/document.xml": "wordprocessingml.document.main" }),
+    "word/document.xml": docxBody(body, before),
+  });
+const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
+
+const workbookOf = (sheet: string, more: Record<string, string | Uint8Array> = {}) =>
+  zipOf({
+    ...officeParts("xl/workbook.xml", { "xl/workbook.xml": "spreadsheetml.sheet.main" }),
+    "xl/workbook.xml": `<workbook xmlns:r="r"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": relationships([
+      ["rId1", "worksheet", "worksheets/sheet1.xml"],
+      ["rId2", "sharedStrings", "sharedStrings.xml"],
+    ]),
+    "xl/worksheets/sheet1.xml": sheet,
+    ...more,
+  });
+
+const singleCell = (column: number) => `<row><c r="${columnName(column)}1"><v>1</v></c></row>`;
+
+/** A part of 210 MB of spaces, which an archive holds in a thousandth of it: one piece of it is packed, and repeated. */
+function largePart(name: string): Uint8Array {
+  const piece = deflateRawSync(new Uint8Array(10 * megabyte).fill(32), { finishFlush: constants.Z_FULL_FLUSH });
+  const packed = Buffer.concat([...Array<Buffer>(21).fill(piece), deflateRawSync("")]);
+  const archive = zipSync({ [name]: [packed, { level: 0 }] });
+  return lying(lying(archive, 10, 8, 2), 24, 210 * megabyte);
+}
+
+/** The same archive, with something else said of each entry in its directory. */
+function lying(zip: Uint8Array, field: number, value: number, bytes: 2 | 4 = 4): Uint8Array {
+  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
+  for (let at = 0; at < zip.length - 46; at++) {
+    if (view.getUint32(at, true) !== 0x02014b50) continue;
+    if (bytes === 4) view.setUint32(at + field, value, true);
+    else view.setUint16(at + field, value, true);
+  }
+  return zip;
+}
+
+const entities = (name: string, system = "") => {
+  const bombs = Array.from({ length: 10 }, (_, at) => `<!ENTITY e${at + 1} "${`&e${at};`.repeat(10)}">`);
+  return `<!DOCTYPE ${name} [<!ENTITY e0 "lol">${bombs.join("")}<!ENTITY file SYSTEM "${system || "file:///etc/passwd"}">]>`;
+};
+
+const page = (contents: string, more = "") =>
+  `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] /Contents ${contents} ${more}>>`;
+const catalogue = "<< /Type /Catalog /Pages 2 0 R >>";
+const onePage = "<< /Type /Pages /Count 1 /Kids [3 0 R] >>";
+const flate = (content: string, times = 1) => {
+  let bytes: Uint8Array = Buffer.from(content, "latin1");
+  for (let left = times; left > 0; left--) bytes = deflateZlib(bytes);
+  const filters = times === 1 ? "/FlateDecode" : `[${"/FlateDecode ".repeat(times)}]`;
+  return streamOf(Buffer.from(bytes).toString("latin1"), `/Filter ${filters} `);
+};
+/** With the two bytes before it that PDF wants; nobody looks at the sum behind it. */
+const deflateZlib = (bytes: Uint8Array) =>
+  Buffer.concat([Buffer.of(0x78, 0x9c), deflateRawSync(bytes), Buffer.alloc(4)]);
+
+const heavyNames = new Set([
+  "a part that unpacks to 210 MB",
+  "one that says it unpacks to 1 byte",
+  "100 MB of one line",
+  "each row a single cell in a column of its own",
+  "a page of 800 MB",
+  "a page packed three times",
+  "a form that shows itself",
+]);
+
+const hostile = (kind: Kind, name: string, content: () => Uint8Array, ...expected: HostileDocument["expected"]) => ({
+  name: `${kind}: ${name}`,
+  mime_type: mimeTypes[kind],
+  content,
+  expected,
+  heavy: heavyNames.has(name),
+});
+
+/** Bytes without a pattern, the same each time. */
+export function noise(length: number, seed = 1): Uint8Array<ArrayBuffer> {
+  let state = seed;
+  return new Uint8Array(length).map(() => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state >>> 24;
+  });
+}
+
+const archives: HostileDocument[] = [
+  hostile("docx", "a part that unpacks to 210 MB", () => largePart("word/document.xml"), "document_too_large"),
+  hostile(
+    "docx",
+    "one that says it unpacks to 1 byte",
+    () => lying(largePart("word/document.xml"), 24, 1),
+    "document_too_large",
+  ),
+  hostile(
+    "docx",
+    "one that says it unpacks to 4 GB",
+    () => lying(documentOf(paragraph("x")), 24, 0xfffffff0),
+    "document_too_large",
+  ),
+  hostile(
+    "docx",
+    "parts far out of the archive",
+    () => lying(documentOf(paragraph("x")), 42, 0x7fffffff),
+    "document_unreadable",
+  ),
+  hostile("docx", "encrypted entries", () => lying(documentOf(paragraph("x")), 8, 1, 2), "document_encrypted"),
+  hostile(
+    "docx",
+    "a packing that nobody knows",
+    () => lying(documentOf(paragraph("x")), 10, 99, 2),
+    "document_unreadable",
+  ),
+  hostile(
+    "docx",
+    "20,001 entries",
+    () => zipOf(Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`f${at}`, ""]))),
+    "document_too_large",
+  ),
+  hostile(
+    "docx",
+    "an archive in an archive in an archive",
+    () => zipOf({ "word/document.xml": zipOf({ "word/document.xml": zipOf({ a: "b" }) }) }),
+    "document_unreadable",
+  ),
+  hostile(
+    "docx",
+    "names that are paths",
+    () => zipOf({ "../../etc/passwd": "x", "/etc/passwd": "y", "word/document.xml": docxBody(paragraph("x")) }),
+    "text",
+  ),
+  hostile(
+    "docx",
+    "a relationship out of the archive",
+    () =>
+      zipOf({
+        "word/document.xml": docxBody(paragraph("x")),
+        "word/_rels/document.xml.rels": relationships([["r", "styles", "../../../../etc/passwd"]]),
+      }),
+    "text",
+  ),
+  hostile("docx", "no document in it", () => zipOf({ mimetype: "x" }), "document_unreadable"),
+];
+
+const markup: HostileDocument[] = [
+  hostile("md", "a heading that is mostly space", () => utf8(`# a${" ".repeat(megabyte)}b`), "text"),
+  hostile("md", "headings in a heading", () => utf8(`${"# ".repeat(200)}a\n\n# b`), "text"),
+  hostile("txt", "a megabyte of space", () => utf8(`a${" ".repeat(megabyte)}b${" ".repeat(megabyte)}`), "text"),
+  hostile("csv", "a cell that is mostly space", () => utf8(`a,b\n1${" ".repeat(megabyte)}2,3`), "text"),
+  hostile("txt", "words of 399 letters", () => utf8(`${"漢".repeat(399)} `.repeat(2000)), "text"),
+  hostile("html", "a megabyte of images without an end", () => utf8("![".repeat(megabyte / 2)), "text"),
+  hostile("docx", "a billion laughs", () => documentOf(paragraph("&e9;"), entities("document")), "document_unreadable"),
+  hostile(
+    "docx",
+    "an entity of a file",
+    () => documentOf(paragraph("&file;"), entities("document")),
+    "document_unreadable",
+  ),
+  hostile(
+    "docx",
+    "a document type from elsewhere",
+    () => documentOf(paragraph("x"), `<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd">`),
+    "document_unreadable",
+  ),
+  hostile(
+    "xlsx",
+    "a billion laughs",
+    () => workbookOf(`${entities("worksheet")}<worksheet>&e9;</worksheet>`),
+    "document_unreadable",
+  ),
+  hostile(
+    "pptx",
+    "a billion laughs",
+    () => zipOf({ "ppt/presentation.xml": `${entities("p")}<p>&e9;</p>` }),
+    "document_unreadable",
+  ),
+  hostile(
+    "docx",
+    "a million elements in one another",
+    () => documentOf("<w:p>".repeat(1_000_000)),
+    "document_unreadable",
+  ),
+  hostile(
+    "docx",
+    "100,000 pages",
+    () => documentOf(`<w:p><w:r>${"<w:lastRenderedPageBreak/>".repeat(100_000)}<w:t>x</w:t></w:r></w:p>`),
+    "document_too_large",
+  ),
+  hostile(
+    "docx",
+    "a cell over a billion columns",
+    () =>
+      documentOf(
+        `<w:tbl><w:tr>${`<w:tc><w:tcPr><w:gridSpan w:val="1000000000"/></w:tcPr>${paragraph("x")}</w:tc>`.repeat(100)}</w:tr></w:tbl>`,
+      ),
+    "text",
+  ),
+  hostile("docx", "a tag without an end", () => documentOf(`<w:p a="${"x".repeat(megabyte)}`), "document_unreadable"),
+  hostile(
+    "docx",
+    "a million attributes",
+    () => documentOf(`<w:p ${'a="b" '.repeat(1_000_000)}/>${paragraph("x")}`),
+    "text",
+  ),
+  hostile(
+    "docx",
+    "elements named like parts of every object",
+    () => documentOf(`<w:constructor/><w:__proto__/><w:toString/>${paragraph("x")}`),
+    "text",
+  ),
+  hostile(
+    "html",
+    "200,000 elements in one another",
+    () => utf8(`${"<div>".repeat(200_000)}text`),
+    "text",
+    "document_unreadable",
+  ),
+  hostile(
+    "html",
+    "20,000 lists in one another",
+    () => utf8(`${"<ul><li>".repeat(20_000)}text`),
+    "text",
+    "document_unreadable",
+  ),
+  hostile("html", "a million signs that open a tag", () => utf8("<".repeat(megabyte)), "text", "document_empty"),
+  hostile(
+    "html",
+    "a drawing with entities in it",
+    () => utf8(`${entities("svg")}<svg><text>&e9;</text></svg><p>text</p>`),
+    "text",
+  ),
+  hostile("html", "only script and style", () => utf8("<script>alert(1)</script><style>a{}</style>"), "document_empty"),
+  hostile(
+    "json",
+    "100,000 lists in one another",
+    () => utf8("[".repeat(100_000) + "]".repeat(100_000)),
+    "document_unreadable",
+  ),
+  hostile("json", "keys of every object", () => utf8('{"__proto__":{"a":1},"constructor":2}'), "text"),
+  hostile("json", "a lot of numbers", () => utf8(`[${"1,".repeat(300_000)}1]`), "text"),
+  hostile("md", "a million marks of a quote", () => utf8(`${">".repeat(megabyte)} text`), "text"),
+  hostile("md", "a fence that never closes", () => utf8(`\`\`\`\n${"code\n".repeat(100_000)}`), "text"),
+  hostile("txt", "19 MB of one line", () => new Uint8Array(19 * megabyte).fill(97), "text"),
+  hostile("txt", "100 MB of one line", () => new Uint8Array(100 * megabyte).fill(97), "document_too_large"),
+  hostile("txt", "zeros", () => new Uint8Array(megabyte), "document_unreadable"),
+  hostile("txt", "a few zeros in text", () => utf8(`text\0${"more text ".repeat(100)}\0`), "text"),
+  hostile(
+    "txt",
+    "half of each character",
+    () => new Uint8Array(Buffer.from("😀".repeat(1000), "utf16le").fill(0xd8, 1, 2)),
+    "text",
+    "document_unreadable",
+  ),
+];
+
+const tables: HostileDocument[] = [
+  hostile("csv", "a million columns", () => utf8(`${"a,".repeat(1_000_000)}b\n${"1,".repeat(1_000_000)}2`), "text"),
+  hostile("csv", "a quote without an end", () => utf8(`a,b\n"${"x,\n".repeat(300_000)}`), "text"),
+  hostile("csv", "a million quotes", () => utf8('"'.repeat(1_000_001)), "text", "document_empty"),
+  hostile(
+    "xlsx",
+    "a billion rows claimed",
+    () =>
+      workbookOf(
+        sheetXml(`<row r="1000000000"><c r="XFD1000000000"><v>1</v></c></row>`, `<dimension ref="A1:XFD1000000000"/>`),
+      ),
+    "text",
+  ),
+  hostile(
+    "xlsx",
+    "a million columns",
+    () => workbookOf(sheetXml(`<row r="1">${"<c><v>1</v></c>".repeat(1_000_000)}</row>`)),
+    "text",
+  ),
+  hostile(
+    "xlsx",
+    "each row a single cell at the far right",
+    () => workbookOf(sheetXml(`<row><c r="XFD1"><v>1</v></c></row>`.repeat(3000))),
+    "text",
+  ),
+  hostile(
+    "xlsx",
+    "each row a single cell in a column of its own",
+    () => workbookOf(sheetXml(Array.from({ length: 15_000 }, (_, at) => singleCell(at)).join(""))),
+    "document_too_large",
+    "document_out_of_memory",
+  ),
+  hostile(
+    "xlsx",
+    "strings that are not there",
+    () => workbookOf(sheetXml(`<row><c t="s"><v>99999999</v></c><c t="s"><v>__proto__</v></c><c><v>1</v></c></row>`)),
+    "text",
+  ),
+  hostile(
+    "pptx",
+    "100,000 slides that are one",
+    () =>
+      zipOf({
+        "ppt/presentation.xml": `<p xmlns:r="r">${`<sldId r:id="rId1"/>`.repeat(100_000)}</p>`,
+        "ppt/_rels/presentation.xml.rels": relationships([["rId1", "slide", "slide.xml"]]),
+        "ppt/slide.xml": "<a/>",
+      }),
+    "document_too_large",
+  ),
+];
+
+const portable: HostileDocument[] = [
+  hostile(
+    "pdf",
+    "a page tree that is its own branch",
+    () => pdfFrom([catalogue, "<< /Type /Pages /Count 1 /Kids [2 0 R] >>"]),
+    "document_unreadable",
+    "document_empty",
+  ),
+  hostile(
+    "pdf",
+    "two branches that hold one another",
+    () =>
+      pdfFrom([
+        catalogue,
+        "<< /Type /Pages /Count 2 /Kids [3 0 R] >>",
+        "<< /Type /Pages /Count 2 /Parent 2 0 R /Kids [2 0 R] >>",
+      ]),
+    "document_unreadable",
+    "document_empty",
+  ),
+  hostile(
+    "pdf",
+    "a billion pages claimed",
+    () => pdfFrom([catalogue, "<< /Type /Pages /Count 1000000000 /Kids [3 0 R] >>", page("4 0 R"), streamOf("")]),
+    "document_too_large",
+    "document_empty",
+    "document_unreadable",
+  ),
+  hostile(
+    "pdf",
+    "a page of 800 MB",
+    () => pdfFrom([catalogue, onePage, page(`[${"4 0 R ".repeat(20)}]`), flate("q Q ".repeat(10 * megabyte))]),
+    "document_out_of_memory",
+    "document_too_large",
+    "document_empty",
+    "document_timeout",
+  ),
+  hostile(
+    "pdf",
+    "a page packed three times",
+    () => pdfFrom([catalogue, onePage, page("4 0 R"), flate("q Q ".repeat(10 * megabyte), 3)]),
+    "document_out_of_memory",
+    "document_too_large",
+    "document_empty",
+    "document_unreadable",
+    "document_timeout",
+  ),
+  hostile(
+    "pdf",
+    "a form that shows itself",
+    () =>
+      pdfFrom([
+        catalogue,
+        onePage,
+        page("4 0 R", "/Resources << /XObject << /F 5 0 R >> >> "),
+        streamOf("/F Do"),
+        streamOf(
+          "/F Do /F Do",
+          "/Type /XObject /Subtype /Form /BBox [0 0 1 1] /Resources << /XObject << /F 5 0 R >> >> ",
+        ),
+      ]),
+    "document_empty",
+    "document_unreadable",
+    "document_timeout",
+  ),
+  hostile(
+    "pdf",
+    "an action in JavaScript",
+    () =>
+      pdfFrom([
+        "<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS (while (true) {}) >> >>",
+        onePage,
+        page("4 0 R"),
+        streamOf(""),
+      ]),
+    "document_empty",
+  ),
+  hostile(
+    "pdf",
+    "a stream in objects that is in itself",
+    () =>
+      pdfFrom([catalogue, onePage, page("4 0 R"), streamOf("4 0 3 10", "/Type /ObjStm /N 2 /First 8 /Extends 4 0 R ")]),
+    "document_empty",
+    "document_unreadable",
+  ),
+  hostile(
+    "pdf",
+    "a table of a billion objects",
+    () =>
+      utf8(
+        "%PDF-1.7\nxref\n0 1000000000\n0000000000 65535 f \ntrailer\n<< /Size 1000000000 /Root 1 0 R >>\nstartxref\n9\n%%EOF",
+      ),
+    "document_unreadable",
+    "document_empty",
+  ),
+  hostile(
+    "pdf",
+    "a table that goes on before itself",
+    () => utf8("%PDF-1.7\nxref\n0 0\ntrailer\n<< /Size 1 /Root 1 0 R /Prev 9 >>\nstartxref\n9\n%%EOF"),
+    "document_unreadable",
+    "document_empty",
+  ),
+  hostile(
+    "pdf",
+    "a million brackets",
+    () => pdfFrom([catalogue, onePage, page("4 0 R"), streamOf("[".repeat(1_000_000))]),
+    "document_empty",
+    "document_unreadable",
+  ),
+  hostile(
+    "pdf",
+    "dictionaries in one another",
+    () => pdfFrom([`<< /Type /Catalog /Pages 2 0 R /A ${"<< /A ".repeat(100_000)}`, onePage]),
+    "document_unreadable",
+    "document_empty",
+  ),
+  hostile(
+    "pdf",
+    "a password",
+    () =>
+      pdfFrom(
+        [catalogue, onePage, page("4 0 R"), streamOf("")],
+        `/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <${"41".repeat(32)}> /U <${"42".repeat(32)}> /P -44 >> `,
+      ),
+    "document_encrypted",
+  ),
+  hostile(
+    "pdf",
+    "images and no text",
+    () =>
+      pdfFrom([
+        catalogue,
+        onePage,
+        page("4 0 R", "/Resources << /XObject << /I 5 0 R >> >> "),
+        streamOf("/I Do"),
+        streamOf(
+          "\xff",
+          "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray ",
+        ),
+      ]),
+    "document_empty",
+  ),
+  hostile(
+    "pdf",
+    "a paragraph of words that are all cut",
+    () => pdfOf([Array.from({ length: 30_000 }, (_, at) => `w${at}a cut-`).join("\n")]),
+    "text",
+    "document_too_large",
+  ),
+  hostile("pdf", "a page of HTML", () => validDocuments.html, "document_unreadable"),
+];
+
+const encryptedOffice = () =>
+  Buffer.concat([
+    Buffer.from("d0cf11e0a1b11ae1", "hex"),
+    Buffer.alloc(504),
+    Buffer.from("EncryptedPackage", "utf16le"),
+  ]);
+
+const wrong: HostileDocument[] = [
+  ...kinds.map((kind) => hostile(kind, "blank", () => utf8("  \n\n "), "document_empty", "document_unreadable")),
+  ...kinds.map((kind) => hostile(kind, "noise", () => noise(20_000), "document_unreadable")),
+  ...binary.map((kind) =>
+    hostile(
+      kind,
+      "cut in half",
+      () => validDocuments[kind].slice(0, validDocuments[kind].length / 2),
+      "document_unreadable",
+      "document_empty",
+      "text",
+    ),
+  ),
+  ...binary.slice(1).map((kind) => hostile(kind, "encrypted by Office", encryptedOffice, "document_encrypted")),
+  ...binary.slice(1).map((kind) => hostile(kind, "a PDF", () => validDocuments.pdf, "document_unreadable")),
+  ...(["txt", "md", "html", "json", "csv"] as const).map((kind) =>
+    hostile(kind, "a text document", () => validDocuments.docx, "document_unreadable"),
+  ),
+];
+
+/** What a server may be given to read. Each ends in time, with one of what is expected of it, and harms nobody. */
+export const hostileDocuments: readonly HostileDocument[] = [...archives, ...markup, ...tables, ...portable, ...wrong];
