@@ -1,0 +1,25 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { embeddingFiles } from "../server/lib/assets.ts";
+import { inProject } from "./root.ts";
+
+/** Puts the files of the built-in embedding model into `dist/embedding`, and answers that folder. */
+export function embeddingFolder(): string {
+  const folder = inProject("dist/embedding");
+  const { graph, vocabulary, weights, wasm, wasmSimd } = embeddingFiles();
+  const files = [graph, vocabulary, ...weights, wasm, wasmSimd];
+  if (files.every((file) => isCopy(file, join(folder, basename(file))))) return folder;
+  const making = `${folder}.${process.pid}`;
+  mkdirSync(making, { recursive: true });
+  try {
+    for (const file of files) copyFileSync(file, join(making, basename(file)));
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(making, folder);
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** By size: the packages' versions are exact, and another version of a model is another model. */
+const isCopy = (file: string, copy: string) => existsSync(copy) && statSync(copy).size === statSync(file).size;

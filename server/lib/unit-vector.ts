@@ -1,0 +1,8 @@
+/** The same direction with length 1; null where there is none: a number that is not finite, or nothing but zeros. */
+export function unitVector(values: ArrayLike<number>): Float32Array | null {
+  let squares = 0;
+  for (let index = 0; index < values.length; index++) squares += values[index]! ** 2;
+  const length = Math.sqrt(squares);
+  if (!Number.isFinite(length) || length === 0) return null;
+  return Float32Array.from(values, (value) => value / length);
+}

@@ -1,0 +1,183 @@
+import type { EmbeddingModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { backoff, sleep } from "../lib/retry.ts";
+import { unitVector } from "../lib/unit-vector.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
+import { EmbeddingError } from "./embedding-error.ts";
+import { incompleteError, toModelError } from "./model-error.ts";
+import { type Fetch, modelFetch } from "./model-fetch.ts";
+import { ollamaUrl } from "./ollama.ts";
+import type { Connection, Provider } from "./port.ts";
+
+/** A provider's embedding model. */
+export interface RemoteEmbedding {
+  /** Unit vectors, one a text and in their order. Throws `EmbeddingError`. */
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
+}
+
+export interface RemoteOptions {
+  connection: Connection;
+  model: string;
+  /** What vectors must have; null: whatever the model gives. */
+  dimensions: number | null;
+  fetch?: Fetch;
+  /** How long one request may take. */
+  timeout_ms?: number;
+}
+
+const triesMax = 4;
+
+// What a request may hold, by what the providers take, and by what a small machine answers within the time.
+const batchMax: Record<Provider, number> = {
+  openai: 128,
+  google: 100,
+  openai_compatible: 32,
+  ollama: 16,
+  anthropic: 1,
+  test: 1,
+};
+
+/** Embeddings by an operator's connection: in batches, each tried again when the provider is busy or cannot be reached. */
+export function remoteEmbedding({
+  connection,
+  model,
+  dimensions,
+  fetch,
+  timeout_ms = 60_000,
+}: RemoteOptions): RemoteEmbedding {
+  const secrets = connection.api_key ? [connection.api_key] : [];
+  const size = batchMax[connection.provider];
+  let opened: Promise<EmbeddingModelV4> | null = null;
+
+  async function call(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    opened ??= openEmbedding(connection, model, fetch);
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeout_ms);
+    const release = untilAborted([signal], () => limit.abort());
+    try {
+      const providerOptions = dimensions === null ? undefined : lengthOption(connection.provider, model, dimensions);
+      const { embeddings } = await (await opened).doEmbed({
+        values: texts.map(sendable),
+        abortSignal: limit.signal,
+        ...(providerOptions && { providerOptions }),
+      });
+      return checked(embeddings, texts.length, dimensions);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof EmbeddingError) throw error;
+      throw limit.signal.aborted ? new Busy(slow(timeout_ms), null) : toFault(error, secrets);
+    } finally {
+      clearTimeout(timer);
+      release();
+    }
+  }
+
+  async function tryBatch(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await call(texts, signal);
+      } catch (error) {
+        if (!(error instanceof Busy) || tries === triesMax) throw error;
+        await sleep(backoff(tries, error.wait_ms), signal);
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  return {
+    async embed(texts, signal = new AbortController().signal) {
+      const vectors: Float32Array[] = [];
+      signal.throwIfAborted();
+      for (let from = 0; from < texts.length; from += size)
+        vectors.push(...(await tryBatch(texts.slice(from, from + size), signal)));
+      return vectors;
+    },
+  };
+}
+
+/** A failure that passes, and how long the provider asks to wait for that. */
+class Busy extends EmbeddingError {
+  readonly wait_ms: number | null;
+  constructor(message: string, wait_ms: number | null) {
+    super("embedding_failed", message, true);
+    this.wait_ms = wait_ms;
+  }
+}
+
+/** Only the provider in question is loaded; all of them together take as long as the rest of a start. */
+async function openEmbedding(
+  { provider, api_key, base_url }: Connection,
+  model: string,
+  fetch: Fetch = modelFetch,
+): Promise<EmbeddingModelV4> {
+  const apiKey = api_key ?? "";
+  switch (provider) {
+    case "openai": {
+      const { createOpenAI } = await import("@ai-sdk/openai");
+      return createOpenAI({ apiKey, baseURL: base_url ?? "https://api.openai.com/v1", fetch }).embedding(model);
+    }
+    case "google": {
+      const { createGoogle } = await import("@ai-sdk/google");
+      const baseURL = base_url ?? "https://generativelanguage.googleapis.com/v1beta";
+      return createGoogle({ apiKey, baseURL, fetch }).embeddingModel(model);
+    }
+    case "ollama":
+    case "openai_compatible": {
+      const { createOpenAI } = await import("@ai-sdk/openai");
+      const sent = api_key === null ? withoutKey(fetch) : fetch;
+      return createOpenAI({ apiKey, baseURL: base_url ?? ollamaUrl, fetch: sent }).embedding(model);
+    }
+    case "anthropic":
+    case "test":
+      throw new EmbeddingError("model_not_available", `The provider ${provider} has no embedding models.`);
+  }
+}
+
+/** The library sends an empty key where there is none, which some servers refuse. */
+function withoutKey(fetch: Fetch): Fetch {
+  const send = (url: Parameters<Fetch>[0], init?: Parameters<Fetch>[1]) => {
+    const headers = new Headers(init?.headers);
+    headers.delete("authorization");
+    return fetch(url, { ...init, headers });
+  };
+  return Object.assign(send, { preconnect: fetch.preconnect });
+}
+
+/** Asks for vectors of a length, of those models that can shorten theirs; others would refuse the question. */
+function lengthOption(provider: Provider, model: string, dimensions: number): SharedV4ProviderOptions | undefined {
+  if (provider === "openai" && model.startsWith("text-embedding-3")) return { openai: { dimensions } };
+  if (provider === "google" && model.startsWith("gemini-embedding"))
+    return { google: { outputDimensionality: dimensions } };
+  return undefined;
+}
+
+/** Providers refuse texts without content, and half a character. */
+const sendable = (text: string): string => (text.trim() === "" ? "-" : text.toWellFormed());
+
+function checked(embeddings: readonly number[][], count: number, dimensions: number | null): Float32Array[] {
+  if (embeddings.length !== count)
+    throw new EmbeddingError("embedding_failed", `The provider gave ${embeddings.length} vectors for ${count} texts.`);
+  const length = dimensions ?? embeddings[0]!.length;
+  return embeddings.map((embedding) => {
+    if (embedding.length !== length) throw mismatch(embedding.length, length);
+    const vector = unitVector(embedding);
+    if (!vector) throw new EmbeddingError("embedding_failed", "The provider gave a vector that has no direction.");
+    return vector;
+  });
+}
+
+const mismatch = (given: number, wanted: number) =>
+  new EmbeddingError("dimensions_mismatch", `The model gives vectors of ${given} numbers, and not of ${wanted}.`);
+
+const slow = (ms: number) => `The provider did not answer within ${ms / 1000} seconds.`;
+
+const unreadable = "The provider's answer is cut off, or holds no vectors.";
+
+/** What failed, by the same judgement as a failed answer of a model. */
+function toFault(error: unknown, secrets: readonly string[]): EmbeddingError {
+  const { code, message, retryable, retry_after_ms } = toModelError(error, secrets);
+  if (message === incompleteError.message) return new EmbeddingError("embedding_failed", unreadable, true);
+  if (retryable) return new Busy(message, retry_after_ms);
+  if (code === "context_length_exceeded")
+    return new EmbeddingError("embedding_failed", "A text is longer than the embedding model takes.");
+  return new EmbeddingError(code === "model_not_available" ? code : "embedding_failed", message);
+}

@@ -1,0 +1,190 @@
+import type { Log } from "../../lib/log.ts";
+import { unitVector } from "../../lib/unit-vector.ts";
+import { EmbeddingError } from "../../models/embedding-error.ts";
+import type { Answer } from "./messages.ts";
+import { piecesOf } from "./pieces.ts";
+import { type EmbeddingThread, type StartThread, startThread } from "./thread.ts";
+import { createTurns } from "./turns.ts";
+
+/** What is asked for, and how far it is. */
+interface Job {
+  /** In the order of their texts. */
+  pieces: { text: number; piece: string }[];
+  done: number;
+  sums: Float32Array[];
+  settle(outcome: Float32Array[] | Error): void;
+}
+
+/** What the thread works on: some pieces of one job. */
+interface Slice {
+  id: number;
+  job: Job;
+  to: number;
+  tries: number;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+export interface BuiltInOptions {
+  log: Log;
+  /** How long the thread stays when there is nothing to do. */
+  idle_ms?: number;
+  /** How long it may work on one slice, which takes a fraction of a second. */
+  patience_ms?: number;
+  start?: StartThread;
+}
+
+export type BuiltIn = ReturnType<typeof createBuiltIn>;
+
+// A query that comes meanwhile waits for a slice: about a tenth of a second.
+const slice_chars = 1000;
+// A thread that dies twice over the same slice would die again.
+const triesMax = 2;
+
+/**
+ * The model in a thread of its own, which is started when it is needed and ended when it is idle. One slice is at the
+ * thread at a time, so that only its job is in doubt when the thread dies.
+ */
+export function createBuiltIn({
+  log,
+  idle_ms = 60_000,
+  patience_ms = 60_000,
+  start = (hear, died) => startThread(hear, died),
+}: BuiltInOptions) {
+  const turns = createTurns<Job>();
+  let thread: EmbeddingThread | null = null;
+  let slice: Slice | null = null;
+  let idle: ReturnType<typeof setTimeout> | undefined;
+  let count = 0;
+  let stopped = false;
+
+  function embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+    if (texts.length === 0) return Promise.resolve([]);
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      if (stopped) throw failed("The server stops.", true);
+      const job: Job = {
+        pieces: texts.flatMap((text, index) => piecesOf(text).map((piece) => ({ text: index, piece }))),
+        done: 0,
+        sums: [],
+        settle(outcome) {
+          signal?.removeEventListener("abort", abort);
+          if (outcome instanceof Error) reject(outcome);
+          else resolve(outcome);
+        },
+      };
+      // What the thread works on comes to its end, and nobody reads it.
+      const abort = () => {
+        turns.remove(job);
+        job.done = job.pieces.length;
+        job.settle(signal?.reason instanceof Error ? signal.reason : new DOMException("Aborted.", "AbortError"));
+      };
+      signal?.addEventListener("abort", abort);
+      turns.arrive(job);
+      advance();
+    });
+  }
+
+  function advance(): void {
+    clearTimeout(idle);
+    if (slice) return;
+    const job = turns.next();
+    if (job) begin(job, 1);
+    else if (thread) idle = setTimeout(end, idle_ms);
+  }
+
+  function begin(job: Job, tries: number): void {
+    thread ??= start(hear, lose);
+    const to = endOfSlice(job);
+    const id = ++count;
+    slice = { id, job, to, tries, timer: setTimeout(giveUp, patience_ms) };
+    thread.send({ id, texts: job.pieces.slice(job.done, to).map(({ piece }) => piece) });
+  }
+
+  function hear(answer: Answer): void {
+    if (slice?.id !== answer.id) return;
+    const { job, to } = finish(slice);
+    if ("fault" in answer) settleFailed(job, `The built-in embedding model failed: ${answer.fault}`, false);
+    else if (!isOver(job)) {
+      take(job, answer.vectors);
+      job.done = to;
+      if (isOver(job)) job.settle(meansOf(job));
+      else turns.goOn(job);
+    }
+    advance();
+  }
+
+  /** The thread is gone. Its slice gets one more. */
+  function lose(reason: string): void {
+    log.warn("the embedding thread ended", { reason });
+    thread = null;
+    if (!slice) return;
+    const { job, tries } = finish(slice);
+    if (tries < triesMax && !isOver(job)) begin(job, tries + 1);
+    else settleFailed(job, "The built-in embedding model ended while it worked on this text.", true);
+    advance();
+  }
+
+  function giveUp(): void {
+    end();
+    lose("it did not answer");
+  }
+
+  function finish(done: Slice): Slice {
+    clearTimeout(done.timer);
+    slice = null;
+    return done;
+  }
+
+  function end(): void {
+    thread?.end();
+    thread = null;
+  }
+
+  return {
+    embed,
+    /** Whether the model is in memory. */
+    isLoaded: (): boolean => thread !== null,
+    /** Ends the thread; what is asked for fails. */
+    stop(): void {
+      stopped = true;
+      const waiting = slice ? [finish(slice).job] : [];
+      for (let job = turns.next(); job; job = turns.next()) waiting.push(job);
+      for (const job of waiting) settleFailed(job, "The server stops.", true);
+      clearTimeout(idle);
+      end();
+    },
+  };
+}
+
+const isOver = (job: Job): boolean => job.done >= job.pieces.length;
+
+/** As many pieces as make a slice, and at least one. */
+function endOfSlice({ pieces, done }: Job): number {
+  let [to, chars] = [done, 0];
+  do chars += pieces[to++]!.piece.length;
+  while (to < pieces.length && chars + pieces[to]!.piece.length <= slice_chars);
+  return to;
+}
+
+/** A text's vector is the mean of its pieces', each by its length. */
+function take(job: Job, vectors: readonly Float32Array[]): void {
+  vectors.forEach((vector, index) => {
+    const { text, piece } = job.pieces[job.done + index]!;
+    const weight = piece.length || 1;
+    const sum = job.sums[text];
+    if (sum) for (let at = 0; at < sum.length; at++) sum[at]! += vector[at]! * weight;
+    else job.sums[text] = vector.map((value) => value * weight);
+  });
+}
+
+function meansOf({ sums }: Job): Float32Array[] | Error {
+  const means = sums.map(unitVector);
+  return means.every((mean) => mean !== null) ? means : failed("The built-in embedding model gave no vector.");
+}
+
+/** Who was aborted was told already. */
+function settleFailed(job: Job, message: string, retryable: boolean): void {
+  if (!isOver(job)) job.settle(failed(message, retryable));
+}
+
+const failed = (message: string, retryable = false) => new EmbeddingError("embedding_failed", message, retryable);

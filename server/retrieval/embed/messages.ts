@@ -1,0 +1,7 @@
+/** What the thread is asked: a vector for each text. */
+export interface Order {
+  id: number;
+  texts: string[];
+}
+
+export type Answer = { id: number; vectors: Float32Array[] } | { id: number; fault: string };
