@@ -1,0 +1,33 @@
+import { Database } from "bun:sqlite";
+import type { FromThread, Match, ToThread } from "./messages.ts";
+import { createSearch, type Search } from "./search.ts";
+import { createTurns } from "./turns.ts";
+
+declare const self: Worker;
+
+const turns = createTurns<Match[]>();
+let search: Search | null = null;
+
+// Before anything is waited for: what is sent to a thread that does not listen yet is lost.
+self.onmessage = ({ data }: MessageEvent<ToThread>) => {
+  if (data.do === "open") search = createSearch(open(data.path), { most_bytes: data.most_bytes, own: true });
+  else if (data.do === "abort") turns.drop(data.id);
+  else if (data.do === "forget") search!.forget(data.store);
+  else {
+    const { id, order } = data;
+    const say = (answer: FromThread) => self.postMessage(answer);
+    turns.add(id, {
+      owner: order.store.number,
+      work: search!.run(order),
+      done: (matches) => say({ id, matches }),
+      failed: (error) => say({ id, fault: error instanceof Error ? error.message : String(error) }),
+    });
+  }
+};
+
+function open(path: string): Database {
+  const sqlite = new Database(path, { readonly: true, strict: true });
+  for (const pragma of ["busy_timeout = 5000", "trusted_schema = OFF", "cell_size_check = ON", "cache_size = -16384"])
+    sqlite.run(`PRAGMA ${pragma}`);
+  return sqlite;
+}

@@ -1,0 +1,125 @@
+import type { Database } from "bun:sqlite";
+import { totalmem } from "node:os";
+import type { Log } from "../../lib/log.ts";
+import type { FromThread, Match, SearchOrder } from "./messages.ts";
+import { createSearch } from "./search.ts";
+import { type SearchThread, startThread } from "./thread.ts";
+
+export type { Match, SearchMode, SearchOrder } from "./messages.ts";
+export type { StoreTables } from "./tables.ts";
+
+export interface Searcher {
+  /** Sees what was committed before. Rejects with the signal's reason when that is aborted. */
+  search(order: SearchOrder, signal?: AbortSignal): Promise<Match[]>;
+  /** Gives the memory of a deleted store back. */
+  forget(storeNumber: number): void;
+  stop(): void;
+}
+
+export interface SearcherOptions {
+  /** Null for an in-memory database, which another thread cannot read: then `sqlite` is searched on this one. */
+  path: string | null;
+  sqlite: Database;
+  log: Log;
+  /** What the vectors of the stores that were searched last may take of the memory. */
+  most_bytes?: number;
+  start?: typeof startThread;
+}
+
+/** Searches stores, away from the main thread. */
+export function createSearcher(options: SearcherOptions): Searcher {
+  const most_bytes = options.most_bytes ?? defaultBytes();
+  const { path, sqlite } = options;
+  return path === null ? searchHere(sqlite, most_bytes) : searchInThread(path, most_bytes, options);
+}
+
+const defaultBytes = () => Math.min(2 ** 31, (process.constrainedMemory() || totalmem()) / 4, totalmem() / 4);
+
+function searchHere(sqlite: Database, most_bytes: number): Searcher {
+  const { run, forget } = createSearch(sqlite, { most_bytes, own: false });
+  return {
+    async search(order, signal) {
+      signal?.throwIfAborted();
+      const work = run(order);
+      for (;;) {
+        const { done, value } = work.next();
+        if (done) return value;
+      }
+    },
+    forget,
+    stop() {},
+  };
+}
+
+interface Waiting {
+  order: SearchOrder;
+  resolve(matches: Match[]): void;
+  reject(error: unknown): void;
+  repeated: boolean;
+}
+
+function searchInThread(path: string, most_bytes: number, { log, start = startThread }: SearcherOptions): Searcher {
+  const waiting = new Map<number, Waiting>();
+  let thread: SearchThread | null = null;
+  let stopped = false;
+  let ids = 0;
+
+  function send(id: number, order: SearchOrder): void {
+    if (!thread) {
+      thread = start(hear, died);
+      thread.send({ do: "open", path, most_bytes });
+    }
+    thread.send({ do: "search", id, order });
+  }
+
+  function hear(answer: FromThread): void {
+    const search = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if ("matches" in answer) search?.resolve(answer.matches);
+    else search?.reject(new Error(answer.fault));
+  }
+
+  /** Once again for each: an order that ends the thread twice is its cause. */
+  function died(reason: string): void {
+    thread = null;
+    log.error("the search thread died", { reason, searches: waiting.size });
+    for (const [id, search] of waiting) {
+      if (search.repeated) {
+        waiting.delete(id);
+        search.reject(new Error(`The search thread died: ${reason}`));
+      } else {
+        search.repeated = true;
+        send(id, search.order);
+      }
+    }
+  }
+
+  function search(order: SearchOrder, signal?: AbortSignal): Promise<Match[]> {
+    if (signal?.aborted || stopped) return Promise.reject(signal?.reason ?? over());
+    const id = ++ids;
+    const answer = Promise.withResolvers<Match[]>();
+    const leave = () => {
+      waiting.delete(id);
+      thread?.send({ do: "abort", id });
+      answer.reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    waiting.set(id, { order, resolve: answer.resolve, reject: answer.reject, repeated: false });
+    send(id, order);
+    return answer.promise.finally(() => signal?.removeEventListener("abort", leave));
+  }
+
+  return {
+    search,
+    forget: (storeNumber) => thread?.send({ do: "forget", store: storeNumber }),
+    stop() {
+      stopped = true;
+      thread?.end();
+      thread = null;
+      for (const { reject } of waiting.values()) reject(over());
+      waiting.clear();
+    },
+  };
+}
+
+const over = () => new Error("The search has stopped.");

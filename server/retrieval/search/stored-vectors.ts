@@ -1,0 +1,76 @@
+import type { Database } from "bun:sqlite";
+import { all } from "./statements.ts";
+import { type NumberedVector, type StoreTables, vectorsTable } from "./tables.ts";
+
+/** A piece of a vec0 table. Pieces are numbered upwards and never twice; what is new goes into the last one. */
+export interface Piece {
+  id: number;
+  vectors: NumberedVector[];
+}
+
+interface PieceRow {
+  id: number;
+  size: number;
+  validity: Uint8Array;
+  rowids: Uint8Array;
+  vectors: Uint8Array;
+}
+
+/** Some pieces from one on. Read below vec0, which hands out single vectors only: many times as fast. */
+export function readPieces(sqlite: Database, tables: StoreTables, from: number, most: number): Piece[] {
+  const name = vectorsTable(tables);
+  // The column that vec0 calls `rowid` is none, and comparing with it reads the whole table.
+  const sql = `SELECT chunk_id AS id, size, validity, c.rowids, v.vectors FROM ${name}_chunks c
+    CROSS JOIN ${name}_vector_chunks00 v ON v._rowid_ = c.chunk_id WHERE chunk_id >= ? ORDER BY chunk_id LIMIT ?`;
+  return all<PieceRow>(sqlite, sql, [from, most]).map((row) => ({ id: row.id, vectors: vectorsOf(row, tables) }));
+}
+
+function vectorsOf({ size, validity, rowids, vectors }: PieceRow, { dimensions }: StoreTables): NumberedVector[] {
+  const numbers = new DataView(rowids.buffer, rowids.byteOffset, rowids.byteLength);
+  const values = floats(vectors);
+  const found: NumberedVector[] = [];
+  for (let slot = 0; slot < size; slot++) {
+    if ((validity[slot >> 3]! & (1 << (slot & 7))) === 0) continue;
+    const vector = values.subarray(slot * dimensions, (slot + 1) * dimensions);
+    found.push({ number: Number(numbers.getBigInt64(8 * slot, true)), vector });
+  }
+  return found;
+}
+
+/** About how many vectors a table has: too many by those that were removed. */
+export function countVectors(sqlite: Database, tables: StoreTables): number {
+  const sql = `SELECT count(*) * max(size) AS slots FROM ${vectorsTable(tables)}_chunks`;
+  return all<{ slots: number | null }>(sqlite, sql)[0]?.slots ?? 0;
+}
+
+/** The cosines of some vectors with a query, from all of their digits. Those that are not there are left out. */
+export function cosinesOf(
+  sqlite: Database,
+  tables: StoreTables,
+  numbers: readonly number[],
+  query: Float32Array,
+): Map<number, number> {
+  const name = vectorsTable(tables);
+  const width = 4 * tables.dimensions;
+  const sql = `SELECT r.rowid AS number, substr(v.vectors, r.chunk_offset * ${width} + 1, ${width}) AS vector
+    FROM ${name}_rowids r CROSS JOIN ${name}_vector_chunks00 v ON v._rowid_ = r.chunk_id
+    WHERE r.rowid IN (SELECT value FROM json_each(?))`;
+  const rows = all<{ number: number; vector: Uint8Array }>(sqlite, sql, [JSON.stringify(numbers)]);
+  return new Map(rows.map(({ number, vector }) => [number, cosine(query, floats(vector))]));
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let [product, first, second] = [0, 0, 0];
+  for (let index = 0; index < a.length; index++) {
+    const [x, y] = [a[index]!, b[index]!];
+    product += x * y;
+    first += x * x;
+    second += y * y;
+  }
+  return product / Math.sqrt(first * second);
+}
+
+function floats(bytes: Uint8Array): Float32Array {
+  const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return new Float32Array(whole.buffer, whole.byteOffset, whole.byteLength / 4);
+}
