@@ -1,0 +1,56 @@
+import type { MemoryPolicy, PinnedStore } from "../core/agent-snapshot.ts";
+import type { Fault } from "../core/errors.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { MemoryInput } from "./schema.ts";
+
+/** What an agent has to know of a store; null for one that is not there. */
+export type StoreFacts = Pick<PinnedStore, "name" | "kind" | "scope">;
+export type FactsOf = (memoryId: string) => StoreFacts | null;
+
+/** A policy with all that was left out. Throws for stores that are not there, or cannot do what is asked of them. */
+export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): MemoryPolicy | null {
+  if (!input) return null;
+  const { stores = [], history, context } = input;
+  const known = stores.map(({ memory_id }) => factsOf(memory_id));
+  const faults = stores.flatMap((store, i): Fault[] => {
+    const at = `memory.stores[${i}]`;
+    if (!known[i]) return [fault(`${at}.memory_id`, "There is no such memory store.")];
+    if (stores.findIndex(({ memory_id }) => memory_id === store.memory_id) < i)
+      return [fault(`${at}.memory_id`, "This store is in the list already.")];
+    if (store.auto_retrieve && known[i].kind === "kv")
+      return [fault(`${at}.auto_retrieve`, "A store of keys cannot be searched.")];
+    return [];
+  });
+  if (faults.length > 0) throw validationError(faults);
+  return {
+    stores: stores.map(({ memory_id, access, auto_retrieve, top_k, score_threshold }, i) => ({
+      memory_id,
+      access: access ?? "read",
+      auto_retrieve: auto_retrieve ?? known[i]!.kind === "vector",
+      top_k: top_k ?? 6,
+      score_threshold: score_threshold ?? 0,
+    })),
+    history: { mode: history?.mode ?? "none", max_messages: history?.max_messages ?? 50 },
+    context: {
+      strategy: context?.strategy ?? "compact",
+      reserve_output_tokens: context?.reserve_output_tokens ?? 4096,
+      tool_output_max_bytes: context?.tool_output_max_bytes ?? 40_000,
+    },
+  };
+}
+
+/** The policy as a run pins it. A store that is gone is searched all the same, so that the run notes that it is gone. */
+export const pinnedPolicy = (policy: MemoryPolicy, factsOf: FactsOf): MemoryPolicy<PinnedStore> => ({
+  ...policy,
+  stores: policy.stores.map((store) => ({ ...store, ...(factsOf(store.memory_id) ?? gone(store.memory_id)) })),
+});
+
+const gone = (memory_id: string) => ({ ...goneFacts, name: memory_id });
+const goneFacts = { kind: "vector", scope: "project", auto_retrieve: true } as const;
+
+/** The stores of a policy that are there. */
+export const presentStores = (policy: MemoryPolicy, factsOf: FactsOf): PinnedStore[] =>
+  policy.stores.flatMap((store) => {
+    const facts = factsOf(store.memory_id);
+    return facts ? [{ ...store, ...facts }] : [];
+  });

@@ -1,0 +1,71 @@
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { builtInEmbedding, type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
+import type { Embedding } from "./schema.ts";
+
+export interface ChosenEmbedding {
+  model: string;
+  dimensions: number;
+}
+
+/** What makes vectors, by the model's name. */
+export interface Embedders {
+  of(model: string, dimensions: number): Embedder;
+  /** How long the vectors of a model are. */
+  probe(model: string, signal?: AbortSignal): Promise<number>;
+}
+
+export type EmbeddingChooser = ReturnType<typeof createEmbeddingChooser>;
+
+const probe_ms = 20_000;
+
+/** Says what a store is embedded with. Another model than the built-in one is asked once: a name alone promises nothing. */
+export function createEmbeddingChooser({ embedders }: { embedders: Embedders }) {
+  async function dimensionsOf({ model, dimensions }: Embedding): Promise<number> {
+    const signal = AbortSignal.timeout(probe_ms);
+    if (dimensions === undefined) return await embedders.probe(model, signal);
+    await embedders.of(model, dimensions).embed(["Hello"], signal);
+    return dimensions;
+  }
+
+  return {
+    async choose(wanted: Embedding | null): Promise<ChosenEmbedding> {
+      if (!wanted || wanted.model === builtInEmbedding.model) return builtIn(wanted);
+      const dimensions = await dimensionsOf(wanted).catch((error) => {
+        throw refusalOf(error, wanted.model);
+      });
+      if (dimensions > limits.embedding_dimensions)
+        throw validationError([
+          fault("embedding.model", `Its vectors have ${dimensions} numbers, more than ${limits.embedding_dimensions}.`),
+        ]);
+      return { model: wanted.model, dimensions };
+    },
+  };
+}
+
+function builtIn(wanted: Embedding | null): ChosenEmbedding {
+  const { model, dimensions } = builtInEmbedding;
+  if (wanted?.dimensions !== undefined && wanted.dimensions !== dimensions)
+    throw validationError([fault("embedding.dimensions", `Expected ${dimensions}: ${model} makes no others.`)]);
+  return { model, dimensions };
+}
+
+function refusalOf(error: unknown, model: string): unknown {
+  if (error instanceof EmbeddingError && error.code === "dimensions_mismatch")
+    return validationError([fault("embedding.dimensions", error.message)]);
+  return embeddingRefusal(error, model, "embedding.model");
+}
+
+/** What a client is told when a text could not be embedded. */
+export function embeddingRefusal(error: unknown, model: string, param: string | null = null): unknown {
+  if (error instanceof AppError) return error;
+  if (error instanceof EmbeddingError && error.code === "model_not_available")
+    return new AppError("model_not_available", error.message, { param, cause: error });
+  if (error instanceof EmbeddingError || (error instanceof Error && error.name === "TimeoutError"))
+    return new AppError("embedding_failed", `${model} could not be asked: ${error.message}`, {
+      ...{ param, cause: error },
+      retryAfter: 5,
+    });
+  return error;
+}

@@ -1,0 +1,290 @@
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import type { Environment, Scope } from "../core/scope.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { chunkingFault, defaultChunking } from "../documents/chunking.ts";
+import { cleanText } from "../documents/decode.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { notFound } from "../http/not-found.ts";
+import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import type { EntryRow, VectorStoreRow } from "./row.ts";
+import type { CreateEntry } from "./schema.ts";
+import { type EntryMetadata, shownEntry } from "./shown.ts";
+import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
+
+/** A file as far as an entry must know it. */
+export interface EntryFile {
+  id: string;
+  mime_type: string;
+  /** Whether its text can be searched. */
+  searchable: boolean;
+  expires_at_ms: number | null;
+}
+
+/** What makes entries searchable. */
+export interface EntryIndexer {
+  /** There is something to do. */
+  wake(): void;
+  /** Settles when the entry is `ready` or `failed`, or after this time. */
+  settled(entryId: string, ms: number): Promise<void>;
+}
+
+export interface EntryStoreOptions {
+  db: Db;
+  audit: Audit;
+  stores: Pick<MemoryStores, "find" | "facts">;
+  /** Null for a file that is not there for whoever asks. */
+  fileFor: (viewer: Viewer, id: string) => EntryFile | null;
+  indexer: EntryIndexer;
+  /** Entries were deleted: what belongs to them is to go. */
+  onDelete: () => void;
+  now?: () => number;
+  /** How long whoever adds a text waits until it can be found. */
+  settle_ms?: number;
+}
+
+/** A new entry, where nobody but the server itself asks for it. */
+export interface NewText {
+  memory_id: string;
+  scope_id: string | null;
+  text: string;
+  metadata?: EntryMetadata;
+  /** Of the call that writes it: made again, it writes nothing. */
+  tool_call_id?: string;
+}
+
+export interface NewFile {
+  memory_id: string;
+  scope_id: string | null;
+  file_id: string;
+  metadata?: EntryMetadata;
+  chunking?: CreateEntry["chunking"];
+}
+
+export type EntryStore = ReturnType<typeof createEntryStore>;
+
+type Insertion = Pick<EntryRow, "file_id" | "text" | "chunking" | "metadata" | "tool_call_id" | "expires_at_ms">;
+
+export function createEntryStore(options: EntryStoreOptions) {
+  const { db, audit, stores, fileFor, indexer, onDelete, now = Date.now, settle_ms = 5000 } = options;
+  const { sqlite } = db;
+  const one = sqlite.query<Shown, [string, Environment, string, string, number]>(
+    `SELECT e.*, f.filename FROM memory_entries e ${withFile}
+     WHERE e.project_id = ? AND e.environment = ? AND e.memory_id = ? AND e.id = ?
+       AND e.deleted_at_ms IS NULL AND (e.expires_at_ms IS NULL OR e.expires_at_ms > ?)`,
+  );
+  const byCall = sqlite.query<EntryRow, [string, Environment, string]>(
+    "SELECT * FROM memory_entries WHERE project_id = ? AND environment = ? AND tool_call_id = ?",
+  );
+  const byFile = sqlite.query<EntryRow, [string, Environment, string, number]>(
+    `SELECT * FROM memory_entries WHERE project_id = ? AND environment = ? AND file_id = ?
+       AND deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY id`,
+  );
+  const insertion = sqlite.query(
+    `INSERT INTO memory_entries (project_id, environment, id, memory_id, scope_id, file_id, text, chunking, metadata,
+       status, tool_call_id, created_at_ms, updated_at_ms, expires_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'processing', ?, ?, ?, ?)`,
+  );
+  const deletion = sqlite.query(
+    `UPDATE memory_entries SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?
+       AND deleted_at_ms IS NULL`,
+  );
+  const counting = sqlite.query(
+    "UPDATE memory_stores SET items = items + ? WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+
+  function find({ project_id, environment }: Scope, memoryId: string, id: string): Shown {
+    const row = one.get(project_id, environment, memoryId, id, now());
+    if (!row) throw notFound();
+    return row;
+  }
+
+  /** Within a write. */
+  function insert(
+    { project_id, environment, id: memory_id }: VectorStoreRow,
+    scopeId: string,
+    entry: Insertion,
+  ): string {
+    const { file_id, text, chunking, metadata, tool_call_id, expires_at_ms } = entry;
+    const [id, at] = [newId("memory_entry", now()), now()];
+    insertion.run(
+      ...[project_id, environment, id, memory_id, scopeId, file_id, text, chunking, metadata, tool_call_id],
+      ...[at, at, expires_at_ms],
+    );
+    counting.run(1, project_id, environment, memory_id);
+    return id;
+  }
+
+  /** Within a write: nobody finds it from now on; what belongs to it goes some at a time. */
+  function mark({ project_id, environment, memory_id, id }: EntryRow): boolean {
+    const { changes } = deletion.run(now(), project_id, environment, id);
+    if (changes > 0) counting.run(-1, project_id, environment, memory_id);
+    return changes > 0;
+  }
+
+  const note = (author: Author, done: string, id: string, details: Record<string, unknown>): void =>
+    audit.note({
+      ...{ scope: author, actor: author.actor, action: `memory_entry.${done}` },
+      ...{ target: { type: "memory_entry", id }, details },
+    });
+
+  const vectors = (scope: Scope, id: string): VectorStoreRow => requireVectors(stores.find(scope, id));
+
+  async function create(author: Author & Viewer, memoryId: string, input: CreateEntry) {
+    check(vectors(author, memoryId), input);
+    const file = input.file_id === undefined ? null : requireDocument(fileFor(author, input.file_id));
+    const { id, isNew } = await db.write(() => {
+      const store = vectors(author, memoryId);
+      const scopeId = scopeIdOf(store, input.scope_id);
+      const entry = toInsert(store, input, file, now());
+      const known = file && replaceable(store, scopeId, entry);
+      if (known) return { id: known.id, isNew: false };
+      const id = insert(store, scopeId, entry);
+      note(author, "created", id, { memory_id: memoryId, file_id: entry.file_id, bytes: entry.text?.length ?? null });
+      return { id, isNew: true };
+    });
+    if (isNew) indexer.wake();
+    if (!file) await indexer.settled(id, settle_ms);
+    return { entry: shownEntry(find(author, memoryId, id)), isNew };
+  }
+
+  /**
+   * Within a write: the entry of this file that the store has already, if it is the same; a failed one goes, since
+   * whoever adds its file again wants another try. Throws for one that says something else.
+   */
+  function replaceable(store: VectorStoreRow, scopeId: string, entry: Insertion): EntryRow | null {
+    const { project_id, environment, id } = store;
+    const known = byFile
+      .all(project_id, environment, entry.file_id!, now())
+      .find(({ memory_id, scope_id }) => memory_id === id && scope_id === scopeId);
+    if (!known) return null;
+    if (known.status === "failed") {
+      mark(known);
+      return null;
+    }
+    if (known.metadata !== entry.metadata || known.chunking !== entry.chunking)
+      throw validationError([
+        fault(
+          "file_id",
+          `The file is in this store as ${known.id}, with other metadata or chunking: delete that first.`,
+        ),
+      ]);
+    return known;
+  }
+
+  return {
+    create,
+    get: (scope: Scope, memoryId: string, id: string) => {
+      vectors(scope, memoryId);
+      return shownEntry(find(scope, memoryId, id));
+    },
+    list(scope: Scope, memoryId: string, page: Page) {
+      const store = vectors(scope, memoryId);
+      const rows = listRows<Shown>(db, {
+        ...{ table, columns, scope, page },
+        within: ofStore(store),
+        where: [{ sql: "deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)", values: [now()] }],
+      });
+      return toList(rows, shownEntry);
+    },
+    async remove(author: Author, memoryId: string, id: string) {
+      await db.write(() => {
+        vectors(author, memoryId);
+        mark(find(author, memoryId, id));
+        note(author, "deleted", id, { memory_id: memoryId });
+      });
+      onDelete();
+      return { id, object: "memory_entry" as const, deleted: true };
+    },
+
+    /** A text that a run wrote. It answers before it can be found. */
+    async addText(scope: Scope, { memory_id, scope_id, text, metadata, tool_call_id }: NewText) {
+      const row = await db.write(() => {
+        const store = vectors(scope, memory_id);
+        const earlier = tool_call_id && byCall.get(scope.project_id, scope.environment, tool_call_id);
+        if (earlier) return earlier;
+        check(store, { text, scope_id: scope_id ?? undefined });
+        const entry = { ...toInsert(store, { text, metadata }, null, now()), tool_call_id: tool_call_id ?? null };
+        return find(scope, memory_id, insert(store, scopeIdOf(store, scope_id), entry));
+      });
+      indexer.wake();
+      return { id: row.id, status: row.status };
+    },
+
+    /** Within a write that makes sure of the file: it goes into a store too. Wake the indexer after it. */
+    addFile(scope: Scope, { memory_id, scope_id, file_id, metadata, chunking }: NewFile, expires_at_ms: number | null) {
+      const store = vectors(scope, memory_id);
+      const file = { id: file_id, mime_type: "", searchable: true, expires_at_ms };
+      const entry = toInsert(store, { file_id, metadata, chunking }, file, now());
+      const scopeId = scopeIdOf(store, scope_id);
+      return replaceable(store, scopeId, entry)?.id ?? insert(store, scopeId, entry);
+    },
+
+    /** Within the write that deletes a file: its entries go with it. Answers whether there were any. */
+    forgetFile({ project_id, environment }: Scope, fileId: string): boolean {
+      const rows = byFile.all(project_id, environment, fileId, 0);
+      rows.forEach(mark);
+      if (rows.length > 0) onDelete();
+      return rows.length > 0;
+    },
+
+    /** The stores that a file is in. */
+    memoryIdsOf: ({ project_id, environment }: Scope, fileId: string): string[] => [
+      ...new Set(byFile.all(project_id, environment, fileId, now()).map(({ memory_id }) => memory_id)),
+    ],
+
+    /** Within a write. */
+    mark,
+  };
+}
+
+type Shown = EntryRow & { filename: string | null };
+
+const withFile =
+  "LEFT JOIN files f ON f.project_id = e.project_id AND f.environment = e.environment AND f.id = e.file_id";
+const table = "memory_entries";
+const columns = `*, (SELECT f.filename FROM files f WHERE f.project_id = memory_entries.project_id
+  AND f.environment = memory_entries.environment AND f.id = memory_entries.file_id) AS filename`;
+
+const ofStore = ({ project_id, environment, id }: VectorStoreRow): Condition => ({
+  sql: "project_id = ? AND environment = ? AND memory_id = ?",
+  values: [project_id, environment, id],
+});
+
+function check(store: VectorStoreRow, input: CreateEntry): void {
+  const { text, file_id, chunking } = input;
+  const broken = chunkingFault({ ...defaultChunking, ...chunking });
+  const faults = [
+    ...((text === undefined) === (file_id === undefined) ? [fault("text", "Give either text or file_id.")] : []),
+    ...(text !== undefined && cleanText(text).trim() === "" ? [fault("text", "Expected more than spaces.")] : []),
+    ...(broken ? [fault(`chunking.${broken.param}`, broken.message)] : []),
+  ];
+  if (faults.length > 0) throw validationError(faults);
+  scopeIdOf(store, input.scope_id);
+}
+
+function requireDocument(file: EntryFile | null): EntryFile {
+  if (!file) throw validationError([fault("file_id", "There is no such file.")]);
+  if (!file.searchable)
+    throw new AppError("unsupported_file_type", `Text of ${file.mime_type} cannot be searched.`, { param: "file_id" });
+  return file;
+}
+
+/** Its own time or its store's; of a file no longer than the file itself. */
+function toInsert(store: VectorStoreRow, input: CreateEntry, file: EntryFile | null, now: number): Insertion {
+  const seconds = input.ttl_seconds ?? store.ttl_seconds;
+  const ends = [
+    ...(seconds === null ? [] : [now + seconds * 1000]),
+    ...(file?.expires_at_ms ? [file.expires_at_ms] : []),
+  ];
+  return {
+    file_id: file?.id ?? null,
+    text: input.text ?? null,
+    chunking: JSON.stringify({ ...defaultChunking, ...input.chunking }),
+    metadata: JSON.stringify(input.metadata ?? {}),
+    tool_call_id: null,
+    expires_at_ms: ends.length > 0 ? Math.min(...ends) : null,
+  };
+}

@@ -1,0 +1,246 @@
+import type { SQLQueryBindings } from "bun:sqlite";
+import { AppError } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
+import type { Environment, Scope } from "../core/scope.ts";
+import { timestamp, timestampOrNull } from "../core/time.ts";
+import type { Db } from "../db/open.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { notFound } from "../http/not-found.ts";
+import { type Condition, listRows, type Page } from "../http/page.ts";
+import type { StoreRow } from "./row.ts";
+import type { PutKey } from "./schema.ts";
+import { type MemoryStores, requireKeys, scopeIdOf } from "./store.ts";
+
+interface Row extends Scope {
+  memory_id: string;
+  scope_id: string;
+  key: string;
+  value: string;
+  version: number;
+  tool_call_id: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  expires_at_ms: number | null;
+}
+
+/** Where a key stands. */
+export interface KeyPlace {
+  memory_id: string;
+  /** Null where the store belongs to the whole project. */
+  scope_id: string | null;
+  key: string;
+}
+
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
+/** Values by their keys: what agents and clients note down for later. */
+export function createKeyStore({
+  db,
+  stores,
+  now = Date.now,
+}: {
+  db: Db;
+  stores: Pick<MemoryStores, "find">;
+  now?: () => number;
+}) {
+  const { sqlite } = db;
+  const one = sqlite.query<Row, [string, Environment, string, string, string]>(
+    "SELECT * FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ? AND key = ?",
+  );
+  const upsert = sqlite.query("INSERT OR REPLACE INTO memory_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const count = sqlite.query<{ n: number }, [string, Environment, string, string]>(
+    "SELECT count(*) AS n FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?",
+  );
+  const over = sqlite.query<Row, [string, Environment, string, string, number]>(
+    `SELECT * FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?
+       AND expires_at_ms <= ?`,
+  );
+  const counting = sqlite.query(
+    "UPDATE memory_stores SET items = items + 1 WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const expired = sqlite.query<Row, [number, number]>(
+    "SELECT * FROM memory_keys WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?",
+  );
+  const erase = createErasing(db);
+
+  function open(scope: Scope, { memory_id, scope_id }: Omit<KeyPlace, "key">): { store: StoreRow; scopeId: string } {
+    const store = requireKeys(stores.find(scope, memory_id));
+    return { store, scopeId: scopeIdOf(store, scope_id) };
+  }
+
+  const isOver = ({ expires_at_ms }: Row): boolean => expires_at_ms !== null && expires_at_ms <= now();
+
+  function read({ project_id, environment }: Scope, place: KeyPlace): Row | null {
+    const { scopeId } = open({ project_id, environment }, place);
+    const row = one.get(project_id, environment, place.memory_id, scopeId, place.key);
+    return row && !isOver(row) ? row : null;
+  }
+
+  /** Within a write. */
+  function requireSpace(store: StoreRow, scopeId: string): void {
+    const { project_id, environment, id } = store;
+    const isFull = () => count.get(project_id, environment, id, scopeId)!.n >= limits.keys_per_scope;
+    if (!isFull()) return;
+    over.all(project_id, environment, id, scopeId, now()).forEach(erase);
+    if (isFull())
+      throw new AppError("validation_failed", `There are ${limits.keys_per_scope} keys already, and may be no more.`);
+  }
+
+  return {
+    get(scope: Scope, place: KeyPlace) {
+      const row = read(scope, place);
+      if (!row) throw notFound();
+      return shownKey(row);
+    },
+
+    /** Null for a key that is not there (any more). */
+    find(scope: Scope, place: KeyPlace) {
+      const row = read(scope, place);
+      return row && shownKey(row);
+    },
+
+    /**
+     * `expected` is the version that must be there now, 0 for none; null writes over whatever is there. A run's call that
+     * is made again, and whose value nobody has written over, writes nothing.
+     */
+    async put(
+      scope: Scope,
+      place: KeyPlace,
+      { value, ttl_seconds }: PutKey,
+      expected: number | null,
+      toolCallId: string | null = null,
+    ) {
+      const { project_id, environment } = scope;
+      open(scope, place); // What is not there is not there, whatever the body says.
+      const text = checked(place.key, value);
+      return await db.write(() => {
+        const { store, scopeId } = open(scope, place);
+        const before = one.get(project_id, environment, store.id, scopeId, place.key);
+        const stands = before !== null && !isOver(before);
+        if (stands && toolCallId !== null && before.tool_call_id === toolCallId) return shownKey(before);
+        requireVersion(stands ? before.version : 0, expected);
+        if (!before) {
+          requireSpace(store, scopeId);
+          counting.run(project_id, environment, store.id);
+        }
+        // Behind what was deleted: who remembers one of its versions does not meet it again with another value.
+        const version = (before?.version ?? stores.find(scope, store.id).last_version) + 1;
+        const [at, seconds] = [now(), ttl_seconds ?? store.ttl_seconds];
+        upsert.run(
+          ...[project_id, environment, store.id, scopeId, place.key, text, version, toolCallId],
+          ...[stands ? before.created_at_ms : at, at, seconds === null ? null : at + seconds * 1000],
+        );
+        return shownKey(one.get(project_id, environment, store.id, scopeId, place.key)!);
+      });
+    },
+
+    remove: (scope: Scope, place: KeyPlace, expected: number | null) =>
+      db.write(() => {
+        const row = read(scope, place);
+        requireVersion(row?.version ?? 0, expected);
+        if (!row) throw notFound();
+        erase(row);
+        return { ...shownPlace(row), object: "memory_key" as const, deleted: true };
+      }),
+
+    list(scope: Scope, memoryId: string, page: Page) {
+      const { prefix, scope_id = null } = page.filters;
+      const { scopeId } = open(scope, { memory_id: memoryId, scope_id });
+      const values = [scope.project_id, scope.environment, memoryId, scopeId];
+      const { rows, has_more } = listRows<Row>(db, {
+        ...{ table: "(SELECT *, key AS id FROM memory_keys)", scope, page: { ...page, filters: {} } },
+        within: { sql: "project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?", values },
+        where: [notOver(now()), ...(prefix === undefined ? [] : [startingWith(prefix)])],
+      });
+      const data = rows.map(shownKey);
+      return {
+        ...{ object: "list" as const, data, has_more },
+        ...{ first_id: data[0]?.key ?? null, last_id: data.at(-1)?.key ?? null },
+      };
+    },
+
+    /** Within a write: deletes up to so many keys whose time is up. Answers how many those were. */
+    forgetExpired(limit: number): number {
+      const rows = expired.all(now(), limit);
+      rows.forEach(erase);
+      return rows.length;
+    },
+  };
+}
+
+/** Within a write: deletes a key. The store remembers how far its keys had counted. */
+function createErasing({ sqlite }: Db) {
+  const deletion = sqlite.query(
+    "DELETE FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ? AND key = ?",
+  );
+  const counting = sqlite.query(
+    `UPDATE memory_stores SET items = items - 1, last_version = max(last_version, ?)
+     WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  return ({ project_id, environment, memory_id, scope_id, key, version }: Row): void => {
+    deletion.run(project_id, environment, memory_id, scope_id, key);
+    counting.run(version, project_id, environment, memory_id);
+  };
+}
+
+const shownPlace = ({ key, memory_id, scope_id }: Row) => ({
+  ...{ key, memory_id, scope_id: scope_id === "" ? null : scope_id },
+});
+
+const shownKey = (row: Row) => ({
+  object: "memory_key" as const,
+  ...shownPlace(row),
+  value: JSON.parse(row.value) as unknown,
+  version: row.version,
+  expires_at: timestampOrNull(row.expires_at_ms),
+  created_at: timestamp(row.created_at_ms),
+  updated_at: timestamp(row.updated_at_ms),
+});
+
+function requireVersion(version: number, expected: number | null): void {
+  if (expected === null || expected === version) return;
+  const stands = version === 0 ? "There is no such key" : `The key has version ${version}`;
+  throw new AppError("precondition_failed", `${stands}, and not version ${expected}.`, { details: { version } });
+}
+
+/** The value as it is kept. */
+function checked(key: string, value: unknown): string {
+  const faults = keyFaults(key);
+  if (faults.length > 0) throw validationError(faults);
+  const text = JSON.stringify(value);
+  if (Buffer.byteLength(text) > limits.key_value_bytes)
+    throw new AppError("payload_too_large", `A value has at most ${limits.key_value_bytes} bytes as JSON.`, {
+      param: "value",
+    });
+  return text;
+}
+
+/** What can stand in an address, be read on a terminal and be found again. */
+function keyFaults(key: string) {
+  // Addresses know two names for "here" and "one up": neither could be asked for.
+  if (key === "" || key === "." || key === "..") return [fault("key", 'Expected something else than "", "." or "..".')];
+  if (key.length > limits.key_length) return [fault("key", `Expected at most ${limits.key_length} characters.`)];
+  if (/\p{Cc}/u.test(key) || !key.isWellFormed()) return [fault("key", "Control characters are not allowed.")];
+  return [];
+}
+
+/** The version that a header asks for; null where it asks for none. */
+export function readIfMatch(headers: Headers): number | null {
+  const text = headers.get("if-match");
+  if (text === null) return null;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw validationError([fault("If-Match", "Expected a version: a bare integer, 0 for a key that is not there yet.")]);
+}
+
+const notOver = (at: number): Condition => ({ sql: "expires_at_ms IS NULL OR expires_at_ms > ?", values: [at] });
+
+/** By the bytes, as the index sorts: no text has the byte FF in it. */
+function startingWith(prefix: string): Condition {
+  const values: SQLQueryBindings[] = [prefix, prefix];
+  return { sql: "key >= ? AND key < ? || CAST(x'ff' AS TEXT)", values };
+}
+
+export const keyFilters = {
+  scope_id: new RegExp(`^[\\s\\S]{1,${limits.scope_id_length}}$`),
+  prefix: new RegExp(`^[\\s\\S]{1,${limits.key_length}}$`),
+};

@@ -1,0 +1,97 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
+import { idPattern } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import { Chunking, idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
+
+const closed = { additionalProperties: false };
+
+export const entryStatuses = ["processing", "ready", "failed"] as const;
+export const searchModes = ["hybrid", "vector", "keyword"] as const;
+
+const tenYears_seconds = 315_360_000;
+const Ttl = Type.Integer({ minimum: 1, maximum: tenYears_seconds });
+
+/** What makes vectors of text. Of a model elsewhere the dimensions may be left out: it is then asked. */
+const Embedding = Type.Object(
+  {
+    model: Type.String({ minLength: 1, maxLength: 300 }),
+    dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
+  },
+  closed,
+);
+export type Embedding = Static<typeof Embedding>;
+
+export const CreateMemory = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    kind: oneOf(memoryKinds),
+    scope: Type.Optional(oneOf(memoryScopes)),
+    embedding: Type.Optional(orNull(Embedding)),
+    ttl_seconds: Type.Optional(orNull(Ttl)),
+    metadata: Type.Optional(Metadata),
+  },
+  closed,
+);
+export type CreateMemory = Static<typeof CreateMemory>;
+
+export const UpdateMemory = Type.Partial(
+  Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    embedding: Embedding,
+    ttl_seconds: orNull(Ttl),
+    metadata: Metadata,
+  }),
+  closed,
+);
+export type UpdateMemory = Static<typeof UpdateMemory>;
+
+/** Whose it is: a user or a session, in the client's own words. */
+const ScopeId = Type.String({ minLength: 1, maxLength: limits.scope_id_length });
+
+/** Of entries, numbers and truth values too: a filter compares them as such. */
+const EntryMetadata = Type.Record(
+  Type.String({ pattern: "^[\\s\\S]{1,64}$" }),
+  Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
+  { maxProperties: 16, additionalProperties: false },
+);
+
+/** One of text and file_id. */
+export const CreateEntry = Type.Partial(
+  Type.Object({
+    text: Type.String({ minLength: 1 }),
+    file_id: idOf("file"),
+    metadata: EntryMetadata,
+    scope_id: ScopeId,
+    chunking: Chunking,
+    ttl_seconds: Ttl,
+  }),
+  closed,
+);
+export type CreateEntry = Static<typeof CreateEntry>;
+
+export const SearchMemory = Type.Composite(
+  [
+    Type.Object({ query: Type.String({ minLength: 1 }) }),
+    Type.Partial(
+      Type.Object({
+        top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
+        mode: oneOf(searchModes),
+        filter: orNull(JsonObject),
+        score_threshold: orNull(Type.Number({ minimum: 0, maximum: 1 })),
+        scope_id: ScopeId,
+      }),
+    ),
+  ],
+  closed,
+);
+export type SearchMemory = Static<typeof SearchMemory>;
+
+export const PutKey = Type.Object({ value: Type.Unknown(), ttl_seconds: Type.Optional(Ttl) }, closed);
+export type PutKey = Static<typeof PutKey>;
+
+export const entryFilters = {
+  file_id: new RegExp(idPattern("file")),
+  scope_id: new RegExp(`^[\\s\\S]{1,${limits.scope_id_length}}$`),
+  status: entryStatuses,
+};

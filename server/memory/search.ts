@@ -1,0 +1,122 @@
+import type { SQLQueryBindings } from "bun:sqlite";
+import { limits } from "../core/limits.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { checkFilter, type Filter } from "../retrieval/search/filter.ts";
+import type { Match, Searcher } from "../retrieval/search/searcher.ts";
+import { type Embedders, embeddingRefusal } from "./embedding.ts";
+import type { VectorStoreRow } from "./row.ts";
+import type { SearchMemory } from "./schema.ts";
+import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
+
+export type MemorySearch = ReturnType<typeof createMemorySearch>;
+
+const defaultTopK = 10;
+
+/** Finds what a store knows of a question. */
+export function createMemorySearch({
+  db,
+  stores,
+  searcher,
+  embedders,
+  now = Date.now,
+}: {
+  db: Db;
+  stores: Pick<MemoryStores, "find">;
+  searcher: Pick<Searcher, "search">;
+  embedders: Pick<Embedders, "of">;
+  now?: () => number;
+}) {
+  const filenames = createFilenames(db);
+
+  async function vectorOf({ model, dimensions }: VectorStoreRow, query: string, signal?: AbortSignal) {
+    try {
+      const [vector] = await embedders.of(model, dimensions).embed([query], signal);
+      return vector!;
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw embeddingRefusal(error, model);
+    }
+  }
+
+  async function matches(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal): Promise<Match[]> {
+    const { query, top_k = defaultTopK, mode = "hybrid", score_threshold = null } = body;
+    const scope_id = scopeIdOf(requireVectors(stores.find(scope, memoryId)), body.scope_id);
+    const filter = checked(body);
+    for (;;) {
+      const store = requireVectors(stores.find(scope, memoryId));
+      const vector = mode === "keyword" ? null : await vectorOf(store, query, signal);
+      const { number, generation, dimensions } = store;
+      const isOld = () => requireVectors(stores.find(scope, memoryId)).generation !== generation;
+      // Its embedding was changed meanwhile: the vector of the query is one of the model before.
+      if (isOld()) continue;
+      try {
+        return await searcher.search(
+          {
+            ...{ store: { number, generation, dimensions }, scope_id, query, vector, mode, top_k },
+            ...{ filter, score_threshold, now: now() },
+          },
+          signal,
+        );
+      } catch (error) {
+        if (signal?.aborted || !isOld()) throw error;
+      }
+    }
+  }
+
+  return async function search(scope: Scope, memoryId: string, body: SearchMemory, signal?: AbortSignal) {
+    const found = await matches(scope, memoryId, body, signal);
+    const names = filenames(scope, found);
+    const data = found.map((match) => shownMatch(match, names));
+    return {
+      ...{ object: "list" as const, data, has_more: false },
+      ...{ first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null },
+    };
+  };
+}
+
+function checked({ query, filter }: SearchMemory): Filter | null {
+  const isTooLong = Buffer.byteLength(query) > limits.search_query_bytes;
+  const read = filter == null ? null : checkFilter(filter);
+  const faults = [
+    ...(query.trim() === "" ? [fault("query", "Expected more than spaces.")] : []),
+    ...(isTooLong ? [fault("query", `Expected at most ${limits.search_query_bytes} bytes.`)] : []),
+    ...(Array.isArray(read)
+      ? read.map(({ param, message }) => ({ param, code: "invalid_value", message: `${param} ${message}` }))
+      : []),
+  ];
+  if (faults.length > 0) throw validationError(faults);
+  return read as Filter | null;
+}
+
+/** The names of the files that matches are from. */
+function createFilenames({ sqlite }: Db) {
+  const select = sqlite.query<{ id: string; filename: string }, SQLQueryBindings[]>(
+    `SELECT id, filename FROM files
+     WHERE project_id = ? AND environment = ? AND id IN (SELECT value FROM json_each(?))`,
+  );
+  return ({ project_id, environment }: Scope, matches: readonly Match[]): Map<string, string> => {
+    const ids = matches.flatMap(({ file_id }) => (file_id === null ? [] : [file_id]));
+    if (ids.length === 0) return new Map();
+    const rows = select.all(project_id, environment, JSON.stringify([...new Set(ids)]));
+    return new Map(rows.map(({ id, filename }) => [id, filename]));
+  };
+}
+
+/** A passage as clients see it, under the id of its entry: an entry may have several. */
+const shownMatch = (match: Match, filenames: ReadonlyMap<string, string>) => ({
+  id: match.entry_id,
+  object: "memory_match" as const,
+  text: match.text,
+  score: match.score,
+  score_parts: match.score_parts,
+  file_id: match.file_id,
+  filename: match.file_id === null ? null : (filenames.get(match.file_id) ?? null),
+  chunk_index: match.chunk_index,
+  page: match.page,
+  heading: match.heading,
+  metadata: match.metadata,
+});
+
+export type ShownMatch = ReturnType<typeof shownMatch>;

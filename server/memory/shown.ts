@@ -1,0 +1,58 @@
+import { timestamp, timestampOrNull } from "../core/time.ts";
+import type { EntryRow, StoreRow } from "./row.ts";
+
+/** How many chunks of a store have a vector of the new embedding, of how many. */
+export interface IndexProgress {
+  processed: number;
+  total: number;
+  /** Why it does not go on. */
+  error: { code: string; message: string } | null;
+}
+
+/** A store as clients see it. */
+export const shownStore = (row: StoreRow, progressOf: (row: StoreRow) => IndexProgress | null) => ({
+  id: row.id,
+  object: "memory" as const,
+  name: row.name,
+  kind: row.kind,
+  scope: row.scope,
+  embedding: row.model === null ? null : { model: row.model, dimensions: row.dimensions! },
+  ttl_seconds: row.ttl_seconds,
+  entries: row.kind === "vector" ? row.items : null,
+  keys: row.kind === "kv" ? row.items : null,
+  indexing: row.next_model === null ? null : indexing(row, progressOf(row) ?? { processed: 0, total: 0, error: null }),
+  metadata: JSON.parse(row.metadata) as Record<string, string>,
+  created_at: timestamp(row.created_at_ms),
+  updated_at: timestamp(row.updated_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});
+
+const indexing = ({ next_model, next_dimensions }: StoreRow, { processed, total, error }: IndexProgress) => ({
+  ...{ processed, total, model: next_model!, dimensions: next_dimensions!, error },
+});
+
+/** What an entry says of itself, besides its words. */
+export type EntryMetadata = Record<string, string | number | boolean>;
+
+/** An entry as clients see it. */
+export const shownEntry = (row: EntryRow & { filename: string | null }) => ({
+  id: row.id,
+  object: "memory_entry" as const,
+  memory_id: row.memory_id,
+  status: row.status,
+  error: row.error === null ? null : (JSON.parse(row.error) as { code: string; message: string }),
+  text: row.text,
+  file_id: row.file_id,
+  filename: row.filename,
+  scope_id: row.scope_id === "" ? null : row.scope_id,
+  chunks: row.total ?? 0,
+  processed: row.processed,
+  total: row.total,
+  expires_at: timestampOrNull(row.expires_at_ms),
+  metadata: JSON.parse(row.metadata) as EntryMetadata,
+  created_at: timestamp(row.created_at_ms),
+  updated_at: timestamp(row.updated_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});

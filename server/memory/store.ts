@@ -1,0 +1,177 @@
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import type { Environment, Scope } from "../core/scope.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { nameFaults } from "../http/name-fault.ts";
+import { notFound } from "../http/not-found.ts";
+import { listRows, type Page, toList } from "../http/page.ts";
+import { createStoreTables } from "../retrieval/search/tables.ts";
+import type { ChosenEmbedding, EmbeddingChooser } from "./embedding.ts";
+import { type StoreRow, selectStore, type VectorStoreRow } from "./row.ts";
+import type { CreateMemory, UpdateMemory } from "./schema.ts";
+import { type IndexProgress, shownStore } from "./shown.ts";
+
+export interface MemoryStoreOptions {
+  db: Db;
+  audit: Audit;
+  embeddings: EmbeddingChooser;
+  /** How far a store is with its new embedding. */
+  progressOf: (store: StoreRow) => IndexProgress | null;
+  /** A store is to be indexed anew, or no longer. */
+  onEmbedding: () => void;
+  /** A store was deleted: what it holds is to go. */
+  onDelete: () => void;
+  now?: () => number;
+}
+
+export type MemoryStores = ReturnType<typeof createMemoryStores>;
+
+export function createMemoryStores(options: MemoryStoreOptions) {
+  const { db, audit, embeddings, progressOf, onEmbedding, onDelete, now = Date.now } = options;
+  const { sqlite } = db;
+  const one = sqlite.query<StoreRow, [string, Environment, string]>(selectStore);
+  const count = sqlite.query<{ n: number }, [string, Environment]>(
+    "SELECT count(*) AS n FROM memory_stores WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL",
+  );
+  const nextNumber = sqlite.query<{ number: number }, []>(
+    "UPDATE memory_store_numbers SET number = number + 1 RETURNING number",
+  );
+  const insertion = sqlite.query(
+    `INSERT INTO memory_stores (project_id, environment, id, number, name, kind, scope, model, dimensions, generation,
+       last_generation, ttl_seconds, metadata, created_at_ms, updated_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const changing = sqlite.query(
+    `UPDATE memory_stores SET name = ?, ttl_seconds = ?, metadata = ?, next_model = ?, next_dimensions = ?,
+       last_generation = last_generation + ?, updated_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  const deletion = sqlite.query(
+    "UPDATE memory_stores SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+
+  const facts = ({ project_id, environment }: Scope, id: string): StoreRow | null =>
+    one.get(project_id, environment, id);
+
+  function find(scope: Scope, id: string): StoreRow {
+    const row = facts(scope, id);
+    if (!row) throw notFound();
+    return row;
+  }
+
+  const shown = (row: StoreRow) => shownStore(row, progressOf);
+
+  const note = (author: Author, done: string, { id, name, kind }: Pick<StoreRow, "id" | "name" | "kind">, more = {}) =>
+    audit.note({
+      ...{ scope: author, actor: author.actor, action: `memory.${done}` },
+      ...{ target: { type: "memory", id }, details: { name, kind, ...more } },
+    });
+
+  async function create(author: Author, input: CreateMemory) {
+    const { name, kind, scope = "project", ttl_seconds = null, metadata = {} } = input;
+    refuse([...nameFaults(name), ...(kind === "kv" && input.embedding ? [keysHaveNone()] : [])]);
+    const chosen = kind === "kv" ? null : await embeddings.choose(input.embedding ?? null);
+    const [id, at] = [newId("memory", now()), now()];
+    await db.write(() => {
+      const { project_id, environment } = author;
+      if (count.get(project_id, environment)!.n >= limits.memory_stores)
+        throw new AppError("validation_failed", `There are ${limits.memory_stores} memory stores, and may be no more.`);
+      const { number } = nextNumber.get()!;
+      insertion.run(
+        ...[project_id, environment, id, number, name, kind, scope, chosen?.model ?? null, chosen?.dimensions ?? null],
+        ...[chosen && firstGeneration, chosen && firstGeneration, ttl_seconds, JSON.stringify(metadata), at, at],
+      );
+      if (chosen) createStoreTables(sqlite, { number, generation: firstGeneration, dimensions: chosen.dimensions });
+      note(author, "created", { id, name, kind }, { scope, ...chosen });
+    });
+    return shown(find(author, id));
+  }
+
+  async function update(author: Author, id: string, input: UpdateMemory) {
+    const known = find(author, id); // What is not there is not there, whatever the body says.
+    refuse([...nameFaults(input.name), ...(known.kind === "kv" && input.embedding ? [keysHaveNone()] : [])]);
+    const chosen = input.embedding ? await embeddings.choose(input.embedding) : null;
+    const row = await db.write(() => {
+      const before = find(author, id);
+      const { name, ttl_seconds, metadata } = input;
+      changing.run(
+        name ?? before.name,
+        ttl_seconds === undefined ? before.ttl_seconds : ttl_seconds,
+        metadata ? JSON.stringify(metadata) : before.metadata,
+        ...nextOf(before, chosen),
+        chosen ? 1 : 0, // What replaces another change shares no vectors with it.
+        ...[now(), before.project_id, before.environment, id],
+      );
+      note(author, "updated", before, { changes: Object.keys(input), ...chosen });
+      return find(author, id);
+    });
+    if (chosen) onEmbedding();
+    return shown(row);
+  }
+
+  return {
+    create,
+    update,
+    /** Throws for what is not there. */
+    find,
+    /** Null for what is not there. */
+    facts,
+    get: (scope: Scope, id: string) => shown(find(scope, id)),
+    list(scope: Scope, page: Page) {
+      const where = [{ sql: "deleted_at_ms IS NULL", values: [] }];
+      return toList(listRows<StoreRow>(db, { table: "memory_stores", scope, page, where }), shown);
+    },
+    /** It is gone at once; what it holds goes some at a time. */
+    async remove(author: Author, id: string) {
+      await db.write(() => {
+        const row = find(author, id);
+        deletion.run(now(), row.project_id, row.environment, id);
+        note(author, "deleted", row);
+      });
+      onDelete();
+      return { id, object: "memory" as const, deleted: true };
+    },
+  };
+}
+
+const firstGeneration = 1;
+
+const keysHaveNone = () => fault("embedding", "A store of keys has no embedding.");
+
+function refuse(faults: ReturnType<typeof fault>[]): void {
+  if (faults.length > 0) throw validationError(faults);
+}
+
+/** What a store is to be indexed with from now on; what it is searched with already is nothing to do. */
+function nextOf(row: StoreRow, chosen: ChosenEmbedding | null): (string | number | null)[] {
+  if (!chosen) return [row.next_model, row.next_dimensions];
+  const stands = chosen.model === row.model && chosen.dimensions === row.dimensions;
+  return stands ? [null, null] : [chosen.model, chosen.dimensions];
+}
+
+/** Throws for a store that holds keys. */
+export function requireVectors(store: StoreRow): VectorStoreRow {
+  if (store.kind !== "vector")
+    throw new AppError("validation_failed", 'This store holds keys (kind "kv"). It has no entries and no search.');
+  return store as VectorStoreRow;
+}
+
+/** Throws for a store that holds entries. */
+export function requireKeys(store: StoreRow): StoreRow {
+  if (store.kind !== "kv")
+    throw new AppError("validation_failed", 'This store holds entries (kind "vector"). It has no keys.');
+  return store;
+}
+
+/** Whose part of a store is meant; throws where that is not said, or says nothing. */
+export function scopeIdOf({ scope }: StoreRow, scopeId: string | null | undefined): string {
+  if (scope === "project") {
+    if (scopeId != null) throw validationError([fault("scope_id", "This store belongs to the whole project.")]);
+    return "";
+  }
+  if (scopeId == null || scopeId === "")
+    throw validationError([fault("scope_id", `Expected the ${scope} whose memory is meant.`, "required")]);
+  return scopeId;
+}

@@ -1,0 +1,158 @@
+import type { Environment } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import { dropStoreTables, removeChunks } from "../retrieval/search/tables.ts";
+import type { EntryRow, StoreRow } from "./row.ts";
+
+// What one write deletes at most, so that those who wait for the next one wait for milliseconds.
+const chunksPerWrite = 100;
+const rowsPerWrite = 200;
+
+type Store = Pick<StoreRow, "project_id" | "environment" | "id" | "number" | "kind">;
+
+export type MemorySweeper = ReturnType<typeof createMemorySweeper>;
+
+/**
+ * Deletes what belongs to entries and stores that nobody finds any more. What is to go stands in the database, so that
+ * the next start goes on with it.
+ */
+export function createMemorySweeper({
+  db,
+  forgetStore = () => {},
+  onError = () => {},
+  now = Date.now,
+  pause_ms = 5,
+}: {
+  db: Db;
+  /** A store's tables are gone: whoever keeps a copy of them drops it. */
+  forgetStore?: (number: number) => void;
+  /** Told when something could not be deleted; it is tried again. */
+  onError?: (error: unknown) => void;
+  now?: () => number;
+  pause_ms?: number;
+}) {
+  const { sqlite } = db;
+  const expire = sqlite.query<Pick<EntryRow, "project_id" | "environment" | "memory_id">, [number, number, number]>(
+    `UPDATE memory_entries SET deleted_at_ms = ? WHERE rowid IN (SELECT rowid FROM memory_entries
+       WHERE expires_at_ms <= ? AND deleted_at_ms IS NULL LIMIT ?) RETURNING project_id, environment, memory_id`,
+  );
+  const counting = sqlite.query(
+    "UPDATE memory_stores SET items = items - 1 WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  // Those of a deleted store go with it: their tables are dropped together.
+  const deletedEntry = sqlite.query<EntryRow, []>(
+    `SELECT e.* FROM memory_entries e
+     JOIN memory_stores s ON s.project_id = e.project_id AND s.environment = e.environment AND s.id = e.memory_id
+     WHERE e.deleted_at_ms IS NOT NULL AND s.deleted_at_ms IS NULL LIMIT 1`,
+  );
+  const deletedStore = sqlite.query<Store, []>("SELECT * FROM memory_stores WHERE deleted_at_ms IS NOT NULL LIMIT 1");
+  const storeById = sqlite.query<Store, [string, Environment, string]>(
+    "SELECT * FROM memory_stores WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const hide = sqlite.query(
+    "UPDATE memory_stores SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?",
+  );
+  const storeOfProject = sqlite.query<Store, [string]>("SELECT * FROM memory_stores WHERE project_id = ? LIMIT 1");
+  const chunksOfEntry = sqlite.query<{ number: number }, [string, Environment, string]>(
+    `SELECT number FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ? LIMIT ${chunksPerWrite}`,
+  );
+  const chunksOfStore = sqlite.query<{ number: number }, [number]>(
+    `SELECT number FROM memory_chunks WHERE store = ? LIMIT ${chunksPerWrite}`,
+  );
+  const deleteChunks = sqlite.query("DELETE FROM memory_chunks WHERE number IN (SELECT value FROM json_each(?))");
+  const deleteEntry = sqlite.query("DELETE FROM memory_entries WHERE project_id = ? AND environment = ? AND id = ?");
+  const [deleteEntries, deleteKeys] = ["memory_entries", "memory_keys"].map((table) =>
+    sqlite.query<unknown, [string, Environment, string]>(
+      `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table}
+         WHERE project_id = ? AND environment = ? AND memory_id = ? LIMIT ${rowsPerWrite})`,
+    ),
+  );
+  const deleteStore = sqlite.query("DELETE FROM memory_stores WHERE project_id = ? AND environment = ? AND id = ?");
+
+  let collecting: Promise<void> | null = null;
+  let stopped = false;
+
+  /** Within a write: with their words and their vectors. Answers how many chunks those were. */
+  function removeRows(store: Store, chunks: readonly { number: number }[]): number {
+    const numbers = chunks.map(({ number }) => number);
+    if (store.kind === "vector") removeChunks(sqlite, store, numbers);
+    return deleteChunks.run(JSON.stringify(numbers)).changes;
+  }
+
+  /** Within a write: answers how many rows went. */
+  function eraseEntry({ project_id, environment, id, memory_id }: EntryRow): number {
+    const store = storeById.get(project_id, environment, memory_id)!;
+    const chunks = removeRows(store, chunksOfEntry.all(project_id, environment, id));
+    if (chunks < chunksPerWrite) deleteEntry.run(project_id, environment, id);
+    return chunks + 1;
+  }
+
+  /** Within a write: some of what a store holds, and with the last of it the store itself. Answers how many rows went. */
+  function eraseStore(store: Store): number {
+    const { project_id, environment, id, number, kind } = store;
+    const chunks = removeRows(store, chunksOfStore.all(number));
+    if (chunks > 0) return chunks;
+    for (const rows of [deleteEntries!, deleteKeys!]) {
+      const { changes } = rows.run(project_id, environment, id);
+      if (changes > 0) return changes;
+    }
+    if (kind === "vector") dropStoreTables(sqlite, store);
+    deleteStore.run(project_id, environment, id);
+    forgetStore(number);
+    return 1;
+  }
+
+  /** Within a write: a little of what nobody finds any more. Answers how many rows those were. */
+  function forgetDeleted(): number {
+    const entry = deletedEntry.get();
+    if (entry) return eraseEntry(entry);
+    const store = deletedStore.get();
+    return store ? eraseStore(store) : 0;
+  }
+
+  /** Within a write: marks up to so many entries whose time is up. Answers how many those were. */
+  function forgetExpired(limit: number): number {
+    const rows = expire.all(now(), now(), Math.min(limit, rowsPerWrite));
+    for (const { project_id, environment, memory_id } of rows) counting.run(project_id, environment, memory_id);
+    return rows.length;
+  }
+
+  /** Deletes what nobody finds any more, write by write. */
+  function collect(): Promise<void> {
+    collecting ??= collectAll().finally(() => {
+      collecting = null;
+    });
+    return collecting;
+  }
+
+  async function collectAll(): Promise<void> {
+    const isThere = () => deletedEntry.get() !== null || deletedStore.get() !== null;
+    while (!stopped && isThere() && (await db.write(forgetDeleted)) > 0) await Bun.sleep(pause_ms);
+  }
+
+  /** A full disk may refuse even this at first; asked again, it may have found room. */
+  function collectSoon(again_ms = 1000): void {
+    collect().catch((error) => {
+      onError(error);
+      if (!stopped) setTimeout(collectSoon, again_ms, Math.min(2 * again_ms, 60_000)).unref();
+    });
+  }
+
+  return {
+    collect,
+    collectSoon,
+    forgetDeleted,
+    forgetExpired,
+    /** Within a write: some of the stores of a project that is deleted. Answers how many rows went; 0: there are none. */
+    eraseOfProject(projectId: string): number {
+      const store = storeOfProject.get(projectId);
+      if (!store) return 0;
+      hide.run(now(), store.project_id, store.environment, store.id); // What is half gone may not be searched.
+      return eraseStore(store);
+    },
+    /** Ends after the write in flight; what is left is for the next start. */
+    async stop(): Promise<void> {
+      stopped = true;
+      await collecting?.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { EmbeddingError } from "../models/embedding-error.ts";
+import { builtInEmbedding, type Embedders } from "../retrieval/embed/embedder.ts";
+
+/**
+ * Vectors without a model: each word is a direction of its own, so texts are near that share words. Every name is a
+ * model, of 512 numbers where nobody says otherwise, but `none/…`, which cannot be reached.
+ */
+export function wordEmbedders(): Embedders {
+  const of: Embedders["of"] = (model, dimensions) => ({
+    async embed(texts) {
+      if (model.startsWith("none/")) throw new EmbeddingError("model_not_available", `There is no ${model}.`);
+      return texts.map((text) => vectorOf(text, dimensions));
+    },
+  });
+  return {
+    of,
+    async probe(model) {
+      await of(model, 1).embed([]);
+      return builtInEmbedding.dimensions;
+    },
+    stop() {},
+  };
+}
+
+function vectorOf(text: string, dimensions: number): Float32Array {
+  const vector = new Float32Array(dimensions);
+  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [text];
+  for (const word of words) vector[Number(Bun.hash(word) % BigInt(dimensions))]! += 1;
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
