@@ -7,6 +7,7 @@ const office = {
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 } as const;
 const pdf = "application/pdf";
+const container = "application/x-ole-storage";
 
 // By the name, since they all look alike.
 const texts: Record<string, string> = {
@@ -37,6 +38,7 @@ const beginnings: [bytes: string, type: string][] = [
   ["GIF87a", "image/gif"],
   ["GIF89a", "image/gif"],
   ["PK\x03\x04", "application/zip"],
+  ["\xd0\xcf\x11\xe0", container],
   ["\x1f\x8b", "application/gzip"],
 ];
 
@@ -51,16 +53,24 @@ export const isDocument = (type: string): boolean => documents.has(type);
 /** The media type of a file. What it is says its content; among those that look alike, and only there, its name. */
 export function typeOfFile(name: string, head: Uint8Array): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
-  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, headBytes)).toString("latin1");
+  const start = head.subarray(0, headBytes);
+  const text = Buffer.from(start.buffer, start.byteOffset, start.length).toString("latin1");
   const [, type] = beginnings.find(([bytes]) => text.startsWith(bytes)) ?? [];
-  if (type === "application/zip") return Object.hasOwn(office, extension) ? office[extension as "docx"] : type;
+  // Office wraps what it encrypts in the container of its formats before 2007: whoever reads it says so.
+  const isOffice = type === "application/zip" || type === container;
+  if (isOffice && Object.hasOwn(office, extension)) return office[extension as "docx"];
   if (type) return type;
   if (/^RIFF.{4}WEBP/s.test(text)) return "image/webp";
-  if (!isText(head.subarray(0, headBytes))) return "application/octet-stream";
-  return Object.hasOwn(texts, extension) ? texts[extension]! : "text/plain";
+  // Readers of PDF allow something before it.
+  if (extension === "pdf" && text.slice(0, 1024).includes("%PDF-")) return pdf;
+  const known = Object.hasOwn(texts, extension) ? texts[extension]! : null;
+  if (isUtf8(start)) return known ?? "text/plain";
+  // Who reads documents finds out how they are written; all others take text for UTF-8.
+  if (known !== null && isDocument(known) && isOtherText(start)) return known;
+  return "application/octet-stream";
 }
 
-function isText(head: Uint8Array): boolean {
+function isUtf8(head: Uint8Array): boolean {
   if (head.includes(0)) return false;
   try {
     // As a stream: the last character may have been cut.
@@ -69,4 +79,11 @@ function isText(head: Uint8Array): boolean {
   } catch {
     return false;
   }
+}
+
+/** UTF-16 with its mark, or one byte for each character: no control characters but those of lines. */
+function isOtherText(head: Uint8Array): boolean {
+  const [first, second] = head;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
+  return head.every((byte) => byte > 31 || (byte > 8 && byte < 14) || byte === 27);
 }

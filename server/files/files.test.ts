@@ -1,11 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { createAudit } from "../db/audit.ts";
-import { createFileBlobs } from "../db/file-blobs.ts";
 import { sha256 } from "../lib/hash.ts";
 import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createFileStore } from "./store.ts";
 
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());
@@ -82,6 +79,7 @@ test("an upload in parts is a file that comes back as it was", async () => {
     id: expect.stringMatching(/^file_[0-9a-z]{26}$/),
     ...{ object: "file", filename: "a.bin", mime_type: "application/octet-stream", bytes: megabyte },
     ...{ sha256: sha256(content), purpose: "attachment", status: "ready", error: null, chunks: 0, memory_ids: [] },
+    ...{ pages: null, processed: 0, total: null },
     ...{ run_id: null, tool_call_id: null, metadata: { order: "7" } },
     expires_at: new Date(Date.parse(body.created_at) + 60_000).toISOString(),
     ...{ created_at: expect.any(String), ...client.scope, request_id: body.request_id },
@@ -135,7 +133,15 @@ test.each<[string, FormData, string, string | null]>([
   ],
   ["no time at all", formOf([["expires_in_seconds", "0"], purpose, file]), "invalid_value", "expires_in_seconds"],
   ["a memory store", formOf([["memory_id", "mem_x"], purpose, file]), "invalid_value", "memory_id"],
-  ["a way to chunk", formOf([["chunking", "{}"], purpose, file]), "invalid_value", "chunking"],
+  ["somebody's part of no store", formOf([["scope_id", "ann"], purpose, file]), "invalid_value", "scope_id"],
+  ["no way to chunk", formOf([["chunking", "{"], purpose, file]), "invalid_value", "chunking"],
+  [
+    "chunks that overlap too much",
+    formOf([["chunking", '{"chunk_overlap_tokens":400}'], purpose, file]),
+    "invalid_value",
+    "chunking.chunk_overlap_tokens",
+  ],
+  ["a store that is not there", formOf([["memory_id", newId("memory")], purpose, file]), "invalid_value", "memory_id"],
 ])("a form with %s is refused, and nothing of it stays", async (_, form, code, param) => {
   const client = await newClient();
   const { status, body } = await post(client, form);
@@ -365,7 +371,7 @@ test("whoever has the content already is not sent it again", async () => {
 
 test("lists filter by purpose and status", async () => {
   const client = await newClient();
-  await client.post("/v1/files", attachment("a.txt", "a"));
+  await client.post("/v1/files", { ...attachment("a.txt", "a"), purpose: "code_interpreter" });
   await client.post("/v1/files", { ...attachment("b.txt", "b"), purpose: "retrieval" });
   const names = async (query: string) =>
     (await client.get(`/v1/files?${query}`)).body.data.map(({ filename }: { filename: string }) => filename);
@@ -429,17 +435,12 @@ test("a key that may run may upload and read, one that may read may only read, a
   }
 });
 
-function storeOf({ db }: TestApp) {
-  const blobs = createFileBlobs({ db });
-  return createFileStore({ db, blobs, audit: createAudit({ db }) });
-}
-
 async function withOutput() {
   const client = await newClient();
   const agent = (await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" })).body.id;
   const run = (await client.post("/v1/runs?wait=10", { agent_id: agent, input: "x" })).body.id;
   const output = { id: newId("file"), filename: "out/plot.png", content: Buffer.from("\x89PNG\r\n\x1a\n…", "latin1") };
-  const files = storeOf(server);
+  const { files } = server;
   const facts = await server.db.write(() =>
     files.insertOutput(client.scope, { ...output, run_id: run, tool_call_id: newId("tool_call") }),
   );

@@ -19,7 +19,7 @@ export interface Received {
 /** What a body in parts may have beside its file: more is none that a client sends. */
 const overheadBytes = 1024 * 1024;
 const fieldBytes = 64 * 1024;
-const fields = new Set(["purpose", "metadata", "expires_in_seconds", "memory_id", "chunking"]);
+const fields = new Set(["purpose", "metadata", "expires_in_seconds", "memory_id", "scope_id", "chunking"]);
 
 export type Receiver = ReturnType<typeof createReceiver>;
 
@@ -32,9 +32,7 @@ export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, 
     if (/^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? ""))
       return await readParts(request, principal);
     const bytes = await readBody(request);
-    const body = parseJsonBody(bytes, request.headers);
-    if (typeof body === "object" && body !== null) Object.keys(body).forEach(refuseMemory);
-    return { body, bytes };
+    return { body: parseJsonBody(bytes, request.headers), bytes };
   };
 
   async function readParts(request: Request, scope: Scope): Promise<ReadBody> {
@@ -123,15 +121,9 @@ function createForm(upload: Upload, requireRoom: () => void) {
 async function* noBody(): AsyncGenerator<Uint8Array, void> {}
 
 function refusePart(name: string, twice: boolean): void {
-  refuseMemory(name);
   if (name !== "file" && !fields.has(name))
     throw validationError([fault(name.slice(0, 64), "There is no such parameter.", "unknown_parameter")]);
   if (twice) throw refusal(name, "This parameter is given twice.");
-}
-
-function refuseMemory(name: string): void {
-  if (name === "memory_id" || name === "chunking")
-    throw refusal(name, "There are no memory stores yet: a file cannot be put into one.");
 }
 
 function requireName(filename: string | null): string {
@@ -146,7 +138,7 @@ function valuesOf(texts: ReadonlyMap<string, string>): Record<string, unknown> {
 /** What a field says; where it is nothing of the kind, the schema refuses the text. */
 function fieldValue(name: string, text: string): unknown {
   if (name === "expires_in_seconds") return /^\d{1,15}$/.test(text) ? Number(text) : text;
-  if (name !== "metadata") return text;
+  if (name !== "metadata" && name !== "chunking") return text;
   try {
     return parseJson(Buffer.from(text));
   } catch (error) {

@@ -4,7 +4,7 @@ import { pageParameters, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
 import { download } from "./content.ts";
 import type { Receiver } from "./receive.ts";
-import { CreateFile, fileFilters } from "./schema.ts";
+import { CreateFile, fileFilters, NoBody } from "./schema.ts";
 import type { FileStore } from "./store.ts";
 
 const params = pathOf("file");
@@ -32,4 +32,17 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
         download({ request, headers: set.headers, ...files.content(principal, params.id) }),
       { permission: "read_or_run", params },
     )
+    .get(
+      "/:id/chunks",
+      ({ principal, params, request }) => {
+        const { starting_after, limit } = readPage(request.url);
+        return files.chunks(principal, params.id, starting_after, limit);
+      },
+      { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params },
+    )
+    .post("/:id/retry", ({ principal, params }) => files.retry(principal, params.id), {
+      permission: "run",
+      params,
+      body: NoBody,
+    })
     .delete("/:id", ({ principal, params }) => files.remove(principal, params.id), { permission: "admin", params });

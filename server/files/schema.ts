@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Metadata, oneOf } from "../http/schemas.ts";
+import { limits } from "../core/limits.ts";
+import { Chunking, idOf, Metadata, oneOf } from "../http/schemas.ts";
 
 /** What a client says that a file is for. */
 export const uploadPurposes = ["retrieval", "code_interpreter", "attachment"] as const;
@@ -19,11 +20,16 @@ export const CreateFile = Type.Object(
     purpose: oneOf(uploadPurposes),
     content_base64: Type.Optional(Type.String()),
     text: Type.Optional(Type.String()),
+    memory_id: Type.Optional(idOf("memory")),
+    scope_id: Type.Optional(Type.String({ minLength: 1, maxLength: limits.scope_id_length })),
+    chunking: Type.Optional(Chunking),
     metadata: Type.Optional(Metadata),
     expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: tenYears_seconds })),
   },
   { additionalProperties: false },
 );
 export type CreateFile = Static<typeof CreateFile>;
+
+export const NoBody = Type.Object({}, { additionalProperties: false });
 
 export const fileFilters = { purpose: purposes, status: statuses };

@@ -2,32 +2,21 @@ import type { SQLQueryBindings } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Environment, Scope } from "../core/scope.ts";
-import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
-import type { Content, FileBlobs, StoredContent } from "../db/file-blobs.ts";
+import type { FileBlobs, StoredContent } from "../db/file-blobs.ts";
 import type { Db } from "../db/open.ts";
+import { type Chunking, chunkingFault, defaultChunking } from "../documents/chunking.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import type { DocumentChunks, StoredChunk } from "./document-chunks.ts";
+import type { DocumentWork } from "./document-work.ts";
 import { fitFileName } from "./file-name.ts";
 import { headBytes, isDocument, typeOfFile } from "./file-type.ts";
 import type { Received } from "./receive.ts";
-import type { CreateFile, Purpose, Status } from "./schema.ts";
-
-interface Row extends Scope, Content {
-  id: string;
-  filename: string;
-  mime_type: string;
-  purpose: Purpose;
-  status: Status;
-  run_id: string | null;
-  tool_call_id: string | null;
-  agent_id: string | null;
-  metadata: string;
-  created_at_ms: number;
-  expires_at_ms: number | null;
-}
+import { type FileError, type Indexed, type FileRow as Row, shownFile } from "./row.ts";
+import type { CreateFile } from "./schema.ts";
 
 /** What others must know of a file. */
 export type FileFacts = Pick<Row, "id" | "filename" | "mime_type" | "bytes" | "sha256">;
@@ -51,8 +40,44 @@ export interface OutputFile {
   tool_call_id: string | null;
 }
 
+/** What memory stores have of files. */
+export interface FileMemory {
+  of(scope: Scope, id: string): Indexed;
+  /** Within a write: the file goes into a store. */
+  add(scope: Scope, order: MemoryOrder, expires_at_ms: number | null): void;
+  /** Within a write: the file is gone, and with it all that stores have of it. */
+  forget(scope: Scope, id: string): void;
+  /** Within a write: what failed of it is tried again. Answers how many entries those are. */
+  retry(scope: Scope, id: string): number;
+}
+
+export interface MemoryOrder {
+  memory_id: string;
+  scope_id: string | null;
+  file_id: string;
+  chunking: Chunking;
+}
+
 // Each takes a chunk along: 4 MB in 2 ms, so that those who wait for the next write wait for milliseconds.
 const filesPerWrite = 16;
+const chunksPerWrite = 200;
+const pause_ms = 5;
+
+type NewRow = Pick<
+  Row,
+  | "id"
+  | "sha256"
+  | "bytes"
+  | "filename"
+  | "mime_type"
+  | "purpose"
+  | "status"
+  | "run_id"
+  | "tool_call_id"
+  | "metadata"
+  | "expires_at_ms"
+  | "chunking"
+>;
 
 export type FileStore = ReturnType<typeof createFileStore>;
 
@@ -60,6 +85,11 @@ export function createFileStore({
   db,
   blobs,
   audit,
+  work,
+  chunks,
+  memory,
+  process = () => {},
+  removed = () => {},
   announce = () => {},
   announced = () => {},
   now = Date.now,
@@ -67,6 +97,13 @@ export function createFileStore({
   db: Db;
   blobs: FileBlobs;
   audit: Audit;
+  work: DocumentWork;
+  chunks: DocumentChunks;
+  memory: FileMemory;
+  /** There is a document to read, or something of it to be put into a store. */
+  process?: () => void;
+  /** A file was deleted. */
+  removed?: (id: string) => void;
   /** Within the write that makes an uploaded file ready. */
   announce?: (scope: Scope, file: Record<string, unknown>) => void;
   /** After that write. */
@@ -80,9 +117,10 @@ export function createFileStore({
   );
   const insertion = sqlite.query(
     `INSERT INTO files (project_id, environment, id, sha256, bytes, filename, mime_type, purpose, status, run_id,
-       tool_call_id, agent_id, metadata, created_at_ms, expires_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT agent_id FROM runs WHERE id = ?), ?, ?, ?)`,
+       tool_call_id, agent_id, metadata, created_at_ms, expires_at_ms, chunking)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT agent_id FROM runs WHERE id = ?), ?, ?, ?, ?)`,
   );
+  const hiding = sqlite.query("UPDATE files SET expires_at_ms = 0 WHERE project_id = ? AND environment = ? AND id = ?");
   const deletion = sqlite.query("DELETE FROM files WHERE project_id = ? AND environment = ? AND id = ?");
   const expired = sqlite.query<Row, [number, number]>(
     "SELECT * FROM files WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?",
@@ -97,19 +135,31 @@ export function createFileStore({
     return row;
   }
 
-  function insert(scope: Scope, row: Omit<Row, "project_id" | "environment" | "agent_id" | "created_at_ms">): Row {
+  function insert(scope: Scope, row: NewRow): Row {
     insertion.run(
       ...[scope.project_id, scope.environment, row.id, row.sha256, row.bytes, row.filename, row.mime_type, row.purpose],
-      ...[row.status, row.run_id, row.tool_call_id, row.run_id, row.metadata, now(), row.expires_at_ms],
+      ...[row.status, row.run_id, row.tool_call_id, row.run_id, row.metadata, now(), row.expires_at_ms, row.chunking],
     );
     return known(scope, row.id)!;
   }
 
-  /** Within a write. */
-  function remove({ project_id, environment, id, sha256 }: Row): void {
-    deletion.run(project_id, environment, id);
-    blobs.release({ project_id, environment }, sha256);
+  /** Within a write: deletes a file, or as much of its text as `most`. Answers how many rows went. */
+  function erase(row: Row, most: number): number {
+    const cleared = chunks.clear(row, row.id, most);
+    if (cleared === most) return cleared;
+    deletion.run(row.project_id, row.environment, row.id);
+    blobs.release(row, row.sha256);
+    return cleared + 1;
   }
+
+  /** Within a write: nobody finds it any more. What a long document has goes later. */
+  function remove(row: Row): void {
+    memory.forget(row, row.id);
+    hiding.run(row.project_id, row.environment, row.id);
+    erase(row, chunksPerWrite);
+  }
+
+  const shown = (row: Row) => shownFile(row, memory.of(row, row.id));
 
   const note = (author: Author, action: string, { id, filename, purpose, bytes }: Row): void =>
     audit.note({
@@ -120,47 +170,83 @@ export function createFileStore({
 
   const notExpired = (): Condition => ({ sql: "expires_at_ms IS NULL OR expires_at_ms > ?", values: [now()] });
 
+  function putIntoMemory(scope: Scope, row: Row, { memory_id, scope_id }: CreateFile, chunking: Chunking): void {
+    if (memory_id === undefined) return;
+    try {
+      memory.add(scope, { memory_id, scope_id: scope_id ?? null, file_id: row.id, chunking }, row.expires_at_ms);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "resource_not_found") throw error;
+      throw validationError([fault("memory_id", "There is no such memory store.")]);
+    }
+  }
+
+  /** Within a write: deletes some of what files have whose time is up. Answers how many rows those were. */
+  function forgetExpired(limit: number): number {
+    const most = Math.min(limit, chunksPerWrite);
+    let count = 0;
+    for (const row of expired.all(now(), Math.min(limit, filesPerWrite))) {
+      memory.forget(row, row.id);
+      if (count < most) count += erase(row, most - count);
+    }
+    return count;
+  }
+
+  let collecting: Promise<void> | null = null;
+  let stopped = false;
+
+  /** What a write could not delete now is deleted by a later sweep. */
+  function collectSoon(): void {
+    collecting ??= collect()
+      .catch(() => {})
+      .finally(() => {
+        collecting = null;
+        if (!stopped) blobs.collectSoon();
+      });
+  }
+
+  async function collect(): Promise<void> {
+    while (!stopped && (await db.write(() => forgetExpired(chunksPerWrite))) > 0) await Bun.sleep(pause_ms);
+  }
+
   return {
     /** Makes a file of what was received, which is closed either way. */
     async create(author: Author, input: CreateFile, { upload, head }: Received) {
       try {
         const filename = fitFileName(input.filename);
         const mime_type = typeOfFile(filename, head);
-        requireFit(input.purpose, mime_type);
+        const chunking = chunkingOf(input, mime_type);
         const id = newId("file", now());
         const file = await db.write(() => {
           upload.keep();
           const row = insert(author, {
+            ...{ id, ...upload.content(), filename, mime_type, purpose: input.purpose, run_id: null },
             ...{
-              id,
-              ...upload.content(),
-              filename,
-              mime_type,
-              purpose: input.purpose,
-              run_id: null,
               tool_call_id: null,
+              status: chunking ? "uploaded" : "ready",
+              metadata: JSON.stringify(input.metadata ?? {}),
             },
-            status: input.purpose === "retrieval" ? "uploaded" : "ready",
-            metadata: JSON.stringify(input.metadata ?? {}),
             expires_at_ms: input.expires_in_seconds === undefined ? null : now() + input.expires_in_seconds * 1000,
+            chunking: chunking && JSON.stringify(chunking),
           });
+          if (chunking) putIntoMemory(author, row, input, chunking);
           note(author, "file.created", row);
-          if (row.status === "ready") announce(author, toFile(row));
-          return toFile(row);
+          if (!chunking) announce(author, shown(row));
+          return shown(row);
         });
         announced();
+        if (chunking) process();
         return file;
       } finally {
         upload.close();
       }
     },
 
-    get: (viewer: Viewer, id: string) => toFile(find(viewer, id)),
+    get: (viewer: Viewer, id: string) => shown(find(viewer, id)),
 
     list: (viewer: Viewer, page: Page) =>
       toList(
         listRows<Row>(db, { table: "files", scope: viewer, page, where: [notExpired(), ...madeByAgents(viewer)] }),
-        toFile,
+        shown,
       ),
 
     /** What is known of a file, and its content. */
@@ -176,8 +262,52 @@ export function createFileStore({
         note(author, "file.deleted", row);
         return { id, object: "file" as const, deleted: true };
       });
-      blobs.collectSoon();
+      removed(id);
+      collectSoon();
       return answer;
+    },
+
+    /** Tries again what failed: to read it, or to put it into stores. */
+    async retry(author: Author & Viewer, id: string) {
+      const file = await db.write(() => {
+        const row = find(author, id);
+        const entries = memory.retry(author, id);
+        if (row.status === "failed" && row.chunks === 0) work.demand(row, row.chunking);
+        else if (row.status === "failed") work.resume(row);
+        else if (entries === 0) throw new AppError("file_not_failed", `The file is ${row.status}.`);
+        note(author, "file.retried", row);
+        return shown(find(author, id));
+      });
+      process();
+      return file;
+    },
+
+    /** The text of a document from a place on. */
+    chunks(viewer: Viewer, id: string, from: string | null, limit: number) {
+      find(viewer, id);
+      const first = from === null ? 0 : placeAfter(from);
+      if (first > 0 && chunks.read(viewer, id, first - 1, 1).length === 0) throw noSuchChunk();
+      const rows = chunks.read(viewer, id, first, limit + 1);
+      const data = rows.slice(0, limit);
+      const nameOf = (chunk: StoredChunk | undefined) => chunk?.chunk_index.toString() ?? null;
+      const [first_id, last_id] = [nameOf(data[0]), nameOf(data.at(-1))];
+      return { object: "list" as const, data, has_more: rows.length > limit, first_id, last_id };
+    },
+
+    /** What a store that is to have a file must know of it; null for one that is not there for whoever asks. */
+    document(viewer: Viewer, id: string) {
+      const row = known(viewer, id);
+      if (!row || !maySee(viewer, row)) return null;
+      const { mime_type, expires_at_ms } = row;
+      return { id, mime_type, searchable: isDocument(mime_type), expires_at_ms };
+    },
+
+    /** How far a document is read; null for a file that is gone. */
+    reading(scope: Scope, id: string): { chunks: number; failed: FileError | null; isWanted: boolean } | null {
+      const row = known(scope, id);
+      if (!row) return null;
+      const failed = row.status === "failed" && row.chunks === 0 ? (JSON.parse(row.error!) as FileError) : null;
+      return { chunks: row.chunks, failed, isWanted: row.status === "uploaded" || row.status === "processing" };
     },
 
     /**
@@ -190,7 +320,7 @@ export function createFileStore({
         insert(scope, {
           ...{ id, ...blobs.put(scope, content), filename: name, run_id, tool_call_id },
           mime_type: mime_type ?? typeOfFile(name, content.subarray(0, headBytes)),
-          ...{ purpose: "output", status: "ready", metadata: "{}", expires_at_ms: null },
+          ...{ purpose: "output", status: "ready", metadata: "{}", expires_at_ms: null, chunking: null },
         }),
       );
     },
@@ -214,11 +344,13 @@ export function createFileStore({
       return rows.map((row) => factsOf(row!));
     },
 
-    /** Within a write: deletes up to so many files whose time is up. Answers how many those were. */
-    forgetExpired(limit: number): number {
-      const rows = expired.all(now(), Math.min(limit, filesPerWrite));
-      rows.forEach(remove);
-      return rows.length;
+    forgetExpired,
+    /** For tests: answers when nothing that was deleted goes any more. */
+    idle: async (): Promise<void> => void (await collecting),
+    /** Ends after the write in flight; what is left is for the next sweep. */
+    async stop(): Promise<void> {
+      stopped = true;
+      await collecting;
     },
   };
 }
@@ -232,38 +364,33 @@ const madeByAgents = ({ agent_ids }: Viewer): Condition[] => {
   return agent_ids ? [{ sql: "agent_id IS NULL OR agent_id IN (SELECT value FROM json_each(?))", values }] : [];
 };
 
-function requireFit(purpose: Purpose, type: string): void {
-  if (purpose === "retrieval" && !isDocument(type))
+/** How a file is to be read; null where its text is of no use. Throws for what cannot be read and should be. */
+function chunkingOf({ purpose, memory_id, scope_id, chunking }: CreateFile, type: string): Chunking | null {
+  if (scope_id !== undefined && memory_id === undefined)
+    throw validationError([
+      fault("scope_id", "Expected with memory_id only: it says whose part of that store is meant."),
+    ]);
+  const whole = { ...defaultChunking, ...chunking };
+  const broken = chunkingFault(whole);
+  if (broken) throw validationError([fault(`chunking.${broken.param}`, broken.message)]);
+  const isSearched = purpose === "retrieval" || memory_id !== undefined;
+  if (isSearched && !isDocument(type))
     throw new AppError(
       "unsupported_file_type",
       `Text of ${type} cannot be searched. For another purpose it is taken.`,
-      {
-        param: "file",
-      },
+      { param: "file" },
     );
+  const isRead = isSearched || (purpose === "attachment" && isDocument(type));
+  return isRead ? whole : null;
 }
+
+function placeAfter(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw noSuchChunk();
+  return Number(text) + 1;
+}
+
+const noSuchChunk = () => new AppError("invalid_cursor", "The cursor is not the chunk_index of anything in this list.");
 
 const factsOf = ({ id, filename, mime_type, bytes, sha256 }: Row): FileFacts => ({
   ...{ id, filename, mime_type, bytes, sha256 },
-});
-
-const toFile = (row: Row) => ({
-  id: row.id,
-  object: "file" as const,
-  filename: row.filename,
-  mime_type: row.mime_type,
-  bytes: row.bytes,
-  sha256: row.sha256,
-  purpose: row.purpose,
-  status: row.status,
-  error: null,
-  chunks: 0,
-  memory_ids: [],
-  run_id: row.run_id,
-  tool_call_id: row.tool_call_id,
-  expires_at: row.expires_at_ms === null ? null : timestamp(row.expires_at_ms),
-  metadata: JSON.parse(row.metadata) as Record<string, string>,
-  created_at: timestamp(row.created_at_ms),
-  project_id: row.project_id,
-  environment: row.environment,
 });

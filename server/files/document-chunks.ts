@@ -1,0 +1,42 @@
+import type { Environment, Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { DocumentChunk } from "../documents/chunking.ts";
+
+/** One of a document's chunks, by its place. */
+export interface StoredChunk extends DocumentChunk {
+  chunk_index: number;
+}
+
+export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
+
+/** The text of documents. */
+export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"> }) {
+  const ofFile = "project_id = ? AND environment = ? AND file_id = ?";
+  type Key = [string, Environment, string];
+  const some = sqlite.query<StoredChunk, [...Key, number, number]>(
+    `SELECT chunk_index, text, tokens, page, heading FROM document_chunks
+     WHERE ${ofFile} AND chunk_index >= ? ORDER BY chunk_index LIMIT ?`,
+  );
+  const insertion = sqlite.query("INSERT INTO document_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  const deletion = sqlite.query(
+    `DELETE FROM document_chunks WHERE ${ofFile} AND chunk_index IN (
+       SELECT chunk_index FROM document_chunks WHERE ${ofFile} LIMIT ?)`,
+  );
+
+  return {
+    /** Those from `from` on, in their order. */
+    read: ({ project_id, environment }: Scope, fileId: string, from: number, limit: number): StoredChunk[] =>
+      some.all(project_id, environment, fileId, from, limit),
+
+    /** Within a write: the chunks that follow the first `from`. */
+    insert({ project_id, environment }: Scope, fileId: string, chunks: readonly DocumentChunk[], from: number): void {
+      for (const [index, { text, tokens, page, heading }] of chunks.entries())
+        insertion.run(project_id, environment, fileId, from + index, text, tokens, page, heading);
+    },
+
+    /** Within a write: deletes up to so many. Answers how many those were. */
+    clear({ project_id, environment }: Scope, fileId: string, limit: number): number {
+      return deletion.run(project_id, environment, fileId, project_id, environment, fileId, limit).changes;
+    },
+  };
+}

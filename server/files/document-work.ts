@@ -1,0 +1,61 @@
+import type { Environment, Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { FileError, FileRow } from "./row.ts";
+
+export type FileRef = Scope & Pick<FileRow, "id">;
+
+export type DocumentWork = ReturnType<typeof createDocumentWork>;
+
+const unread = "status IN ('uploaded', 'processing') AND chunks = 0";
+const alive = "(expires_at_ms IS NULL OR expires_at_ms > ?)";
+
+/** What the reading of documents reads and writes of files. Whatever writes is called within a write. */
+export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
+  const key = "project_id = ? AND environment = ? AND id = ?";
+  type Key = [string, Environment, string];
+  const keyOf = ({ project_id, environment, id }: FileRef): Key => [project_id, environment, id];
+  // In the order of the index: the first file of the next project.
+  const next = sqlite.query<FileRow, [string, number, string]>(
+    `SELECT * FROM files WHERE ${unread} AND project_id > ? AND ${alive}
+       AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY project_id, id LIMIT 1`,
+  );
+  const one = sqlite.query<FileRow, [...Key, number]>(`SELECT * FROM files WHERE ${key} AND ${alive}`);
+  const read = sqlite.query<FileRow, [number]>(
+    `SELECT * FROM files WHERE status IN ('uploaded', 'processing') AND chunks > 0 AND ${alive}`,
+  );
+  const beginning = sqlite.query(
+    `UPDATE files SET status = 'processing', attempts = attempts + 1 WHERE ${key} AND ${unread} AND ${alive}`,
+  );
+  const givingBack = sqlite.query(`UPDATE files SET attempts = max(0, attempts - 1) WHERE ${key}`);
+  const counting = sqlite.query(`UPDATE files SET chunks = ?, pages = ? WHERE ${key}`);
+  const ending = sqlite.query(`UPDATE files SET status = ?, error = ? WHERE ${key}`);
+  const demanding = sqlite.query(
+    `UPDATE files SET status = 'uploaded', error = NULL, attempts = 0, chunking = coalesce(chunking, ?)
+     WHERE ${key} AND chunks = 0`,
+  );
+  const resuming = sqlite.query(`UPDATE files SET status = 'processing', error = NULL WHERE ${key} AND chunks > 0`);
+
+  return {
+    /** A file to read, of the project after this one where there is one, but none of these. */
+    next(after: string, except: readonly string[]): FileRow | null {
+      const others = JSON.stringify(except);
+      return next.get(after, now(), others) ?? (after === "" ? null : next.get("", now(), others));
+    },
+    /** Null for what is not there any more. */
+    find: (file: FileRef): FileRow | null => one.get(...keyOf(file), now()),
+    /** Files that are read, and wait for memory stores. */
+    read: (): FileRow[] => read.all(now()),
+    /** False when there is nothing to read any more. */
+    begin: (file: FileRef): boolean => beginning.run(...keyOf(file), now()).changes > 0,
+    /** The reading ended with the server, and not by a fault. */
+    giveBack: (file: FileRef): void => void givingBack.run(...keyOf(file)),
+    count: (file: FileRef, chunks: number, pages: number | null): void =>
+      void counting.run(chunks, pages, ...keyOf(file)),
+    end: (file: FileRef, error: FileError | null): void =>
+      void ending.run(error ? "failed" : "ready", error && JSON.stringify(error), ...keyOf(file)),
+    /** It is to be read, or read again; nothing happens to one that is read. */
+    demand: (file: FileRef, chunking: string | null): void => void demanding.run(chunking, ...keyOf(file)),
+    /** It is read, and waits for memory stores again. */
+    resume: (file: FileRef): void => void resuming.run(...keyOf(file)),
+  };
+}
