@@ -1,0 +1,61 @@
+import type { AssistantPart, PromptMessage } from "./model-call.ts";
+import { toolText } from "./prompt.ts";
+import { messageObject } from "./run-object.ts";
+import { isResolved, type Message, type RunState, type ToolCall } from "./run-state.ts";
+
+/** A message of a run that is over, as its thread keeps it. */
+export interface ThreadMessage {
+  id: string;
+  at: number;
+  /** As clients read it. */
+  message: ReturnType<typeof messageObject>;
+  /** As the models of later runs read it. */
+  prompt: PromptMessage;
+}
+
+type Assistant = Extract<Message, { role: "assistant" }>;
+
+/**
+ * What a run leaves in its thread, whatever its end: each answer is followed by the results of its calls, and calls
+ * without a result are left out, which providers would refuse. An input that a guardrail blocked leaves nothing.
+ */
+export function threadMessages({ messages, calls, error }: RunState): ThreadMessage[] {
+  if (error?.code === "guardrail_blocked" && error.guardrail?.on === "input") return [];
+  const results = new Map(
+    messages.flatMap((message) => (message.role === "tool" ? [[message.tool_call_id, message]] : [])),
+  );
+  return messages.flatMap((message): ThreadMessage[] => {
+    if (message.role === "tool") return [];
+    if (message.role === "user") return [said(message, calls, { role: "user", content: message.content })];
+    const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
+    const answered = asked.flatMap((id) => {
+      const call = calls.find((one) => one.id === id && isResolved(one));
+      const result = results.get(id);
+      return call && result ? [said(result, calls, toolMessage(call))] : [];
+    });
+    const isWhole = answered.length === asked.length;
+    const kept = { ...message, parts: lasting(message, isWhole) };
+    if (kept.parts.length === 0) return [];
+    const prompt: PromptMessage = { role: "assistant", parts: kept.parts };
+    return [said(kept, calls, prompt), ...(isWhole ? answered : [])];
+  });
+}
+
+const said = (message: Message, calls: readonly ToolCall[], prompt: PromptMessage): ThreadMessage => ({
+  ...{ id: message.id, at: message.at, prompt },
+  message: messageObject(message, calls),
+});
+
+function toolMessage(call: ToolCall): PromptMessage {
+  const { output, is_error } = toolText(call);
+  return { role: "tool", call_id: call.id, tool: call.tool, output, is_error };
+}
+
+/** Without reasoning and what its provider signed: they are good for the run in which they were made, and one model. */
+const lasting = ({ parts }: Assistant, withCalls: boolean): AssistantPart[] =>
+  parts.flatMap((part): AssistantPart[] => {
+    if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+    if (part.type === "reasoning" || !withCalls) return [];
+    const { id, name, arguments: args } = part;
+    return [{ type: "tool_call", id, name, arguments: args }];
+  });

@@ -1,0 +1,66 @@
+import { AppError } from "../core/errors.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { Inserted } from "../journal/journal.ts";
+import type { CreateRun } from "./schema.ts";
+import type { RunRow, RunStore } from "./store.ts";
+
+/** Whom the runs of a thread are for; throws for a thread that is not there. */
+export type ThreadOwnerOf = (viewer: Viewer, threadId: string) => { user_id: string | null; session_id: string | null };
+
+/** What a new run meets in its thread. */
+export interface Turn {
+  /** What it has ended, to be committed with it. */
+  ended: Inserted[];
+  /** Its place in the line, from 1; null where nobody is before it. */
+  line: number | null;
+}
+
+export const noTurn: Turn = { ended: [], line: null };
+
+/** Whose turn it is in a thread: one run at a time, and the others wait, are refused, or take its place. */
+export function createTurns({
+  runs,
+  ownerOf,
+  insertCancelled,
+}: {
+  runs: Pick<RunStore, "inThread">;
+  ownerOf: ThreadOwnerOf;
+  /** Within a write: cancels a run and those below it. */
+  insertCancelled(row: RunRow, reason: string): Inserted[];
+}) {
+  /** Whom a run is for: who its thread is for, where it has one. Throws for a run that says otherwise. */
+  function owner(viewer: Viewer, { thread_id, user_id, session_id }: CreateRun) {
+    const of = thread_id === undefined ? null : ownerOf(viewer, thread_id);
+    const own = { user_id: user_id ?? null, session_id: session_id ?? null };
+    const faults = (["user_id", "session_id"] as const)
+      .filter((name) => own[name] !== null && of && of[name] !== null && own[name] !== of[name])
+      .map((name) => fault(name, `The thread has another ${name}.`));
+    if (faults.length > 0) throw validationError(faults);
+    return {
+      thread_id: thread_id ?? null,
+      user_id: own.user_id ?? of?.user_id ?? null,
+      session_id: own.session_id ?? of?.session_id ?? null,
+    };
+  }
+
+  /** Within a write: makes room for a new run in its thread, or finds its place in the line. */
+  function take(viewer: Viewer, { thread_id, if_thread_busy = "reject" }: CreateRun): Turn {
+    if (thread_id === undefined) return noTurn;
+    ownerOf(viewer, thread_id); // It may have been deleted in the meantime.
+    const before = runs.inThread(viewer, thread_id);
+    if (before.length === 0) return noTurn;
+    if (if_thread_busy === "reject") throw busy(before[0]!);
+    if (if_thread_busy === "queue")
+      return { ended: [], line: before.filter(({ status }) => status === "queued").length + 1 };
+    return { ended: before.flatMap((row) => insertCancelled(row, replaced)), line: null };
+  }
+
+  return { owner, take };
+}
+
+const replaced = "A new run has taken its place in the thread (if_thread_busy).";
+
+const busy = ({ id }: Scope & { id: string }): AppError =>
+  new AppError("thread_busy", "A run of this thread is not over.", { details: { run_id: id } });

@@ -1,0 +1,25 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Metadata, orNull } from "../http/schemas.ts";
+
+const closed = { additionalProperties: false };
+
+export const threadStatuses = ["idle", "busy", "waiting"] as const;
+export type ThreadStatus = (typeof threadStatuses)[number];
+
+const subject = /^[\s\S]{1,255}$/;
+const Subject = Type.String({ minLength: 1, maxLength: 255 });
+const Title = Type.String({ maxLength: 255 });
+
+/** Body of `POST /v1/threads` (contract, section 18). */
+export const CreateThread = Type.Partial(
+  Type.Object({ title: orNull(Title), user_id: orNull(Subject), session_id: orNull(Subject), metadata: Metadata }),
+  closed,
+);
+export type CreateThread = Static<typeof CreateThread>;
+
+/** Body of `PATCH /v1/threads/:id`. Whose it is never changes: what one user said would be read by another. */
+export const UpdateThread = Type.Partial(Type.Object({ title: orNull(Title), metadata: Metadata }), closed);
+export type UpdateThread = Static<typeof UpdateThread>;
+
+/** Query parameters by which threads are listed, besides those of every list. */
+export const threadFilters = { user_id: subject, session_id: subject, status: threadStatuses };

@@ -1,0 +1,180 @@
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import type { Scope } from "../core/scope.ts";
+import { timestamp } from "../core/time.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { notFound } from "../http/not-found.ts";
+import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import { historyWithin, listMessages } from "./messages.ts";
+import type { CreateThread, ThreadStatus, UpdateThread } from "./schema.ts";
+
+interface Row extends Scope {
+  id: string;
+  title: string | null;
+  user_id: string | null;
+  session_id: string | null;
+  status: ThreadStatus;
+  message_count: number;
+  last_run_id: string | null;
+  metadata: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** Whom the runs of a thread are for. */
+export type ThreadOwner = Pick<Row, "user_id" | "session_id">;
+
+export type ThreadStore = ReturnType<typeof createThreadStore>;
+
+const unfinished = `FROM runs WHERE runs.project_id = threads.project_id AND runs.environment = threads.environment
+  AND runs.thread_id = threads.id AND runs.ended_at_ms IS NULL`;
+// At most one of them is under way: who waits for somebody outside makes the whole thread wait.
+const status = `coalesce((SELECT iif(max(runs.status = 'requires_action'), 'waiting', 'busy') ${unfinished}
+  GROUP BY runs.thread_id), 'idle')`;
+const columns = `*, ${status} AS status`;
+
+/** Conversations over several runs. What is said in them is written when a run ends (`project.ts`). */
+export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
+  const { sqlite } = db;
+  const one = sqlite.query<Row, [string, string, string]>(
+    `SELECT ${columns} FROM threads WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  const isForeign = sqlite.query<unknown, [string, string, string, string]>(
+    `SELECT 1 FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ?
+       AND agent_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+  );
+  const insertion = sqlite.query(
+    `INSERT INTO threads (project_id, environment, id, title, user_id, session_id, metadata, created_at_ms, updated_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const changing = sqlite.query(
+    `UPDATE threads SET title = ?, metadata = ?, updated_at_ms = ?
+     WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  const deletion = sqlite.query("DELETE FROM threads WHERE project_id = ? AND environment = ? AND id = ?");
+
+  /** Another scope's thread is not there; nor is one in which another agent than the key's has worked. */
+  function known({ project_id, environment, agent_ids }: Viewer, id: string): Row | null {
+    const row = one.get(project_id, environment, id);
+    const foreign = row && agent_ids && isForeign.get(project_id, environment, id, JSON.stringify(agent_ids));
+    return foreign ? null : row;
+  }
+
+  function find(viewer: Viewer, id: string): Row {
+    const row = known(viewer, id);
+    if (!row) throw notFound();
+    return row;
+  }
+
+  async function create(
+    scope: Scope,
+    { title = null, user_id = null, session_id = null, metadata = {} }: CreateThread,
+  ) {
+    const { project_id, environment } = scope;
+    const id = newId("thread", now());
+    await db.write(() =>
+      insertion.run(
+        ...[project_id, environment, id, title, user_id, session_id, JSON.stringify(metadata), now(), now()],
+      ),
+    );
+    return toThread(one.get(project_id, environment, id)!);
+  }
+
+  async function update(viewer: Viewer, id: string, { title, metadata }: UpdateThread) {
+    const { project_id, environment } = viewer;
+    await db.write(() => {
+      const row = find(viewer, id);
+      const said = metadata ? JSON.stringify(metadata) : row.metadata;
+      changing.run(title === undefined ? row.title : title, said, now(), project_id, environment, id);
+    });
+    return toThread(find(viewer, id));
+  }
+
+  return {
+    create,
+    update,
+    get: (viewer: Viewer, id: string) => toThread(find(viewer, id)),
+    list(viewer: Viewer, page: Page) {
+      const { status, ...filters } = page.filters;
+      const where = [...inStatus(status as ThreadStatus | undefined), ...ofKey(viewer)];
+      const query = { table: "threads", columns, scope: viewer, page: { ...page, filters }, where };
+      return toList(listRows<Row>(db, query), toThread);
+    },
+    /** What was said in it, by position. */
+    messages: (viewer: Viewer, id: string, page: Page) => listMessages(sqlite, find(viewer, id), page),
+    /** What a run of the thread is told of it: the newest messages, in the providers' form. */
+    history: (scope: Scope, id: string | null, max: number) =>
+      id === null ? [] : historyWithin(sqlite, { ...scope, id }, max),
+
+    /** Whom its runs are for; throws for a thread that is not there, as for every id in a body. */
+    ownerOf(viewer: Viewer, id: string): ThreadOwner {
+      const row = known(viewer, id);
+      if (!row) throw validationError([fault("thread_id", "There is no such thread.")]);
+      return row;
+    },
+
+    /** Deletes a thread in which no run is under way, with all that was said in it; its runs stay. */
+    async remove(author: Author & Viewer, id: string) {
+      await db.write(() => {
+        const { status, message_count } = find(author, id);
+        if (status !== "idle")
+          throw new AppError("run_not_terminal", "A run of this thread is not over: cancel it first.");
+        deletion.run(author.project_id, author.environment, id);
+        const target = { type: "thread", id };
+        audit.note({
+          scope: author,
+          actor: author.actor,
+          action: "thread.deleted",
+          target,
+          details: { message_count },
+        });
+      });
+      return { id, object: "thread" as const, deleted: true };
+    },
+  };
+}
+
+// Driven by the few runs that are not over, and not by all threads that ever were.
+const atWork = `SELECT thread_id FROM runs WHERE runs.project_id = threads.project_id
+  AND runs.environment = threads.environment AND thread_id IS NOT NULL AND ended_at_ms IS NULL`;
+
+const inStatus = (wanted: ThreadStatus | undefined): Condition[] =>
+  wanted === undefined
+    ? []
+    : wanted === "idle"
+      ? [{ sql: `NOT EXISTS (SELECT 1 ${unfinished})`, values: [] }]
+      : [
+          { sql: `id IN (${atWork})`, values: [] },
+          { sql: `${status} = ?`, values: [wanted] },
+        ];
+
+const ofKey = ({ agent_ids }: Viewer): Condition[] =>
+  agent_ids
+    ? [
+        {
+          sql: `NOT EXISTS (SELECT 1 FROM runs WHERE runs.project_id = threads.project_id
+            AND runs.environment = threads.environment AND runs.thread_id = threads.id
+            AND runs.agent_id NOT IN (SELECT value FROM json_each(?)))`,
+          values: [JSON.stringify(agent_ids)],
+        },
+      ]
+    : [];
+
+const toThread = (row: Row) => ({
+  id: row.id,
+  object: "thread" as const,
+  title: row.title,
+  user_id: row.user_id,
+  session_id: row.session_id,
+  status: row.status,
+  message_count: row.message_count,
+  last_run_id: row.last_run_id,
+  metadata: JSON.parse(row.metadata) as Record<string, string>,
+  created_at: timestamp(row.created_at_ms),
+  updated_at: timestamp(row.updated_at_ms),
+  project_id: row.project_id,
+  environment: row.environment,
+});

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { newId } from "../core/ids.ts";
+import { type Answer, type Client, testApp } from "../testing/test-app.ts";
+
+const server = testApp();
+let client: Client;
+beforeAll(async () => {
+  client = await server.client();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const endless = [{ delay_ms: 600_000 }];
+
+async function newAgent(script: object[], more: object = {}): Promise<string> {
+  const answer = await client.post("/v1/agents", {
+    ...{ name: "a", instructions: "Say.", model: "test/script", model_settings: { script } },
+    ...more,
+  });
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+const newThread = async (body: object = {}, by = client): Promise<string> => {
+  const { status, body: thread } = await by.post("/v1/threads", body);
+  expect(status).toBe(201);
+  return thread.id;
+};
+
+/** A run in a thread once it is over or waits. */
+async function say(thread_id: string, script: object[], input = "Hi.", more: object = {}): Promise<Answer["body"]> {
+  const answer = await client.post("/v1/runs?wait=10", { agent_id: await newAgent(script, more), input, thread_id });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+const begin = async (thread_id: string, body: object = {}) =>
+  client.post("/v1/runs", { agent_id: await newAgent(endless), input: "Go.", thread_id, ...body });
+const messagesOf = async (id: string, query = "order=asc&limit=100"): Promise<Answer["body"][]> =>
+  (await client.get(`/v1/threads/${id}/messages?${query}`)).body.data;
+const saidIn = async (id: string) => (await messagesOf(id)).map(({ role, content }) => [role, content]);
+const threadOf = async (id: string) => (await client.get(`/v1/threads/${id}`)).body;
+const historyOf = (id: string, max = 50) => server.threads.history(client.scope, id, max);
+
+test("a thread is made, shown, listed, changed and deleted", async () => {
+  const made = await client.post("/v1/threads", {
+    title: "Trip",
+    user_id: "u1",
+    session_id: "s1",
+    metadata: { a: "b" },
+  });
+  const { id } = made.body;
+  expect(made.body).toMatchObject({
+    ...{ object: "thread", title: "Trip", user_id: "u1", session_id: "s1", status: "idle", message_count: 0 },
+    ...{ last_run_id: null, metadata: { a: "b" }, environment: "test" },
+  });
+  expect((await client.patch(`/v1/threads/${id}`, { title: null })).body).toMatchObject({ title: null, user_id: "u1" });
+  for (const filter of ["user_id=u1", "session_id=s1", "metadata[a]=b", "status=idle"])
+    expect((await client.get(`/v1/threads?${filter}`)).body.data.map((one: { id: string }) => one.id)).toContain(id);
+  for (const filter of ["user_id=u2", "session_id=s2", "status=busy"])
+    expect((await client.get(`/v1/threads?${filter}`)).body.data).toEqual([]);
+  // Whose it is never changes.
+  expect((await client.patch(`/v1/threads/${id}`, { user_id: "u2" })).body.error.code).toBe("unknown_parameter");
+  expect((await client.delete(`/v1/threads/${id}`)).body).toMatchObject({ id, object: "thread", deleted: true });
+  expect((await client.get(`/v1/threads/${id}`)).status).toBe(404);
+  expect((await client.get("/v1/audit_log?action=thread.deleted")).body.data[0].target).toEqual({ type: "thread", id });
+});
+
+test("a key that may only run makes, changes and deletes threads, and one that may only read reads them", async () => {
+  const [runner, reader] = [await server.client({ scopes: ["run"] }), await server.client({ scopes: ["read"] })];
+  const id = await newThread({}, runner);
+  expect((await runner.patch(`/v1/threads/${id}`, { title: "t" })).status).toBe(200);
+  for (const path of ["", `/${id}`, `/${id}/messages`])
+    expect((await reader.get(`/v1/threads${path}`)).status).toBe(200);
+  expect((await reader.post("/v1/threads", {})).status).toBe(403);
+  expect((await reader.delete(`/v1/threads/${id}`)).status).toBe(403);
+  expect((await runner.delete(`/v1/threads/${id}`)).status).toBe(200);
+});
+
+test("a thread has what its runs said, in their order, each message with its run", async () => {
+  const id = await newThread();
+  const tool = (await client.post("/v1/tools", { name: "look" })).body;
+  const asking = [{ text: "I look.", tool_calls: [{ name: "look", arguments: { at: "it" } }] }, { text: "Seen." }];
+  const waiting = await say(id, asking, "Look at it.", { tools: [tool.id] });
+  expect(await threadOf(id)).toMatchObject({ status: "waiting", message_count: 0, last_run_id: waiting.id });
+  const [call] = waiting.required_action.submit_tool_outputs.tool_calls;
+  const tool_outputs = [{ tool_call_id: call.id, output: { seen: 1 } }];
+  await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs });
+  await server.watches.join(waiting.id).next(0);
+  while ((await threadOf(id)).status !== "idle") await new Promise((resolve) => setImmediate(resolve));
+  const second = await say(id, [{ text: "You too." }], "Thanks.");
+  expect(await saidIn(id)).toEqual([
+    ["user", "Look at it."],
+    ["assistant", "I look."],
+    ["tool", '{"seen":1}'],
+    ["assistant", "Seen."],
+    ["user", "Thanks."],
+    ["assistant", "You too."],
+  ]);
+  const all = await messagesOf(id);
+  expect(all.map(({ run_id }) => run_id)).toEqual([...Array(4).fill(waiting.id), second.id, second.id]);
+  expect(all[1].tool_calls).toEqual([{ id: call.id, name: "look", arguments: { at: "it" } }]);
+  expect(all[2].tool_call_id).toBe(call.id);
+  expect(await threadOf(id)).toMatchObject({ status: "idle", message_count: 6, last_run_id: second.id });
+  expect(historyOf(id).map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "tool",
+    "assistant",
+    "user",
+    "assistant",
+  ]);
+});
+
+test("messages come in pages that neither repeat nor leave out any, the newest first", async () => {
+  const id = await newThread();
+  for (const input of ["1", "2", "3"]) await say(id, [{ text: `${input}!` }], input);
+  const texts = (messages: { content: string }[]) => messages.map(({ content }) => content);
+  const first = (await client.get(`/v1/threads/${id}/messages?limit=4`)).body;
+  expect([texts(first.data), first.has_more]).toEqual([["3!", "3", "2!", "2"], true]);
+  const rest = (await client.get(`/v1/threads/${id}/messages?limit=4&starting_after=${first.last_id}`)).body;
+  expect([texts(rest.data), rest.has_more]).toEqual([["1!", "1"], false]);
+  expect(texts(await messagesOf(id, `limit=4&ending_before=${rest.first_id}`))).toEqual(texts(first.data));
+  expect(texts(await messagesOf(id, `order=asc&limit=2&starting_after=${rest.first_id}`))).toEqual(["2", "2!"]);
+  const other = await newThread();
+  const strange = await client.get(`/v1/threads/${other}/messages?starting_after=${first.last_id}`);
+  expect(strange.body.error.code).toBe("invalid_cursor");
+});
+
+test("a run is for whom its thread is for, and may not say otherwise", async () => {
+  const thread_id = await newThread({ user_id: "u1", session_id: "s1" });
+  const agent_id = await newAgent([{ text: "Hi." }]);
+  const create = (body: object) => client.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id, ...body });
+  expect((await create({})).body).toMatchObject({ thread_id, user_id: "u1", session_id: "s1" });
+  expect((await create({ user_id: "u1" })).status).toBe(201);
+  const { status, body } = await create({ user_id: "u2", session_id: "s2" });
+  expect([status, body.error.errors.map(({ param }: { param: string }) => param)]).toEqual([
+    400,
+    ["user_id", "session_id"],
+  ]);
+  const missing = await create({ thread_id: newId("thread") });
+  expect([missing.status, missing.body.error.param]).toEqual([400, "thread_id"]);
+  expect((await client.get(`/v1/runs?thread_id=${thread_id}`)).body.data).toHaveLength(2);
+});
+
+test("a busy thread refuses a second run, and is not deleted", async () => {
+  const id = await newThread();
+  const { body: run } = await begin(id);
+  expect((await threadOf(id)).status).toBe("busy");
+  expect((await client.get("/v1/threads?status=busy")).body.data.map((one: { id: string }) => one.id)).toEqual([id]);
+  const refused = await begin(id);
+  expect([refused.status, refused.body.error.code, refused.body.error.details]).toEqual([
+    409,
+    "thread_busy",
+    { run_id: run.id },
+  ]);
+  const kept = await client.delete(`/v1/threads/${id}`);
+  expect([kept.status, kept.body.error.code]).toEqual([409, "run_not_terminal"]);
+  const queued = await begin(id, { if_thread_busy: "queue" });
+  expect(queued.body).toMatchObject({ status: "queued", queue_position: 1, thread_id: id });
+  const next = await begin(id, { if_thread_busy: "cancel_previous" });
+  expect(next.body.status).toBe("in_progress");
+  expect((await client.get(`/v1/runs/${queued.body.id}`)).body.status).toBe("cancelled");
+  await client.post(`/v1/runs/${next.body.id}/cancel`);
+  expect((await threadOf(id)).status).toBe("idle");
+  expect((await client.delete(`/v1/threads/${id}`)).status).toBe(200);
+  expect((await client.get(`/v1/runs/${run.id}`)).body.thread_id).toBe(id); // Its runs stay.
+});
+
+test("of a deletion and a run that meet, one is refused: no run is left in a thread that is gone", async () => {
+  const agent_id = await newAgent(endless);
+  for (const isFirst of [true, false, true, false]) {
+    const id = await newThread();
+    const create = () => client.post("/v1/runs", { agent_id, input: "Go.", thread_id: id });
+    const remove = () => client.delete(`/v1/threads/${id}`);
+    const [one, other] = await Promise.all(isFirst ? [create(), remove()] : [remove(), create()]);
+    const [run, removed] = isFirst ? [one, other] : [other, one];
+    expect([
+      [201, 409],
+      [400, 200],
+    ]).toContainEqual([run.status, removed.status]);
+    expect((await client.get(`/v1/threads/${id}`)).status).toBe(run.status === 201 ? 200 : 404);
+    if (run.status === 201) await client.post(`/v1/runs/${run.body.id}/cancel`);
+  }
+});
+
+test("a failed run keeps what was asked and said, and a cancelled one what it had said", async () => {
+  const id = await newThread();
+  const failed = await say(id, [{ text: "Almost" }, { text: "there" }], "Try.", {
+    output_schema: { type: "object" },
+  });
+  expect(failed.status).toBe("failed");
+  expect((await saidIn(id)).map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  const tool = (await client.post("/v1/tools", { name: "wait_for" })).body;
+  const asking = [{ text: "I ask.", tool_calls: [{ name: "wait_for", arguments: {} }] }];
+  const waiting = await say(id, asking, "Ask.", { tools: [tool.id] });
+  await client.post(`/v1/runs/${waiting.id}/cancel`);
+  const last = historyOf(id).slice(-3);
+  expect(last.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+  expect(last[2]).toMatchObject({ is_error: true });
+});
+
+test("what a guardrail blocked leaves nothing in the thread, and what it redacted nothing in clear", async () => {
+  const id = await newThread();
+  const guard = (action: string) => ({
+    guardrails: [{ type: "regex", on: ["input", "output"], action, config: { pattern: "s3cret" } }],
+  });
+  const blocked = await say(id, [{ text: "Fine." }], "My s3cret.", guard("block"));
+  expect([blocked.status, blocked.error.code]).toEqual(["failed", "guardrail_blocked"]);
+  expect(await saidIn(id)).toEqual([]);
+  const redacted = await say(id, [{ text: "Your s3cret is safe." }], "My s3cret.", guard("redact"));
+  expect(redacted.status).toBe("completed");
+  const said = JSON.stringify([await messagesOf(id), historyOf(id)]);
+  expect(said).not.toContain("s3cret");
+  expect(await saidIn(id)).toHaveLength(2);
+  const rows = server.db.sqlite.query("SELECT message || prompt AS text FROM thread_messages").all();
+  expect(JSON.stringify(rows)).not.toContain("s3cret");
+});
+
+test.each(["run", "trace"])("what a run said goes with its %s, and the rest of the thread stays", async (what) => {
+  const id = await newThread();
+  const first = await say(id, [{ text: "A." }], "a");
+  const second = await say(id, [{ text: "B." }], "b");
+  expect((await client.delete(what === "run" ? `/v1/runs/${first.id}` : `/v1/traces/${first.id}`)).status).toBe(200);
+  expect((await messagesOf(id)).map(({ run_id }) => run_id)).toEqual([second.id, second.id]);
+  expect((await threadOf(id)).message_count).toBe(2);
+  await say(id, [{ text: "C." }], "c");
+  expect((await saidIn(id)).map(([, text]) => text)).toEqual(["b", "B.", "c", "C."]);
+});
+
+test("retention takes what runs said out of their threads", async () => {
+  let at = Date.UTC(2026, 0, 1);
+  await using old = testApp({ now: () => at });
+  const owner = await old.client();
+  const model = { name: "a", instructions: "", model: "test/echo" };
+  const agent_id = (await owner.post("/v1/agents", model)).body.id;
+  const thread_id = (await owner.post("/v1/threads", {})).body.id;
+  await old.projects.changeSettings(owner.scope.project_id, { retention: { test: { runs_days: 1 } } });
+  await owner.post("/v1/runs?wait=5", { agent_id, input: "old", thread_id });
+  expect((await owner.get(`/v1/threads/${thread_id}`)).body.message_count).toBe(2);
+  at += 2 * 24 * 3_600_000;
+  await old.sweep();
+  expect((await owner.get(`/v1/threads/${thread_id}/messages`)).body.data).toEqual([]);
+  expect((await owner.get(`/v1/threads/${thread_id}`)).body).toMatchObject({ message_count: 0, status: "idle" });
+});
+
+test("a thread in which other agents have worked is not there for a key that is bound to some", async () => {
+  const own = await newAgent([{ text: "Hi." }]);
+  const bound = await server.client({ agent_ids: [own], scopes: ["run", "read"] });
+  const shared = await newThread();
+  const run = (by: Client, agent_id: string) =>
+    by.post("/v1/runs?wait=5", { agent_id, input: "Hi.", thread_id: shared });
+  expect((await run(bound, own)).status).toBe(201);
+  expect((await bound.get(`/v1/threads/${shared}/messages`)).body.data).toHaveLength(2);
+  const other = await run(client, await newAgent([{ text: "Secret." }]));
+  expect(other.body.status).toBe("completed");
+  const never = newId("thread");
+  for (const path of ["", "/messages"]) {
+    const { request_id: _, ...refused } = (await bound.get(`/v1/threads/${shared}${path}`)).body;
+    const { request_id: __, ...unknown } = (await bound.get(`/v1/threads/${never}${path}`)).body;
+    expect(refused).toEqual(unknown);
+  }
+  expect((await bound.get("/v1/threads?limit=100")).body.data.map(({ id }: { id: string }) => id)).not.toContain(
+    shared,
+  );
+  expect((await bound.patch(`/v1/threads/${shared}`, { title: "mine" })).status).toBe(404);
+  expect((await bound.delete(`/v1/threads/${shared}`)).status).toBe(404);
+  // Its history would tell of the others.
+  expect((await run(bound, own)).body.error.param).toBe("thread_id");
+  expect((await client.get(`/v1/threads/${shared}/messages`)).body.data).toHaveLength(4);
+});
+
+test("history begins with what a user said, and has at most as many messages as are asked for", async () => {
+  const id = await newThread();
+  for (const input of ["1", "2", "3"]) await say(id, [{ text: `${input}!` }], input);
+  const texts = (max: number) => historyOf(id, max).map((message) => JSON.stringify(message).match(/\d!?/)![0]);
+  expect(texts(50)).toEqual(["1", "1!", "2", "2!", "3", "3!"]);
+  expect(texts(4)).toEqual(["2", "2!", "3", "3!"]);
+  expect(texts(3)).toEqual(["3", "3!"]);
+  expect(texts(1)).toEqual([]);
+});
