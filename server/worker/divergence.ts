@@ -1,0 +1,54 @@
+import type { Divergence, DivergenceKind, JournalEntry, RunEvent } from "../core/run-event.ts";
+import { canonicalJson } from "../lib/canonical-json.ts";
+import { sha256 } from "../lib/hash.ts";
+
+/** A divergence, and the `seq` of the entry that would not be there, or not so. */
+export interface Found extends Divergence {
+  seq: number;
+}
+
+// Of what can be read at a glance; the rest is in the trace, by its hash.
+const shownMax = 500;
+
+/** What the record says of a step, and what comes now, if these differ; null if they do not. */
+export function divergence(
+  { seq }: Pick<JournalEntry, "seq">,
+  step_index: number,
+  kind: DivergenceKind,
+  message: string,
+  expected: unknown,
+  actual: unknown,
+): Found | null {
+  const [said, now] = [canonicalJson(expected), canonicalJson(actual)];
+  if (said === now) return null;
+  return {
+    ...{ seq, step_index, kind, expected_hash: sha256(said), actual_hash: sha256(now), message },
+    ...(said.length <= shownMax && now.length <= shownMax && { expected, actual }),
+  };
+}
+
+/** The same of two prompts, which are known by their hashes alone. */
+export const promptDivergence = (
+  { seq }: Pick<JournalEntry, "seq">,
+  step_index: number,
+  message: string,
+  [expected_hash, actual_hash]: [string, string],
+): Found | null =>
+  expected_hash === actual_hash ? null : { seq, step_index, kind: "prompt", expected_hash, actual_hash, message };
+
+const names: Partial<Record<RunEvent["type"], string>> = {
+  "run.completed": "the end of the run",
+  "run.requires_action": "a pause",
+  "run.resumed": "the end of a pause",
+  "output.rejected": "an output that does not fit its schema",
+  "history.loaded": "what was said in the thread before",
+  "documents.attached": "the run's documents",
+};
+
+/** What a decision is called. */
+export function named(event: RunEvent | null): string {
+  if (event?.type === "step.completed") return `the end of a ${event.step_type.replace("_", " ")}`;
+  if (event?.type === "step.started") return `a ${event.step_type.replace("_", " ")}`;
+  if (event?.type === "run.failed") return `the failure ${event.error.code}`;
+  return (event && names[event.type]) ?? "nothing of this kind";
+}

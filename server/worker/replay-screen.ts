@@ -1,0 +1,117 @@
+import type { AgentSnapshot, Guardrail } from "../core/agent-snapshot.ts";
+import { textOf } from "../core/decide.ts";
+import type { Finding } from "../core/guardrail-event.ts";
+import type { GuardrailVerdict, JournalEntry, RunEvent } from "../core/run-event.ts";
+import type { RunState } from "../core/run-state.ts";
+import { type CompiledGuardrails, compileGuardrails } from "../guardrails/compile.ts";
+import { searched, textsOf } from "../guardrails/in-slices.ts";
+import { screenCall, screenOutput, screenText } from "../guardrails/inspect.ts";
+import { canonicalJson } from "../lib/canonical-json.ts";
+import { divergence, type Found } from "./divergence.ts";
+
+/**
+ * What the guardrails of an agent say of a record's texts that those of the agent which made it did not. Those that both
+ * have said their word when it was made: what they took out is gone. Judges are not asked: they are models.
+ */
+export function createReplayScreen(agent: AgentSnapshot, pinned: AgentSnapshot) {
+  const fresh = compileGuardrails(without(agent.guardrails, pinned.guardrails));
+  const dropped = new Set<Guardrail | undefined>(without(pinned.guardrails, agent.guardrails));
+
+  return async (entry: JournalEntry, before: RunState): Promise<Found[]> => {
+    const { event } = entry;
+    if (event.type === "guardrail.decided")
+      return dropped.has(pinned.guardrails?.[event.guardrail.index]) ? lost(entry, event) : [];
+    const looked = fresh.length > 0 ? await look(fresh, event, before) : null;
+    return (looked?.findings ?? []).flatMap(({ guardrail: { type, on }, verdict, message }) => {
+      if (!changes(verdict)) return [];
+      const [then, now] = [
+        { type, on, verdict: "passed" },
+        { type, on, verdict },
+      ];
+      return divergence(entry, looked!.step_index, "guardrail", `${type} on ${on}: ${message}`, then, now) ?? [];
+    });
+  };
+}
+
+const changes = (verdict: GuardrailVerdict): boolean => verdict !== "passed" && verdict !== "flagged";
+
+/** Those of a list, but for judges, that another list does not have. */
+function without(list: readonly Guardrail[] = [], others: readonly Guardrail[] = []): Guardrail[] {
+  const known = new Set(others.map(canonicalJson));
+  return list.filter((one) => one.type !== "llm_judge" && !known.has(canonicalJson(one)));
+}
+
+/** A word of a guardrail that is no more, or that is another one now: it would not be said. */
+function lost(
+  entry: JournalEntry,
+  { guardrail: { type, on }, verdict, step_index }: Extract<RunEvent, { type: "guardrail.decided" }>,
+): Found[] {
+  if (!changes(verdict)) return [];
+  const [then, now] = [
+    { type, on, verdict },
+    { type, on, verdict: "passed" },
+  ];
+  const message = `The guardrail ${type} that the record has on ${on} is not there any more, or is another one.`;
+  return [divergence(entry, step_index, "guardrail", message, then, now)].filter((found) => found !== null);
+}
+
+interface Looked {
+  step_index: number;
+  findings: readonly Finding[];
+}
+
+async function look(list: CompiledGuardrails, event: RunEvent, before: RunState): Promise<Looked | null> {
+  switch (event.type) {
+    case "run.created":
+      return { step_index: 0, findings: await onInput(list, event.input) };
+    case "documents.attached": {
+      const texts = event.documents.flatMap(({ text }) => text ?? []);
+      const findings = await Promise.all(texts.map((text) => onInput(unshaped(list), text)));
+      return { step_index: Math.max(0, before.steps - 1), findings: findings.flat() };
+    }
+    case "memory.retrieved": {
+      const texts = event.matches.map(({ text }) => text);
+      const findings = await Promise.all(texts.map((text) => onOutput(unshaped(list), text)));
+      return { step_index: event.step_index, findings: findings.flat() };
+    }
+    case "step.completed":
+      return event.step_type === "model_call" && event.status === "completed" ? onAnswer(list, event) : null;
+    case "tool.requested": {
+      const { id, tool, arguments: args, step_index } = event.call;
+      if (before.calls.some((call) => call.id === id)) return null;
+      const known = await searched(list, "tool_call", textsOf(args));
+      return { step_index, findings: screenCall(known, { tool, arguments: args }).triggered };
+    }
+    case "tool.completed":
+      if (event.status !== "completed") return null;
+      return {
+        step_index: event.step_index,
+        findings: await onOutput(event.files ? unshaped(list) : list, event.output),
+      };
+    default:
+      return null;
+  }
+}
+
+/** Without those that say which shape a text has, or how long it may be: not of every text they say so. */
+const unshaped = (list: CompiledGuardrails): CompiledGuardrails =>
+  list.filter(({ guardrail: { type } }) => type !== "json_schema" && type !== "max_length");
+
+const onInput = async (list: CompiledGuardrails, text: string): Promise<readonly Finding[]> =>
+  screenText(await searched(list, "input", [text]), "input", text).triggered;
+
+const onOutput = async (list: CompiledGuardrails, output: unknown): Promise<readonly Finding[]> =>
+  screenOutput(await searched(list, "tool_output", textsOf(output)), output).triggered;
+
+/** An answer that asks for tools is not the one that has to fit a schema. */
+async function onAnswer(
+  list: CompiledGuardrails,
+  { answer, step_index }: Extract<RunEvent, { type: "step.completed" }>,
+): Promise<Looked | null> {
+  const parts = answer?.parts ?? [];
+  const text = textOf(parts);
+  const isFinal = !parts.some(({ type }) => type === "tool_call");
+  const asked = isFinal ? list : list.filter(({ guardrail: { type } }) => type !== "json_schema");
+  const known = await searched(asked, "output", [text]);
+  return { step_index, findings: screenText(known, "output", text).triggered };
+}

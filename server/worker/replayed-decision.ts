@@ -1,0 +1,174 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { planContext } from "../core/context.ts";
+import { requiredAction } from "../core/frames.ts";
+import type { JournalEntry, RunError, RunEvent } from "../core/run-event.ts";
+import { pendingCalls, type RunState, waitsForSomebody } from "../core/run-state.ts";
+import { divergence, type Found, named, promptDivergence } from "./divergence.ts";
+import { followUp } from "./follow-up.ts";
+import { askedCalls } from "./replayed-calls.ts";
+
+/** An entry of a record, and all that was so before it. */
+export interface Place {
+  state: RunState;
+  entry: JournalEntry;
+  entries: readonly JournalEntry[];
+  index: number;
+  agent: AgentSnapshot;
+}
+
+type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
+
+/** What the loop would have done instead of this entry; nothing where it does the same, or has no say. */
+export function decided(place: Place): Found[] {
+  const found = judged(place);
+  return (Array.isArray(found) ? found : [found]).filter((one) => one !== null);
+}
+
+function judged(place: Place): Found | null | Found[] {
+  const { event } = place.entry;
+  switch (event.type) {
+    case "step.started":
+      return event.tool_call_id === null ? begun(place, event) : null;
+    case "step.completed":
+      if (!isBegun(place, event)) return differs(place, event, next(place));
+      return event.answer && event.status === "completed" ? askedCalls(place, event) : null;
+    case "tool.requested":
+      return isAsked(place, event) ? null : differs(place, event, null);
+    case "history.loaded":
+      return place.state.to_prepare[0] === "history" ? null : differs(place, event, next(place));
+    case "documents.attached":
+      return place.state.to_prepare[0] === "documents" ? null : differs(place, event, next(place));
+    case "context.compacted":
+      return cut(place, event);
+    case "run.requires_action":
+    case "run.resumed":
+      return paused(place, event);
+    case "run.completed":
+    case "output.rejected":
+      return ended(place, event);
+    case "run.failed":
+      return failed(place, event);
+    default:
+      return null;
+  }
+}
+
+/** What the loop does next without any work. */
+const next = ({ state, entry, agent }: Place): RunEvent | null => followUp(state, agent, entry.at)[0] ?? null;
+
+const stepOf = ({ state }: Place, event: RunEvent | null): number =>
+  event && "step_index" in event && event.step_index !== null ? event.step_index : Math.max(0, state.steps - 1);
+
+/** Another decision than the recorded one. */
+const differs = (place: Place, recorded: RunEvent, actual: RunEvent | null): Found | null =>
+  divergence(
+    place.entry,
+    stepOf(place, recorded),
+    "decision",
+    `${capital(named(recorded))} stands in the record, and what comes now is ${named(actual)}.`,
+    named(recorded),
+    named(actual),
+  );
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const isBegun = ({ state }: Place, { step_index }: Of<"step.completed">): boolean =>
+  state.open.some((step) => step.step_index === step_index);
+
+/** The start of a model call, a search of memory, or a compaction: each is known by the hash of what goes in. */
+function begun(place: Place, event: Of<"step.started">): Found | null {
+  const actual = next(place);
+  if (actual?.type !== "step.started" || actual.step_type !== event.step_type) return differs(place, event, actual);
+  const { entry, state, agent } = place;
+  const isFirst = event.step_type === "model_call" && state.turns === 0;
+  return (
+    (isFirst && modelOf(place) !== agent.model
+      ? divergence(entry, event.step_index, "prompt", "Another model is asked.", modelOf(place), agent.model)
+      : null) ??
+    promptDivergence(entry, event.step_index, `What goes into the ${named(event).slice(2)} is not the same.`, [
+      event.input_hash ?? "",
+      event.input_hash === null ? "" : (actual.input_hash ?? ""),
+    ])
+  );
+}
+
+/** The name of the model is no part of its prompt. */
+function modelOf({ entries }: Place): string | null {
+  const { event } = entries[0]!;
+  return event.type === "run.created" ? event.model : null;
+}
+
+function isAsked({ state }: Place, { call }: Of<"tool.requested">): boolean {
+  const answer = state.messages.findLast(({ role }) => role === "assistant");
+  const isInAnswer =
+    answer?.role === "assistant" && answer.parts.some((part) => part.type === "tool_call" && part.id === call.id);
+  return isInAnswer || state.calls.some(({ id }) => id === call.id);
+}
+
+/** How much of a conversation is left out. */
+function cut(place: Place, event: Of<"context.compacted">): Found | null {
+  const plan = planContext(place.state, place.agent);
+  const left_out = plan && plan.do !== "fail" ? plan.left_out : null;
+  const message = "Another part of the conversation is left out.";
+  return divergence(place.entry, event.step_index, "decision", message, { left_out: event.left_out }, { left_out });
+}
+
+/** Whom a run waits for, when it begins to wait and after each answer. */
+function paused(place: Place, event: Of<"run.requires_action"> | Of<"run.resumed">): Found | null {
+  const { state } = place;
+  const recorded = event.type === "run.resumed" ? [] : idsOf(event);
+  if (state.status === "requires_action") return waits(place, recorded, pendingCalls(state).filter(waitsForSomebody));
+  const actual = next(place);
+  if (event.type !== actual?.type || actual.type !== "run.requires_action") return differs(place, event, actual);
+  return waits(place, recorded, actual);
+}
+
+function waits(place: Place, recorded: string[], actual: Of<"run.requires_action"> | RunState["calls"]): Found | null {
+  const event = Array.isArray(actual) ? { required_action: requiredAction(actual, 0) } : actual;
+  const message = "The run waits for answers to other calls.";
+  return divergence(place.entry, stepOf(place, null), "decision", message, recorded, idsOf(event));
+}
+
+const idsOf = ({ required_action }: Pick<Of<"run.requires_action">, "required_action">): string[] =>
+  required_action.submit_tool_outputs.tool_calls.map(({ id }) => id).sort();
+
+/** The output, or why it is given back to the model. */
+function ended(place: Place, event: Of<"run.completed"> | Of<"output.rejected">): Found | null {
+  const actual = next(place);
+  if (actual?.type !== event.type) return differs(place, event, actual);
+  return divergence(
+    place.entry,
+    stepOf(place, null),
+    "output",
+    "The output is not the same.",
+    said(event),
+    said(actual),
+  );
+}
+
+const said = (event: RunEvent): unknown =>
+  event.type === "run.completed"
+    ? { output: event.output, output_json: event.output_json ?? null }
+    : event.type === "output.rejected" && event.content;
+
+/** Deadlines, budgets of the day, people and crashes end a run whatever it would have done next. */
+function failed(place: Place, event: Of<"run.failed">): Found | null {
+  const { code } = event.error;
+  const before = place.entries[place.index - 1]?.event;
+  // A model that could not be asked for a summary ends the run, and nothing else says so.
+  const isOfSummary =
+    before?.type === "step.completed" && before.step_type === "compaction" && before.error?.code === code;
+  if (isOfSummary || !byLoop.has(code)) return null;
+  // What was blocked of an answer that a run waited for ended it where it waited.
+  const actual = next({ ...place, state: { ...place.state, status: "in_progress" } });
+  return actual?.type === "run.failed" && actual.error.code === code ? null : differs(place, event, actual);
+}
+
+const byLoop = new Set<RunError["code"]>([
+  "max_turns_exceeded",
+  "output_schema_mismatch",
+  "guardrail_blocked",
+  "context_length_exceeded",
+  "model_error",
+  "model_rate_limited",
+]);
