@@ -1,0 +1,276 @@
+import { equalJson } from "./equal.ts";
+import { newId } from "./ids.ts";
+import type { AssistantPart } from "./model-call.ts";
+import { notOnRecord, takenPlaces } from "./recorded.ts";
+import type { JournalEntry, ModelAnswer, RecordedCall, RunEvent, StepCompleted, ToolError } from "./run-event.ts";
+import { fold, isResolved, type RunState, type ToolCall } from "./run-state.ts";
+import { noUsage } from "./usage.ts";
+
+/** What a fork changes of the record. */
+export interface PrefixEdits {
+  /** The result of the tool call that it is named after. */
+  tool_output?: { output: unknown; error: ToolError | null };
+  /** What the model said in the step that it is named after. */
+  model_output?: { content: string; tool_calls: { name: string; arguments: Record<string, unknown> }[] };
+  /** Whether the run's message is another one: what guardrails said of the old one is void. */
+  input?: boolean;
+  /** Whether the run's documents are fetched again. */
+  documents?: boolean;
+}
+
+/** The beginning of a fork, taken from a record. */
+export interface Prefix {
+  /** When the record was begun. */
+  created_at: number;
+  /** In the order of the record, each with the time that it had; without `run.created`. */
+  entries: Omit<JournalEntry, "seq">[];
+  /** Results of the record that do not stand in it, in the order in which they were asked for. */
+  later: RecordedCall[];
+}
+
+/** Why there can be no such fork; `param` is the field of the request that is wrong. */
+export class CannotFork extends Error {
+  constructor(
+    readonly param: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * What a fork has of a record: everything up to and with a step, and all results of the same answer, so that nothing that
+ * was done is done again. Calls of that answer without a result are still to be asked for, by new ids. A `step` of -1 is
+ * the start. Throws {@link CannotFork}. `state` is what the record folds to.
+ */
+export function prefixOf(
+  entries: readonly JournalEntry[],
+  step: number,
+  edits: PrefixEdits = {},
+  state: RunState = fold(entries),
+): Prefix {
+  const end = step < 0 ? null : endOf(entries, step);
+  requireFit(end?.event ?? null, edits);
+  const turn = end && turnOf(entries, state, end, edits);
+  const events = entries.filter(({ seq, event }) => seq > 1 && isKept(seq, event, entries, end, turn, edits));
+  const place = new Map([[1, 1], ...events.map(({ seq }, index) => [seq, index + 2] as const)]);
+  const kept = new Set(events.map(({ seq }) => seq));
+  return {
+    created_at: entries[0]!.at,
+    entries: events.map(({ at, event }) => ({ at, event: edited(renumbered(event, place), step, turn, edits) })),
+    later: [...laterCalls(entries, kept), ...unusedCalls(state)],
+  };
+}
+
+type Completed = Extract<RunEvent, { type: "step.completed" }>;
+
+interface End {
+  seq: number;
+  event: Completed;
+}
+
+/** The answer that the step belongs to, and what becomes of its calls. */
+interface Turn {
+  answer: End;
+  parts: AssistantPart[];
+  /** Calls that keep their results, by id. */
+  kept: Map<string, ToolCall>;
+  /** New ids of the others. */
+  renamed: Map<string, string>;
+}
+
+function endOf(entries: readonly JournalEntry[], step: number): End {
+  for (const { seq, event } of entries)
+    if (event.type === "step.completed" && event.step_index === step) return { seq, event };
+  const begun = entries.find(
+    ({ event }) => event.type !== "run.recovered" && "step_index" in event && event.step_index === step,
+  );
+  if (begun?.event.type === "guardrail.decided")
+    throw new CannotFork("step_index", `Step ${step} is what a guardrail said: name the step that it is about.`);
+  throw new CannotFork("step_index", begun ? `Step ${step} is not over.` : `The run has no step ${step}.`);
+}
+
+const isTool = ({ step_type }: StepCompleted): boolean => step_type === "tool_call" || step_type === "subagent";
+
+function requireFit(event: Completed | null, { tool_output, model_output }: PrefixEdits): void {
+  const name = event ? `Step ${event.step_index}` : "The start of a run";
+  if (tool_output && !(event && isTool(event)))
+    throw new CannotFork("edits.tool_output", `${name} is no tool call: it has no tool output.`);
+  if (model_output && event?.step_type !== "model_call")
+    throw new CannotFork("edits.model_output", `${name} is no model call: it has no model output.`);
+  if (event && !isTool(event) && event.status !== "completed" && !model_output && !wasRefused(event))
+    throw new CannotFork("step_index", `${name} came to nothing: name the step before it, or edit its output.`);
+}
+
+/** A prompt that was too long is followed by its compaction, which cannot be without it. */
+const wasRefused = ({ error }: Completed): boolean => error?.code === "context_length_exceeded";
+
+function turnOf(entries: readonly JournalEntry[], state: RunState, end: End, edits: PrefixEdits): Turn | null {
+  if (end.event.step_type !== "model_call" && !isTool(end.event)) return null;
+  const answer = isTool(end.event) ? answerBehind(entries, state, end) : end;
+  const { step_index } = end.event;
+  const asked = callsOf(answer.event.answer?.parts ?? []).flatMap(
+    ({ id }) => state.calls.find((call) => call.id === id) ?? [],
+  );
+  const has = (call: ToolCall): boolean =>
+    hasResult(call) || (edits.tool_output !== undefined && call.step_index === step_index);
+  const own = asked.find((call) => call.step_index === step_index);
+  if (own && !has(own))
+    throw new CannotFork(
+      "step_index",
+      `The call of step ${step_index} was cancelled: name the step before it, or edit its output.`,
+    );
+  const parts = edits.model_output
+    ? editedParts(edits.model_output, asked.filter(has))
+    : (answer.event.answer?.parts ?? []);
+  const ids = new Set(callsOf(parts).map(({ id }) => id));
+  const kept = new Map(asked.flatMap((call) => (has(call) && ids.has(call.id) ? [[call.id, call] as const] : [])));
+  const left = edits.model_output ? [] : asked.filter((call) => !has(call));
+  for (const { status, tool, step_index } of left)
+    if (status === "running" || status === "unknown")
+      throw new CannotFork(
+        "step_index",
+        `The call of ${tool} (step ${step_index}) is not over: nobody knows what becomes of it.`,
+      );
+  return { answer, parts, kept, renamed: new Map(left.map(({ id }) => [id, newId("tool_call")])) };
+}
+
+/** The model call whose answer asked for the call of this step. */
+function answerBehind(entries: readonly JournalEntry[], state: RunState, { event }: End): End {
+  const { turn_index } = state.calls.find(({ step_index }) => step_index === event.step_index)!;
+  for (const { event: begun } of entries)
+    if (begun.type === "step.started" && begun.step_type === "model_call" && begun.turn_index === turn_index)
+      return endOf(entries, begun.step_index);
+  throw new CannotFork("step_index", `Step ${event.step_index} has no answer that asked for it.`);
+}
+
+/** What only stopped because its run did has no result. */
+const hasResult = (call: ToolCall): boolean => isResolved(call) && call.status !== "cancelled";
+
+const callsOf = (parts: readonly AssistantPart[]) => parts.filter((part) => part.type === "tool_call");
+
+/** A call that asks what the record has a result for is that call: it is not made again. */
+function editedParts(
+  { content, tool_calls }: NonNullable<PrefixEdits["model_output"]>,
+  known: readonly ToolCall[],
+): AssistantPart[] {
+  const left = [...known];
+  const calls = tool_calls.map(({ name, arguments: args }): AssistantPart => {
+    const found = left.findIndex((call) => call.tool === name && equalJson(call.arguments, args));
+    const id = found === -1 ? newId("tool_call") : left.splice(found, 1)[0]!.id;
+    return { type: "tool_call", id, name, arguments: JSON.stringify(args) };
+  });
+  return [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...calls];
+}
+
+/** Whether an entry of the record stands in the fork. */
+function isKept(
+  seq: number,
+  event: RunEvent,
+  entries: readonly JournalEntry[],
+  end: End | null,
+  turn: Turn | null,
+  edits: PrefixEdits,
+): boolean {
+  if (event.type.startsWith("run.")) return false;
+  const isWord = event.type === "guardrail.decided";
+  if (isWord && event.guardrail.on === "input") return !edits.input;
+  if (event.type === "history.loaded") return true;
+  if (event.type === "documents.attached") return !edits.documents;
+  if (!end) return false;
+  const cut = (turn?.answer ?? end).seq;
+  if (seq <= cut) return true;
+  const call = callOf(event, turn);
+  if (call && isWord && event.guardrail.on === "tool_output")
+    return !(edits.tool_output && call.step_index === end.event.step_index);
+  if (call) return true;
+  return isWord && !edits.model_output && isDirectlyBehind(cut, seq, entries);
+}
+
+/** The kept call that an event is about. */
+function callOf(event: RunEvent, turn: Turn | null): ToolCall | undefined {
+  if (!turn) return undefined;
+  if (event.type === "tool.requested") return turn.kept.get(event.call.id);
+  if ("tool_call_id" in event && event.tool_call_id !== null) return turn.kept.get(event.tool_call_id);
+  if (event.type !== "step.completed" && event.type !== "step.restarted") return undefined;
+  return [...turn.kept.values()].find(({ step_index }) => step_index === event.step_index);
+}
+
+/** What guardrails said of an answer and of its calls stands behind it, with nothing between. */
+function isDirectlyBehind(cut: number, seq: number, entries: readonly JournalEntry[]): boolean {
+  for (let index = cut; index < seq; index++) if (entries[index]!.event.type !== "guardrail.decided") return false;
+  return true;
+}
+
+const renumbered = (event: RunEvent, place: Map<number, number>): RunEvent =>
+  event.type === "step.restarted" ? { ...event, discards: place.get(event.discards) ?? event.discards } : event;
+
+function edited(
+  event: RunEvent,
+  step: number,
+  turn: Turn | null,
+  { tool_output, model_output }: PrefixEdits,
+): RunEvent {
+  if (tool_output && event.type === "tool.completed" && event.step_index === step) {
+    const { files: _, usage: __, by: ___, ...rest } = event;
+    return { ...rest, ...tool_output, status: tool_output.error ? "failed" : "completed", submitted: true };
+  }
+  if (tool_output && event.type === "step.completed" && event.step_index === step)
+    return { ...event, status: tool_output.error ? "failed" : "completed" };
+  if (event.type === "step.completed" && event.step_index === turn?.answer.event.step_index)
+    return model_output
+      ? given(event, turn.parts)
+      : { ...event, answer: event.answer && withIds(event.answer, turn.renamed) };
+  if (event.type === "tool.requested") {
+    const { recorded: _, ...call } = event.call; // A place in what the other run was given; this one gets its own.
+    return { ...event, call };
+  }
+  if (event.type === "guardrail.decided" && event.tool_call_id !== null)
+    return { ...event, tool_call_id: turn?.renamed.get(event.tool_call_id) ?? event.tool_call_id };
+  return event;
+}
+
+/** An answer that nobody streamed has no deltas. */
+function given(event: Completed, parts: AssistantPart[]): Completed {
+  const finish = callsOf(parts).length > 0 ? "tool_calls" : "stop";
+  const answer: ModelAnswer = { ...(event.answer ?? nobodys()), parts, deltas: [], finish };
+  return { ...event, status: "completed", error: null, answer };
+}
+
+function nobodys(): ModelAnswer {
+  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens } = noUsage;
+  return {
+    usage: { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens },
+    ...{ cost_usd: 0, estimated: false, parts: [], deltas: [], finish: null, time_to_first_token_ms: null },
+    message_id: newId("message"),
+  };
+}
+
+const withIds = (answer: ModelAnswer, ids: Turn["renamed"]): ModelAnswer => ({
+  ...answer,
+  parts: answer.parts.map((part) => (part.type === "tool_call" ? { ...part, id: ids.get(part.id) ?? part.id } : part)),
+});
+
+/** By what the model asked: arguments that a person has edited are no part of the question. */
+function laterCalls(entries: readonly JournalEntry[], kept: ReadonlySet<number>): RecordedCall[] {
+  const asked = new Map<string, Pick<RecordedCall, "tool" | "arguments">>();
+  const results = new Map<string, RecordedCall | null>();
+  for (const { seq, event } of entries) {
+    // That it was not on record is no result.
+    if (event.type === "tool.requested" && !asked.has(event.call.id) && event.call.recorded !== notOnRecord) {
+      asked.set(event.call.id, { tool: event.call.tool, arguments: event.call.arguments });
+      results.set(event.call.id, null);
+    }
+    if (event.type !== "tool.completed" || event.status === "cancelled" || kept.has(seq)) continue;
+    const { status, output, error } = event;
+    const call = asked.get(event.tool_call_id);
+    if (call) results.set(event.tool_call_id, { ...call, status, output, error });
+  }
+  return [...results.values()].filter((result) => result !== null);
+}
+
+/** What the run has of another one's record, and did not ask for. */
+function unusedCalls({ run, calls }: RunState): RecordedCall[] {
+  const taken = takenPlaces(calls);
+  return (run!.recorded?.calls ?? []).filter((_, place) => !taken.has(place));
+}

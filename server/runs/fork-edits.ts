@@ -1,0 +1,106 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { AppError } from "../core/errors.ts";
+import type { PrefixEdits } from "../core/fork.ts";
+import type { Finding } from "../core/guardrail-event.ts";
+import { limits } from "../core/limits.ts";
+import { clientError } from "../core/submit.ts";
+import { compileGuardrails } from "../guardrails/compile.ts";
+import { searched, textsOf } from "../guardrails/in-slices.ts";
+import { screenCall, screenText } from "../guardrails/inspect.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { ForkRun } from "./fork-schema.ts";
+import { screenAnswer, screenInput } from "./screening.ts";
+
+export type ForkEdits = NonNullable<ForkRun["edits"]>;
+
+/** Edits as they may be written down, and what guardrails say of each; nothing of it blocks. */
+export interface ReadEdits {
+  prefix: PrefixEdits;
+  /** Null: the record's own. */
+  input: string | null;
+  findings: {
+    input: Finding[];
+    tool_output: Finding[];
+    /** Of the text of an edited answer, and of each of its calls. */
+    said: Finding[];
+    calls: Finding[][];
+  };
+}
+
+/**
+ * Reads what a fork has different, as guardrails leave it. Whoever edits is told what they object to, and no run comes of
+ * it; judges see an input and a tool's output before the model does, as everywhere.
+ */
+export async function readEdits(
+  { tool_output, is_error, model_output, input }: ForkEdits,
+  tool: string | null,
+  agent: AgentSnapshot,
+): Promise<ReadEdits> {
+  if (is_error !== undefined && tool_output === undefined)
+    throw validationError([fault("edits.is_error", "There is no tool_output that it is about.")]);
+  const said = model_output === undefined ? null : await readAnswer(model_output, agent);
+  const given = tool_output === undefined ? null : await readOutput(tool_output, is_error === true, tool, agent);
+  const asked = input === undefined ? null : await readInput(input, agent);
+  return {
+    prefix: {
+      ...(said && { model_output: said.output }),
+      ...(given && { tool_output: given.result }),
+      ...(asked && { input: true }),
+    },
+    input: asked?.input ?? null,
+    findings: {
+      input: asked?.findings ?? [],
+      tool_output: given?.findings ?? [],
+      said: said?.findings ?? [],
+      calls: said?.ofCalls ?? [],
+    },
+  };
+}
+
+async function readInput(input: string, agent: AgentSnapshot) {
+  requireBytes(input, limits.input_bytes, "edits.input");
+  const screened = await screenInput(agent, input);
+  return { input: screened.input, findings: unblocked(screened.findings, "edits.input") };
+}
+
+async function readOutput(output: unknown, is_error: boolean, tool: string | null, agent: AgentSnapshot) {
+  requireBytes(JSON.stringify(output), limits.tool_output_bytes, "edits.tool_output");
+  const { answer, findings } = await screenAnswer(agent, tool ?? "", { tool_call_id: "", output, is_error });
+  const result = is_error
+    ? { output: null, error: clientError(answer.output) }
+    : { output: answer.output, error: null };
+  return { result, findings: unblocked(findings, "edits.tool_output") };
+}
+
+async function readAnswer(given: NonNullable<ForkEdits["model_output"]>, agent: AgentSnapshot) {
+  const { content = "", tool_calls = [] } = typeof given === "string" ? { content: given } : given;
+  const param = "edits.model_output";
+  const list = compileGuardrails(agent.guardrails ?? []);
+  // An answer that asks for tools is not the output that a schema is about.
+  const ofText = list.filter(({ guardrail }) => guardrail.type !== "json_schema" || tool_calls.length === 0);
+  const text = screenText(await searched(ofText, "output", [content]), "output", content);
+  const findings = content === "" ? [] : unblocked(text.triggered, param);
+  const ofCalls: Finding[][] = [];
+  const calls = [];
+  for (const [index, { name, arguments: args }] of tool_calls.entries()) {
+    const known = await searched(list, "tool_call", textsOf(args));
+    const { value, triggered } = screenCall(known, { tool: name, arguments: args });
+    ofCalls.push(unblocked(triggered, `${param}.tool_calls[${index}]`));
+    calls.push({ name, arguments: value });
+  }
+  return { output: { content: content === "" ? "" : text.value, tool_calls: calls }, findings, ofCalls };
+}
+
+/** Throws where one of them blocks. */
+function unblocked(findings: readonly Finding[], param: string): Finding[] {
+  const blocked = findings.find(({ verdict }) => verdict === "blocked");
+  if (blocked)
+    throw validationError([fault(param, `A guardrail (${blocked.guardrail.type}) does not let this through.`)]);
+  return [...findings];
+}
+
+// The schema counts characters, and a character may have four bytes.
+function requireBytes(text: string, most: number, param: string): void {
+  if (Buffer.byteLength(text) > most)
+    throw new AppError("payload_too_large", `${param} has at most ${most} bytes.`, { param });
+}

@@ -1,0 +1,532 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { newId } from "../core/ids.ts";
+import type { ScriptEntry } from "../core/model-call.ts";
+import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+
+// A tool whose calls cost something: what stands in a record may not be asked of it again.
+const calls: { body: { amount: number }; key: string }[] = [];
+const shop = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const body = (await request.json()) as { amount: number };
+    calls.push({ body, key: request.headers.get("idempotency-key")! });
+    return Response.json({ receipt: calls.length, amount: body.amount });
+  },
+});
+afterAll(() => shop.stop(true));
+beforeEach(() => {
+  calls.length = 0;
+});
+
+const amounts = () => calls.map(({ body }) => body.amount);
+const pay = (...each: number[]): ScriptEntry => ({
+  tool_calls: each.map((amount) => ({ name: "pay", arguments: { amount } })),
+});
+const parameters = { type: "object", properties: { amount: { type: "number" } } };
+
+interface Made {
+  agent: string;
+  run: Answer["body"];
+}
+
+/** An agent that pays by its script, and a run of it until it is over or waits. */
+async function make(client: Client, script: ScriptEntry[], tool: object = {}, agent: object = {}): Promise<Made> {
+  const url = `http://127.0.0.1:${shop.port}/`;
+  const made = await client.post("/v1/tools", { name: "pay", url, parameters, ...tool });
+  const { body } = await client.post("/v1/agents", {
+    ...{ name: "a", instructions: "Pay.", model: "test/script", model_settings: { script }, tools: [made.body.id] },
+    ...agent,
+  });
+  expect(body.error ?? null).toBeNull();
+  return { agent: body.id, run: await started(client, body.id) };
+}
+
+const started = async (client: Client, agent_id: string, more: object = {}) =>
+  (await client.post("/v1/runs?wait=10", { agent_id, input: "Go", ...more })).body;
+const fork = (client: Client, run: { id: string }, body: object) =>
+  client.post(`/v1/runs/${run.id}/fork?wait=10`, body);
+const forked = async (client: Client, run: { id: string }, body: object): Promise<Answer["body"]> => {
+  const answer = await fork(client, run, body);
+  expect({ status: answer.status, error: answer.body.error?.code }).toEqual({
+    status: 201,
+    error: answer.body.error?.code,
+  });
+  return answer.body;
+};
+const stepsOf = async (client: Client, { id }: { id: string }) =>
+  (await client.get(`/v1/traces/${id}`)).body.steps as Answer["body"][];
+/** Answers when the run is over. */
+const ended = (server: TestApp, client: Client, { id }: { id: string }) =>
+  server.send("GET", `/v1/runs/${id}/events`, undefined, {
+    ...{ authorization: `Bearer ${client.key.secret}`, accept: "text/event-stream" },
+  });
+const resultsOf = (run: Answer["body"]) => run.tool_calls.map(({ output }: Answer["body"]) => output);
+
+const endless: ScriptEntry = { delay_ms: 600_000 };
+const paidTwice = [pay(5), pay(7), { text: "Paid." }];
+
+async function withServer(work: (client: Client, server: TestApp) => Promise<void>, options = {}): Promise<void> {
+  await using server = testApp(options);
+  await work(await server.client(), server);
+}
+
+describe("a fork", () => {
+  test("has what was done up to its step, does the rest, and pays for the rest alone", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      expect(amounts()).toEqual([5, 7]);
+      const own = await forked(client, run, { step_index: 1 });
+      expect(own).toMatchObject({
+        ...{ status: "completed", output: "Paid.", origin: "fork", thread_id: null, parent_run_id: null },
+        ...{ forked_from: { run_id: run.id, step_index: 1 }, input: "Go", agent_version: 1 },
+      });
+      expect(amounts()).toEqual([5, 7, 7]);
+      expect(resultsOf(own)).toEqual([resultsOf(run)[0], { receipt: 3, amount: 7 }]);
+      expect(own.usage).toMatchObject({ model_calls: 2, tool_calls: 1 });
+      expect(own.messages.map(({ role }: Answer["body"]) => role)).toEqual(
+        run.messages.map(({ role }: Answer["body"]) => role),
+      );
+      const [first, second] = [await stepsOf(client, run), await stepsOf(client, own)];
+      expect(second.map(({ type }) => type)).toEqual(first.map(({ type }) => type));
+      expect(second[2].input_hash).toBe(first[2].input_hash);
+    }));
+
+  test("of a model call keeps what its calls came to", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const own = await forked(client, run, { step_index: 2 });
+      expect(own).toMatchObject({ status: "completed", usage: { model_calls: 1, tool_calls: 0 } });
+      expect(resultsOf(own)).toEqual(resultsOf(run));
+      expect(amounts()).toEqual([5, 7]);
+    }));
+
+  test("at the last answer is over at once", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const own = await forked(client, run, { step_index: 4 });
+      expect(own).toMatchObject({ status: "completed", output: "Paid.", usage: { model_calls: 0, cost_usd: 0 } });
+    }));
+
+  test("gives the model an edited output in place of the tool's", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const own = await forked(client, run, { step_index: 1, edits: { tool_output: { declined: true } } });
+      expect(own.tool_calls[0]).toMatchObject({ status: "completed", output: { declined: true } });
+      const [, , asked] = await stepsOf(client, own);
+      expect(asked.input.messages.at(-1).content).toBe('{"declined":true}');
+      const failed = await forked(client, run, { step_index: 1, edits: { tool_output: "No funds.", is_error: true } });
+      expect(failed.tool_calls[0]).toMatchObject({ status: "failed", error: { message: "No funds." } });
+    }));
+
+  test("makes of an edited answer only the calls that the record has no result for", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [pay(1, 2), { text: "Paid." }]);
+      const tool_calls = [1, 3].map((amount) => ({ name: "pay", arguments: { amount } }));
+      const own = await forked(client, run, { step_index: 0, edits: { model_output: { content: "So.", tool_calls } } });
+      expect(amounts().sort()).toEqual([1, 2, 3]);
+      expect(own.messages[1]).toMatchObject({ role: "assistant", content: "So." });
+      expect(own.messages[1].tool_calls.map((call: Answer["body"]) => call.arguments.amount)).toEqual([1, 3]);
+      const words = await forked(client, run, { step_index: 0, edits: { model_output: "Never mind." } });
+      expect(words).toMatchObject({ status: "completed", output: "Never mind.", tool_calls: [] });
+    }));
+
+  test("from the start is a run of its own with other instructions, another model and another input", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }]);
+      const edits = { instructions: "Be kind.", model: "test/echo", input: "Hello" };
+      const own = await forked(client, run, { step_index: -1, edits });
+      expect(own).toMatchObject({ status: "completed", model: "test/echo", input: "Hello", output: "Hello" });
+      expect(await stepsOf(client, own)).toHaveLength(1);
+      expect(amounts()).toEqual([5]);
+    }));
+
+  test("of a fork goes on from that", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const first = await forked(client, run, { step_index: 1, edits: { tool_output: "edited" } });
+      const second = await forked(client, first, { step_index: 3 });
+      expect(second.forked_from).toEqual({ run_id: first.id, step_index: 3 });
+      expect(resultsOf(second)).toEqual(["edited", { receipt: 3, amount: 7 }]);
+      expect(second.usage).toMatchObject({ model_calls: 1, tool_calls: 0 });
+    }));
+
+  test("stands by itself when its source is deleted", () =>
+    withServer(async (client) => {
+      const long = "x".repeat(20_000);
+      const { run } = await make(client, [{ text: long, ...pay(5) }, { text: "Paid." }]);
+      const own = await forked(client, run, { step_index: 1 });
+      expect((await client.delete(`/v1/runs/${run.id}`)).status).toBe(200);
+      expect((await client.get(`/v1/runs/${own.id}`)).body).toMatchObject({ status: "completed", output: "Paid." });
+      expect((await stepsOf(client, own))[0].output.content).toBe(long);
+      expect(await forked(client, own, { step_index: 1 })).toMatchObject({ status: "completed", output: "Paid." });
+    }));
+
+  test("with the current agent has that one's instructions and version", () =>
+    withServer(async (client) => {
+      const { run, agent } = await make(client, paidTwice);
+      await client.patch(`/v1/agents/${agent}`, { model_settings: { script: [pay(5), { text: "Enough." }] } });
+      const own = await forked(client, run, { step_index: 1, agent: "current" });
+      expect(own).toMatchObject({ agent_version: 2, output: "Enough." });
+      expect(await forked(client, run, { step_index: 1 })).toMatchObject({ agent_version: 1, output: "Paid." });
+    }));
+
+  test("is found among the others by what it is and by what it is of", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const own = await forked(client, run, { step_index: 1 });
+      for (const query of ["origin=fork", `source_run_id=${run.id}`])
+        expect((await client.get(`/v1/runs?${query}`)).body.data.map(({ id }: { id: string }) => id)).toEqual([own.id]);
+    }));
+
+  test("counts in the usage of the day for what is its own", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const totals = async () => (await client.get("/v1/usage")).body.totals;
+      const before = await totals();
+      await forked(client, run, { step_index: 3 });
+      const after = await totals();
+      expect(after.model_calls - before.model_calls).toBe(1);
+      expect(after.tool_calls - before.tool_calls).toBe(0);
+    }));
+});
+
+describe("calls of a fork behind its step", () => {
+  const both = [pay(5), pay(5), pay(9), { text: "Paid." }];
+
+  test("are answered from the record where that has them, and run where it has not", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, both);
+      const edits = {
+        model_output: { tool_calls: [5, 5, 8].map((amount) => ({ name: "pay", arguments: { amount } })) },
+      };
+      calls.length = 0;
+      const again = await forked(client, run, { step_index: -1, tools: "recorded_then_live" });
+      expect(resultsOf(again)).toEqual(resultsOf(run));
+      expect(amounts()).toEqual([]);
+      expect(again.tool_calls[0]).toMatchObject({ attempts: 0, latency_ms: 0 });
+      await forked(client, run, { step_index: 0, edits, tools: "recorded_then_live" });
+      // The third that asks for 5: the record has two.
+      expect(amounts()).toEqual([8, 5]);
+    }));
+
+  test("are run for real when nothing else was said", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, both);
+      calls.length = 0;
+      await forked(client, run, { step_index: -1 });
+      expect(amounts()).toEqual([5, 5, 9]);
+    }));
+
+  test("come to an error that the model reads where only the record may answer", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, both);
+      const tool_calls = [5, 8].map((amount) => ({ name: "pay", arguments: { amount } }));
+      calls.length = 0;
+      const edits = { model_output: { tool_calls } };
+      const own = await forked(client, run, { step_index: 0, edits, tools: "recorded_only" });
+      expect(own.tool_calls.map(({ error }: Answer["body"]) => error?.code ?? null).slice(0, 2)).toEqual([
+        null,
+        "not_recorded",
+      ]);
+      expect(amounts()).toEqual([]);
+    }));
+
+  test("are answered in a fork of such a fork as in that", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, both);
+      const first = await forked(client, run, { step_index: -1, tools: "recorded_only" });
+      for (const step_index of [-1, 1, 3])
+        expect(resultsOf(await forked(client, first, { step_index, tools: "recorded_only" }))).toEqual(resultsOf(run));
+      expect(amounts()).toEqual([5, 5, 9]);
+    }));
+
+  test("ask nobody for what is on record, nor for what is not to be had", () =>
+    withServer(async (client, server) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }], { url: undefined, approval: "always" });
+      const [call] = run.required_action.submit_tool_outputs.tool_calls;
+      const answer = (more: object) =>
+        client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: call.id, ...more }] });
+      const nothing = await forked(client, run, { step_index: -1, tools: "recorded_only" });
+      expect(nothing).toMatchObject({ status: "completed", tool_calls: [{ error: { code: "not_recorded" } }] });
+      await answer({ decision: "approve" });
+      await answer({ output: "By hand." });
+      await ended(server, client, run);
+      for (const tools of ["recorded_then_live", "recorded_only"])
+        expect(await forked(client, run, { step_index: -1, tools })).toMatchObject({
+          ...{ status: "completed", tool_calls: [{ status: "completed", output: "By hand." }] },
+        });
+      expect(await forked(client, run, { step_index: -1 })).toMatchObject({ status: "requires_action" });
+    }));
+});
+
+describe("a run that did not come to its end", () => {
+  test("and waits for somebody is forked where it waits, and both wait for themselves", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }], { approval: "always" });
+      const own = await forked(client, run, { step_index: 0 });
+      expect(own.status).toBe("requires_action");
+      const ids = [run, own].map((each) => each.required_action.submit_tool_outputs.tool_calls[0].id);
+      expect(ids[0]).not.toBe(ids[1]);
+      const tool_outputs = [{ tool_call_id: ids[1], decision: "approve" }];
+      await client.post(`/v1/runs/${own.id}/submit_tool_outputs`, { tool_outputs });
+      await forked(client, own, { step_index: -1, tools: "recorded_only" });
+      expect((await client.get(`/v1/runs/${run.id}`)).body.status).toBe("requires_action");
+      expect((await fork(client, run, { step_index: 1 })).body.error).toMatchObject({ param: "step_index" });
+    }));
+
+  test("and was cancelled makes the calls that had no result", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }], { approval: "always" });
+      await client.post(`/v1/runs/${run.id}/cancel`);
+      expect(await forked(client, run, { step_index: 0 })).toMatchObject({ status: "requires_action" });
+      const edits = { tool_output: 1 };
+      expect(await forked(client, run, { step_index: 1, edits })).toMatchObject({
+        status: "completed",
+        output: "Paid.",
+      });
+      expect((await fork(client, run, { step_index: 1 })).body.error.message).toContain("was cancelled");
+    }));
+
+  test("and is at work is forked at what is over, and goes on by itself", () =>
+    withServer(async (client, server) => {
+      const { agent } = await make(client, [pay(5), { text: "Paid." }]);
+      await client.patch(`/v1/agents/${agent}`, { model_settings: { script: [pay(6), endless] } });
+      const { body: run } = await client.post("/v1/runs", { agent_id: agent, input: "Go" });
+      const watch = server.watches.join(run.id);
+      while ((await stepsOf(client, run)).length < 3) await watch.next(10_000);
+      watch.leave();
+      expect((await fork(client, run, { step_index: 2 })).body.error.message).toContain("Step 2 is not over.");
+      const own = await forked(client, run, { step_index: 1, edits: { model: "test/echo" } });
+      expect(own).toMatchObject({ status: "completed", model: "test/echo" });
+      expect((await client.get(`/v1/runs/${run.id}`)).body.status).toBe("in_progress");
+      expect(amounts()).toEqual([5, 6]);
+    }));
+
+  test("and failed at its model goes on with an answer in its place, or with another model", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [pay(5), { error: "It broke." }]);
+      expect(run.status).toBe("failed");
+      expect((await fork(client, run, { step_index: 2 })).body.error.message).toContain("came to nothing");
+      const edits = { model_output: "Done." };
+      expect(await forked(client, run, { step_index: 2, edits })).toMatchObject({
+        status: "completed",
+        output: "Done.",
+      });
+      const other = await forked(client, run, { step_index: 1, edits: { model: "test/echo" } });
+      expect(other).toMatchObject({ status: "completed", model: "test/echo" });
+      expect(amounts()).toEqual([5]);
+    }));
+});
+
+describe("a fork that cannot be is refused, and no run comes of it", () => {
+  test("for an input that is too long", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [{ text: "Paid." }]);
+      const { status, body } = await fork(client, run, { step_index: 0, edits: { input: "ä".repeat(200_000) } });
+      expect({ status, param: body.error.param }).toEqual({ status: 413, param: "edits.input" });
+    }));
+
+  test.each([
+    [{}, "step_index"],
+    [{ step_index: -2 }, "step_index"],
+    [{ step_index: 99 }, "step_index"],
+    [{ step_index: 0, edits: { tool_output: 1 } }, "edits.tool_output"],
+    [{ step_index: 1, edits: { model_output: "x" } }, "edits.model_output"],
+    [{ step_index: -1, edits: { model_output: "x" } }, "edits.model_output"],
+    [{ step_index: 0, edits: { is_error: true } }, "edits.is_error"],
+    [{ step_index: 0, edits: { model: "nobody/none" } }, "edits.model"],
+    [{ step_index: 0, edits: { color: "red" } }, "edits.color"],
+    [{ step_index: 0, tools: "none" }, "tools"],
+  ])("%j", (body, param) =>
+    withServer(async (client) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }]);
+      const { status, body: answer } = await fork(client, run, body);
+      expect({ status, param: answer.error.param }).toEqual({ status: 400, param });
+      expect((await client.get("/v1/runs?origin=fork")).body.data).toEqual([]);
+    }),
+  );
+
+  test("where its trace was deleted, or its agent is another one's", () =>
+    withServer(async (client, server) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }]);
+      const bound = await server.client({ scopes: ["run"], agent_ids: [newId("agent")] });
+      expect((await fork(bound, run, { step_index: -1 })).status).toBe(404);
+      await client.delete(`/v1/traces/${run.id}`);
+      expect((await fork(client, run, { step_index: -1 })).status).toBe(404);
+    }));
+
+  test("where its record is damaged", () =>
+    withServer(async (client, { db }) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }]);
+      db.sqlite.run("UPDATE run_events SET data = '{' WHERE run_id = ? AND seq = 4", [run.id]);
+      const { status, body } = await fork(client, run, { step_index: -1 });
+      expect([status, body.error.code]).toEqual([409, "record_damaged"]);
+    }));
+});
+
+describe("guardrails", () => {
+  const terms = (action: string, on: string) => ({
+    guardrails: [{ type: "blocked_terms", on: [on], action, config: { terms: ["swordfish"] } }],
+  });
+  const said = "It is swordfish.";
+
+  test.each([
+    ["input", -1, { input: said }, "edits.input"],
+    ["tool_output", 1, { tool_output: { a: said } }, "edits.tool_output"],
+    ["output", 0, { model_output: said }, "edits.model_output"],
+    [
+      "tool_call",
+      0,
+      { model_output: { tool_calls: [{ name: "pay", arguments: { amount: 1, a: said } }] } },
+      "edits.model_output.tool_calls[0]",
+    ],
+  ])("look at an edited %s: what they block is refused, and what they redact is gone", (on, step_index, edits, param) =>
+    withServer(async (client, { db }) => {
+      const blocking = await make(client, [pay(5), { text: "Paid." }], {}, terms("block", on));
+      const refused = await fork(client, blocking.run, { step_index, edits });
+      expect(refused).toMatchObject({ status: 400, body: { error: { param } } });
+      const other = await db.sqlite.query<{ id: string }, []>("SELECT id FROM tools").get();
+      const { body } = await client.post("/v1/agents", {
+        ...{ name: "b", instructions: "", model: "test/script", tools: [other!.id], ...terms("redact", on) },
+        model_settings: { script: [pay(5), { text: "Paid." }] },
+      });
+      const own = await forked(client, await started(client, body.id), { step_index, edits });
+      const steps = await stepsOf(client, own);
+      expect(JSON.stringify([own, steps])).not.toContain("swordfish");
+      expect(steps).toContainEqual(
+        expect.objectContaining({ type: "guardrail", output: expect.objectContaining({ verdict: "redacted" }) }),
+      );
+    }),
+  );
+
+  test("ask for a person's word on an edited call", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [pay(5), { text: "Paid." }], {}, terms("require_approval", "tool_call"));
+      const tool_calls = [{ name: "pay", arguments: { amount: 1, a: said } }];
+      const own = await forked(client, run, { step_index: 0, edits: { model_output: { tool_calls } } });
+      expect(own).toMatchObject({ status: "requires_action", tool_calls: [{ status: "awaiting_approval" }] });
+    }));
+
+  test("look again at what is taken from the record", () =>
+    withServer(async (client) => {
+      const { run, agent } = await make(client, [pay(5), { text: "Paid." }]);
+      await client.patch(`/v1/agents/${agent}`, {
+        guardrails: [{ type: "regex", on: ["tool_output"], action: "redact", config: { pattern: "receipt" } }],
+      });
+      const own = await forked(client, run, { step_index: -1, agent: "current", tools: "recorded_only" });
+      expect(JSON.stringify(own.tool_calls[0].output)).not.toContain("receipt");
+      expect(own.tool_calls[0].status).toBe("completed");
+    }));
+});
+
+describe("like any creation", () => {
+  test("a fork is refused or waits where too many runs are in progress", () =>
+    withServer(async (client, server) => {
+      const { run, agent } = await make(client, [pay(5), { text: "Paid." }]);
+      await client.patch(`/v1/agents/${agent}`, { model_settings: { script: [{ text: "x", delay_ms: 600_000 }] } });
+      await server.projects.changeSettings(client.scope.project_id, { runs_in_progress: 1 });
+      const busy = (await client.post("/v1/runs", { agent_id: agent, input: "Go" })).body;
+      expect((await fork(client, run, { step_index: 1 })).body.error.code).toBe("concurrency_limit_exceeded");
+      expect(await forked(client, run, { step_index: 2 })).toMatchObject({ status: "completed" });
+      const queued = (await client.post(`/v1/runs/${run.id}/fork`, { step_index: 1, on_concurrency_limit: "queue" }))
+        .body;
+      expect(queued).toMatchObject({ status: "queued", queue_position: 1 });
+      await client.post(`/v1/runs/${busy.id}/cancel`);
+      const { body } = await ended(server, client, queued);
+      expect(body).toContain('"status":"queued"');
+      expect((await client.get(`/v1/runs/${queued.id}`)).body).toMatchObject({ status: "completed", output: "Paid." });
+      expect(amounts()).toEqual([5]);
+    }));
+
+  test("the same request with the same key makes one fork", () =>
+    withServer(async (client, server) => {
+      const { run } = await make(client, paidTwice);
+      const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "once" };
+      const ask = () => server.send("POST", `/v1/runs/${run.id}/fork?wait=10`, { step_index: 1 }, headers);
+      const [first, second] = [await ask(), await ask()];
+      expect(second.body.id).toBe(first.body.id);
+      expect(second.headers.get("idempotent-replayed")).toBe("true");
+      expect(amounts()).toEqual([5, 7, 7]);
+    }));
+
+  test("a fork streams from its first entry, what it has of its record and what is its own", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const { status, body, headers } = await client.post(`/v1/runs/${run.id}/fork`, { step_index: 1, stream: true });
+      expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+      const events = [...String(body).matchAll(/^event: (.+)$/gm)].map(([, name]) => name);
+      expect(events[0]).toBe("run.created");
+      expect(events.at(-1)).toBe("run.completed");
+      expect(events.filter((name) => name === "tool.completed")).toHaveLength(2);
+    }));
+
+  test("its time begins when it is made, however old its record is", async () => {
+    let at = Date.parse("2026-01-01T00:00:00Z");
+    await using server = testApp({ now: () => at });
+    const client = await server.client();
+    const { run } = await make(client, [pay(5), { text: "Paid." }], { approval: "always" });
+    const tool_outputs = [{ tool_call_id: run.tool_calls[0].id, decision: "approve" }];
+    at += 3_600_000;
+    await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
+    await ended(server, client, run);
+    at += 86_400_000;
+    const own = await forked(client, run, { step_index: -1, timeout_ms: 5000, budget: { max_wall_ms: 4000 } });
+    expect(own.created_at).toBe(new Date(at).toISOString());
+    expect(own.expires_at).toBe(new Date(at + 4000).toISOString());
+    const kept = await forked(client, run, { step_index: 1 });
+    expect(kept).toMatchObject({ created_at: own.created_at, started_at: own.created_at });
+    const [first, second] = await stepsOf(client, kept);
+    expect(Date.parse(second.ended_at) - Date.parse(first.started_at)).toBe(3_600_000);
+  });
+
+  test("it counts on the day when it is made, though its record began on another", async () => {
+    let at = Date.parse("2026-01-01T12:00:00Z");
+    await using server = testApp({ now: () => at });
+    const client = await server.client();
+    const { run } = await make(client, [pay(5), { text: "Paid." }], { approval: "always" });
+    const tool_outputs = [{ tool_call_id: run.tool_calls[0].id, decision: "approve" }];
+    at += 72_000_000;
+    await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
+    await ended(server, client, run);
+    await forked(client, run, { step_index: 1 });
+    const { data } = (await client.get("/v1/usage?group_by=day&from=2026-01-01&to=2026-01-03")).body;
+    expect(data.map(({ day, runs }: Answer["body"]) => [day, runs.started])).toEqual([
+      ["2026-01-01", 1],
+      ["2026-01-02", 1],
+    ]);
+  });
+
+  test("fifteen forks of one run at once are fifteen runs, and the source is as it was", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, paidTwice);
+      const before = (await client.get(`/v1/runs/${run.id}`)).body;
+      const many = await Promise.all(Array.from({ length: 15 }, () => forked(client, run, { step_index: 3 })));
+      expect(new Set(many.map(({ id }) => id)).size).toBe(15);
+      for (const own of many) expect(own).toMatchObject({ status: "completed", output: "Paid." });
+      const { request_id: _, ...after } = (await client.get(`/v1/runs/${run.id}`)).body;
+      expect({ ...after, request_id: before.request_id }).toEqual(before);
+      expect(amounts()).toEqual([5, 7]);
+    }));
+});
+
+describe("runs of other agents", () => {
+  test("that kept calls started stay the source's", () =>
+    withServer(async (client) => {
+      const helper = await client.post("/v1/agents", {
+        ...{ name: "h", instructions: "", model: "test/script", model_settings: { script: [{ text: "Help." }] } },
+      });
+      const script = [{ tool_calls: [{ name: "help", arguments: { input: "Now" } }] }, { text: "Done." }];
+      const tool = { name: "help", type: "agent", agent_id: helper.body.id, url: undefined, parameters: undefined };
+      const { run } = await make(client, script, tool);
+      expect(run).toMatchObject({ status: "completed", tool_calls: [{ output: "Help." }] });
+      const child = run.tool_calls[0].subagent_run_id;
+      const own = await forked(client, run, { step_index: 1 });
+      expect(own.tool_calls[0]).toMatchObject({ output: "Help.", subagent_run_id: child });
+      const again = await forked(client, run, { step_index: -1, tools: "recorded_only" });
+      expect(again.tool_calls[0]).toMatchObject({ status: "completed", output: "Help.", subagent_run_id: null });
+      expect((await client.get("/v1/runs?limit=50")).body.data).toHaveLength(4);
+      await client.delete(`/v1/runs/${own.id}`);
+      expect((await client.get(`/v1/runs/${child}`)).status).toBe(200);
+    }));
+});

@@ -1,0 +1,257 @@
+import type { AgentEdits } from "../agents/schema.ts";
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { tightest } from "../core/budget.ts";
+import { foldInSlices } from "../core/fold-in-slices.ts";
+import { CannotFork, type Prefix, type PrefixEdits, prefixOf } from "../core/fork.ts";
+import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
+import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import type { AssistantPart } from "../core/model-call.ts";
+import { preparationsOf } from "../core/preparations.ts";
+import type { ModelPrice } from "../core/price.ts";
+import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
+import { type RunObject, runObject } from "../core/run-object.ts";
+import { apply, isOver, type RunState } from "../core/run-state.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { Journal } from "../journal/journal.ts";
+import { inSlices } from "../lib/slices.ts";
+import { withFollowUp } from "../worker/follow-up.ts";
+import { requestCalls, wordsOf } from "../worker/request-calls.ts";
+import { type ReadEdits, readEdits } from "./fork-edits.ts";
+import type { ForkRun } from "./fork-schema.ts";
+import type { Pool } from "./pool.ts";
+import type { createRunQueue } from "./queue.ts";
+import { requireScopeIds } from "./scope-ids.ts";
+import type { Note } from "./service.ts";
+import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
+import type { RunStore } from "./store.ts";
+
+/** An agent as a run has pinned it, for another run that has this different; throws where its model is not available. */
+export type EditAgent = (viewer: Viewer, agent: AgentSnapshot, edits: AgentEdits) => AgentSnapshot;
+
+/**
+ * Runs that go on from a step of another one's record, with something changed. What stands in the record is theirs from
+ * the first entry on: it is never done again, nor paid for, and the record may be deleted afterwards.
+ */
+export function createForks({
+  journal,
+  runs,
+  queue,
+  pool,
+  snapshot,
+  editAgent,
+  priceOf,
+  windowOf,
+  now,
+}: {
+  journal: Journal;
+  runs: RunStore;
+  queue: Pick<ReturnType<typeof createRunQueue>, "place" | "wait">;
+  pool: Pick<Pool, "start">;
+  /** The agent as a run of this scope would pin it now. */
+  snapshot(viewer: Viewer, agentId: string): Promise<AgentSnapshot>;
+  editAgent: EditAgent;
+  priceOf(model: string): ModelPrice | null;
+  windowOf(model: string): number | null;
+  now: () => number;
+}) {
+  /** Starts or queues a fork: acknowledged means durable. */
+  async function fork(viewer: Viewer, id: string, body: ForkRun, requestId: string, note?: Note): Promise<RunObject> {
+    const rest = inSlices();
+    const source = await sourceRecord({ journal, runs }, viewer, id, rest);
+    const { created } = source;
+    const agent = await agentFor(viewer, source, body);
+    const isForeign = body.agent !== "current" && (created.imported || created.foreign_agent) === true;
+    if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
+    const { prefix, edits } = await takenOver(source, agent, body, isForeign, rest);
+    const run: RunCreated = {
+      ...forked(created, agent, body, prefix),
+      ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
+      ...(edits.input !== null && { input: edits.input }),
+      ...{ request_id: requestId, agent_hash: journal.hashOf(agent) },
+      ...{ price: priceOf(agent.model), context_window: windowOf(agent.model) },
+    };
+    const at = now();
+    const record = endingAt(at, prefix, run);
+    const before = await foldInSlices(record, rest);
+    const own = ownEvents(before, agent, edits, body.step_index, at);
+    return begin(viewer, { agent, record, before, own, at }, body.on_concurrency_limit, note);
+  }
+
+  async function agentFor(
+    viewer: Viewer,
+    { created, pinned }: SourceRecord,
+    { agent, edits = {} }: ForkRun,
+  ): Promise<AgentSnapshot> {
+    const { instructions, model } = edits;
+    if (agent !== "current") return editAgent(viewer, pinned, { instructions, model });
+    const current = await snapshot(viewer, created.agent_id).catch((error) => {
+      throw namedAgent(error);
+    });
+    requireScopeIds(current, created);
+    return editAgent(viewer, current, { instructions, model });
+  }
+
+  async function begin(
+    viewer: Viewer,
+    { agent, record, before, own, at }: Beginning,
+    on_concurrency_limit: ForkRun["on_concurrency_limit"],
+    note: Note | undefined,
+  ): Promise<RunObject> {
+    const [first, ...rest] = record as [JournalEntry, ...JournalEntry[]];
+    const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
+    const run = { ...before.run!, run_id };
+    const begun = withFollowUp(before, own, agent, at);
+    // What is over at once takes nobody's slot.
+    const isOverAtOnce = isOver(after(before, begun, at).status);
+    let events: RunEvent[] = begun;
+    const history = await journal.commit(run_id, () => {
+      requireRecord(runs, viewer, run.forked_from!.run_id); // It may have been deleted in the meantime.
+      const queue_position = isOverAtOnce ? null : queue.place(viewer, on_concurrency_limit);
+      const isQueued = queue_position !== null;
+      if (isQueued) events = [{ type: "run.queued", queue_position }, ...own];
+      const created = { ...run, type: "run.created" as const, ...(isQueued && { queued: true as const }) };
+      const all = [{ ...first, event: created }, ...rest, ...events.map((event) => ({ at, event }))];
+      const inserted = journal.insertRecord(run_id, all);
+      journal.pin(viewer, run_id, agent);
+      note?.(runs.standing(viewer, run_id), 0);
+      return inserted;
+    });
+    const state = after({ ...before, run }, events, at);
+    const answer = runObject(state, runs.expiry(run_id));
+    if (state.status === "queued") queue.wait(viewer);
+    else pool.start(run_id, { history, agent });
+    return answer;
+  }
+
+  return fork;
+}
+
+/** What a fork begins with: what it has of its record, and what is its own. */
+interface Beginning {
+  agent: AgentSnapshot;
+  record: JournalEntry[];
+  before: RunState;
+  own: RunEvent[];
+  at: number;
+}
+
+/** What a fork has of a record, and what it has different, as the guardrails of its agent leave that. */
+async function takenOver(
+  { entries, created }: SourceRecord,
+  agent: AgentSnapshot,
+  body: ForkRun,
+  isForeign: boolean,
+  rest: () => Promise<void>,
+): Promise<{ prefix: Prefix; edits: ReadEdits }> {
+  const { step_index: step } = body;
+  const state = await foldInSlices(entries, rest).catch((error) => {
+    throw damaged(error);
+  });
+  // Another agent looks at the record's input by guardrails of its own.
+  const asked = { ...(body.agent === "current" && { input: created.input }), ...body.edits };
+  const edits = await readEdits(asked, toolOf(state, step), agent);
+  // And so does it at the documents that it begins with.
+  const documents = step < 0 && edits.input !== null && !isForeign;
+  return { prefix: forkable(entries, step, { ...edits.prefix, documents }, state), edits };
+}
+
+/** The tool whose call a step is, as far as it is one. */
+const toolOf = ({ calls }: RunState, step: number): string | null =>
+  calls.find(({ step_index }) => step_index === step)?.tool ?? null;
+
+/** Throws with the parameter that is wrong. */
+function forkable(entries: readonly JournalEntry[], step: number, edits: PrefixEdits, state: RunState): Prefix {
+  try {
+    return prefixOf(entries, step, edits, state);
+  } catch (error) {
+    if (error instanceof CannotFork) throw validationError([fault(error.param, error.message)]);
+    throw error;
+  }
+}
+
+const notHere = fault("tools", "The run came from elsewhere, and its tools are not here: expected recorded_only.");
+
+/** A run of its own, for whom the source was, of no thread and with no parent; its time and its budget begin anew. */
+function forked(
+  source: RunCreated,
+  agent: AgentSnapshot,
+  { step_index, tools = "live", budget, timeout_ms, action_timeout_ms, on_disconnect, metadata }: ForkRun,
+  { entries, later }: Prefix,
+): RunCreated {
+  const { project_id, environment, session_id, user_id, file_ids, message_id, input, run_id, agent_hash } = source;
+  // What a child run got was the rest of its parent's time.
+  const time = source.parent_run_id === null ? source.timeout_ms : limits.run_timeout_ms;
+  return {
+    // Its own id comes with the write.
+    ...{ run_id, project_id, environment, session_id, user_id, file_ids, message_id, input, agent_hash },
+    agent_id: agent.id,
+    agent_version: agent.version,
+    model: agent.model,
+    max_turns: agent.max_turns,
+    timeout_ms: timeout_ms ?? time,
+    action_timeout_ms: action_timeout_ms ?? source.action_timeout_ms,
+    on_disconnect: on_disconnect ?? "continue",
+    thread_id: null,
+    parent_run_id: null,
+    budget: tightest(agent.budget, budget),
+    metadata: metadata ?? source.metadata,
+    request_id: null,
+    forked_from: { run_id, step_index },
+    recorded_to: entries.length + 1,
+    ...(tools !== "live" && { recorded: { mode: tools, calls: later } }),
+  };
+}
+
+/** What is still to be fetched: no history, since a fork is in no thread; what the record has of it stays. */
+function preparation(
+  { prepare = [], file_ids }: RunCreated,
+  agent: AgentSnapshot,
+  step: number,
+  { entries }: Prefix,
+): Pick<RunCreated, "prepare"> {
+  if (step < 0) return preparationsOf(agent, { thread_id: null, file_ids });
+  const isLoaded = entries.some(({ event }) => event.type === "history.loaded");
+  const left = prepare.filter((what) => what !== "history" || isLoaded);
+  return left.length > 0 ? { prepare: left } : {};
+}
+
+/** The record with its own durations, so that it ends where the fork begins. */
+function endingAt(at: number, { created_at, entries }: Prefix, run: RunCreated): JournalEntry[] {
+  const later = at - (entries.at(-1)?.at ?? created_at);
+  const first = { at: created_at, event: { type: "run.created", ...run } } as const;
+  return [first, ...entries].map(({ at, event }, index) => ({ seq: index + 1, at: at + later, event }));
+}
+
+/** What is the fork's own: what guardrails say of the edits, and the calls that the record has no result for. */
+function ownEvents(
+  state: RunState,
+  agent: AgentSnapshot,
+  { findings }: ReadEdits,
+  step: number,
+  at: number,
+): RunEvent[] {
+  const asked = state.messages.findLast((message) => message.role === "assistant")?.parts.filter(isCall) ?? [];
+  const about = (of: readonly Finding[], tool_call_id: string | undefined): Finding[] =>
+    of.map((finding) => ({ ...finding, tool_call_id: tool_call_id ?? null }));
+  const edited = state.calls.find(({ step_index }) => step_index === step);
+  const decided = decidedEvents(
+    [
+      ...findings.input,
+      ...about(findings.tool_output, edited?.id),
+      ...findings.said,
+      ...findings.calls.flatMap((of, place) => about(of, asked[place]?.id)),
+    ],
+    state.steps,
+    Math.max(0, state.turns - 1),
+  );
+  const screened = after(state, decided, at);
+  const left = asked.filter(({ id }) => !state.calls.some((call) => call.id === id));
+  return [...decided, ...requestCalls(left, screened, agent, { words: wordsOf(screened.decisions) })];
+}
+
+const isCall = (part: AssistantPart) => part.type === "tool_call";
+
+const after = (state: RunState, events: readonly RunEvent[], at: number): RunState =>
+  events.reduce((next, event) => apply(next, { seq: next.seq + 1, at, event }), state);
