@@ -4,6 +4,7 @@ import {
   completed,
   created,
   entriesOf,
+  guardrailDecided,
   requested,
   restarted,
   started,
@@ -144,4 +145,71 @@ test("raw entries stand with their step, and only where they were asked for", ()
 test("the trace's last fold is the run itself", () => {
   const entries = entriesOf(...turnWithCalls(["a", null]), ...toolDone("a", 1));
   expect(traceOf(entries).state).toEqual(fold(entries));
+});
+
+test("what was taken from another run's record is marked: steps before a fork, and single results", () => {
+  const fork = created({ forked_from: { run_id: "run_b", step_index: 0 }, recorded_to: 3 });
+  const [before, taken, after] = steps(
+    fork,
+    ...turnWithCalls(["a", null], ["b", null]).slice(1, 4),
+    ...turnWithCalls(["a", null], ["b", null]).slice(4),
+    ...toolDone("a", 1, { recorded: true }),
+    ...toolDone("b", 2),
+  );
+  expect([before!.replayed, taken!.replayed, after!.replayed]).toEqual([true, true, false]);
+});
+
+test("processes that went on with the run are listed, and shift no step", () => {
+  const { recoveries, steps } = traceOf(
+    entriesOf(
+      created(),
+      started(0),
+      { type: "run.recovered", attempt: 2, step_index: 0 },
+      restarted(0, 2),
+      completed(0, { answer: answer([text("Hi")]) }),
+    ),
+  );
+  expect(recoveries).toEqual([{ attempt: 2, at: "2026-01-01T00:00:00.020Z", step_index: 0 }]);
+  expect(steps.map(({ step_index, type }) => [step_index, type])).toEqual([[0, "model_call"]]);
+});
+
+test("steps and given up attempts together cost what the run cost", () => {
+  const spent = { usage, cost_usd: 0.25, estimated: true };
+  const trace = traceOf(
+    entriesOf(created(), started(0), restarted(0, 2, { spent }), completed(0, { answer: answer([text("Hi")]) })),
+  );
+  const [step] = trace.steps;
+  expect(step!.retries[0]!.usage).toEqual({ ...usage, cost_usd: 0.25, estimated: true });
+  expect(trace.state.usage.cost_usd).toBe(step!.usage!.cost_usd! + step!.retries[0]!.usage!.cost_usd!);
+});
+
+test("a guardrail's finding is a step of its own, with what its judge took", () => {
+  const spent = { usage, cost_usd: 0.25, estimated: false };
+  const found = { guardrail: { index: 1, type: "llm_judge", on: "input" }, latency_ms: 4 } as const;
+  const [passed, blocked] = steps(
+    created(),
+    guardrailDecided(0, { ...found, verdict: "passed", spent }),
+    guardrailDecided(1, { verdict: "blocked", message: "It matches." }),
+  );
+  expect(passed).toMatchObject({
+    ...{ type: "guardrail", name: "llm_judge", status: "completed", input: found.guardrail, error: null },
+    ...{ started_at: "2026-01-01T00:00:00.006Z", ended_at: "2026-01-01T00:00:00.010Z", latency_ms: 4 },
+    ...{ usage: { ...usage, cost_usd: 0.25, estimated: false }, model: "test/script" },
+  });
+  const error = { code: "guardrail_blocked", message: "It matches." };
+  expect(blocked).toMatchObject({ status: "failed", error, usage: null, model: null });
+});
+
+test("after a compaction a model call says how much of the conversation was left out", () => {
+  const [, , call] = steps(
+    ...turnWithCalls().slice(0, 3),
+    started(1, { step_type: "compaction", name: "compact" }),
+    {
+      ...{ type: "context.compacted", step_index: 1, strategy: "compact", summary: "Said hello.", left_out: 1 },
+      ...{ tokens_before: 100, tokens_after: 10, latency_ms: 3, spent: null },
+    },
+    completed(1, { step_type: "compaction" }),
+    started(2, { turn_index: 1 }),
+  );
+  expect(call!.input).toMatchObject({ earlier_messages: 1, left_out: 1, summarized: true });
 });

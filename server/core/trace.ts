@@ -1,17 +1,22 @@
 import { textOf } from "./decide.ts";
-import type { AssistantPart } from "./model-call.ts";
+import type { AssistantPart, FinishReason } from "./model-call.ts";
+import { retrievalQuery } from "./retrieval.ts";
 import type {
+  ContextCompacted,
   Decider,
   FileFacts,
   GuardrailDecided,
   JournalEntry,
   ModelSpend,
   StepCompleted,
+  StepRestarted,
   StepStarted,
+  ToolCompleted,
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
-import { apply, initialState, isOver, type RunState, waitsForSomebody } from "./run-state.ts";
+import { apply, initialState, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
+import type { RunUsage } from "./usage.ts";
 
 /** One entry of a trace (contract, section 16). Times are RFC 3339, latencies milliseconds. */
 export interface TraceStep {
@@ -32,23 +37,45 @@ export interface TraceStep {
   output: unknown;
   reasoning: string | null;
   error: { code: string; message: string } | null;
-  usage: (ModelSpend["usage"] & { cost_usd: number | null; estimated: boolean }) | null;
+  /** Of the attempt that counts, and for an agent's call of its whole run; `retries` has what the others took. */
+  usage: StepUsage | null;
+  finish_reason: FinishReason | null;
   model: string | null;
   tool_call_id: string | null;
   input_hash: string | null;
+  /** True when it was taken from the record of another run: nothing was done for it, and nothing paid. */
   replayed: boolean;
   /** For an agent's call: the run that answers it. Its trace nests here. */
   subagent: { run_id: string; agent_id: string } | null;
   /** For a call that a person judged. */
   approval: Approval | null;
   /** Discarded attempts, oldest first: why each was given up. */
-  retries: { attempt: number; at: string; reason: { code: string; message: string } | null; delay_ms: number }[];
+  retries: Retry[];
   /** With `include=subagents`: the run whose step it is. That of a child run has the agent's call as its `parent_id`. */
   run_id?: string;
   /** What the call made. */
   files?: FileFacts[];
   /** With `include=raw`: the journal's own entries of this step. */
   raw?: JournalEntry[];
+}
+
+export type StepUsage = ModelSpend["usage"] & { cost_usd: number | null; estimated: boolean };
+
+export interface Retry {
+  attempt: number;
+  at: string;
+  reason: { code: string; message: string } | null;
+  delay_ms: number;
+  /** What the discarded attempt took; null where nothing is known of it. */
+  usage: StepUsage | null;
+}
+
+/** A new process went on with the run. No step of its own: the steps of older records would get other numbers. */
+export interface Recovery {
+  attempt: number;
+  at: string;
+  /** The step that was under way; null where none was. */
+  step_index: number | null;
 }
 
 /** What somebody said to a call that waited for it; `by` is null where the record does not tell. */
@@ -62,139 +89,203 @@ export interface Approval {
 
 export interface Trace {
   steps: TraceStep[];
+  recoveries: Recovery[];
   state: RunState;
 }
 
+export interface TraceFold {
+  /** The entry that follows the last one. */
+  add(entry: JournalEntry): void;
+  trace(): Trace;
+}
+
 /** Folds the journal into the steps that a person reads. The last fold of the same entries is the run itself. */
-export function traceOf(entries: readonly JournalEntry[], options: { raw?: boolean } = {}): Trace {
+export function traceOf(entries: Iterable<JournalEntry>, options: { raw?: boolean } = {}): Trace {
+  const fold = createTraceFold(options);
+  for (const entry of entries) fold.add(entry);
+  return fold.trace();
+}
+
+/** The same, entry by entry: whoever reads a long journal can do so in pieces. */
+export function createTraceFold({ raw = false }: { raw?: boolean } = {}): TraceFold {
   const steps: TraceStep[] = [];
+  const recoveries: Recovery[] = [];
+  const stepOfCall = new Map<string, number>();
   let state = initialState;
   let told = 0; // Messages that an earlier model call has already shown as its input.
-  for (const entry of entries) {
+
+  const ofCall = (id: string): TraceStep => steps[stepOfCall.get(id)!]!;
+
+  function add(entry: JournalEntry): void {
     const { event, at } = entry;
     const before = state;
     state = apply(state, entry);
+    if (event.type === "tool.requested") stepOfCall.set(event.call.id, event.call.step_index);
     switch (event.type) {
       case "step.started":
         steps[event.step_index] = started(event, at, state, told);
         if (event.step_type === "model_call") told = before.messages.length;
         break;
-      case "step.restarted": {
-        const step = steps[event.step_index]!;
-        step.retries.push({ attempt: step.attempt, at: timestamp(at), reason: event.reason, delay_ms: event.delay_ms });
-        step.attempt = event.attempt;
+      case "step.restarted":
+        restarted(steps[event.step_index]!, event, at);
         break;
-      }
       case "step.completed":
         completed(steps[event.step_index]!, event, at);
         break;
-      case "tool.completed": {
-        const step = steps[event.step_index]!;
-        step.status = event.status;
-        step.output = event.output ?? null;
-        step.error = event.error;
-        if (event.files && event.files.length > 0) step.files = event.files;
-        if (event.status === "rejected")
-          step.approval = {
-            decision: "reject",
-            reason: event.error?.message ?? null,
-            edited: false,
-            at: timestamp(at),
-            by: event.by ?? null,
-          };
+      case "tool.completed":
+        answered(steps[event.step_index]!, event, at);
         break;
-      }
       case "tool.decided": {
-        const call = state.calls.find(({ id }) => id === event.tool_call_id)!;
         const { decision, reason, arguments: edited } = event;
-        const step = steps[call.step_index]!;
+        const step = ofCall(event.tool_call_id);
         step.approval = { decision, reason, edited: edited !== null, at: timestamp(at), by: event.by ?? null };
-        step.input = call.arguments;
+        if (edited) step.input = edited;
         break;
       }
-      case "subagent.started": {
-        const { step_index } = state.calls.find(({ id }) => id === event.tool_call_id)!;
-        steps[step_index]!.subagent = { run_id: event.run_id, agent_id: event.agent_id };
+      case "subagent.started":
+        ofCall(event.tool_call_id).subagent = { run_id: event.run_id, agent_id: event.agent_id };
+        break;
+      case "memory.retrieved": {
+        const { query, stores, matches, failures } = event;
+        Object.assign(steps[event.step_index]!, { input: { query, stores }, output: { matches, failures } });
         break;
       }
+      case "context.compacted":
+        compacted(steps[event.step_index]!, event, state);
+        break;
       case "guardrail.decided":
         steps[event.step_index] = guarded(event, at, state);
         break;
+      case "run.recovered":
+        recoveries.push({ attempt: event.attempt, at: timestamp(at), step_index: event.step_index });
+        break;
     }
-    const index = stepOf(entry, state);
-    if (options.raw && index !== null) steps[index]!.raw = [...(steps[index]!.raw ?? []), entry];
+    if (raw) keepRaw(entry);
   }
-  if (!isOver(state.status)) markWaiting(steps, state);
-  return { steps: steps.filter(Boolean), state };
+
+  function keepRaw(entry: JournalEntry): void {
+    const index = stepOf(entry, stepOfCall);
+    if (index === null) return;
+    const step = steps[index]!;
+    step.raw ??= [];
+    step.raw.push(entry);
+  }
+
+  return {
+    add,
+    trace() {
+      if (!isOver(state.status)) markWaiting(steps, state);
+      return { steps: steps.filter(Boolean), recoveries, state };
+    },
+  };
 }
 
+const callOf = ({ calls }: RunState, id: string): ToolCall | undefined => calls.findLast((call) => call.id === id);
+
+/** Whether the newest entry is one of those that were copied from another run. */
+const isRecorded = ({ run, seq }: RunState): boolean => seq <= (run!.recorded_to ?? 0);
+
+const usageOf = ({ usage, cost_usd, estimated }: ModelSpend): StepUsage => ({ ...usage, cost_usd, estimated });
+
+/** What most steps do not have. */
+const withoutMore = {
+  parent_id: null,
+  ended_at: null,
+  latency_ms: null,
+  time_to_first_token_ms: null,
+  output: null,
+  reasoning: null,
+  error: null,
+  usage: null,
+  finish_reason: null,
+  subagent: null,
+  approval: null,
+};
+
 function started(event: StepStarted, at: number, state: RunState, told: number): TraceStep {
-  const call = state.calls.find(({ id }) => id === event.tool_call_id);
+  const { step_id, step_index, turn_index, step_type, name, attempt, tool_call_id, input_hash } = event;
+  const call = tool_call_id === null ? undefined : callOf(state, tool_call_id);
   return {
-    id: event.step_id,
-    object: "trace_step",
-    step_index: event.step_index,
-    turn_index: event.turn_index,
-    parent_id: null,
-    type: event.step_type,
-    name: event.name,
-    status: "in_progress",
-    attempt: event.attempt,
+    ...{ id: step_id, object: "trace_step", step_index, turn_index, type: step_type, name },
+    ...withoutMore,
+    ...{ status: "in_progress", attempt, tool_call_id, input_hash },
     started_at: timestamp(at),
-    ended_at: null,
-    latency_ms: null,
-    time_to_first_token_ms: null,
-    input: call ? call.arguments : modelInput(state, told),
-    output: null,
-    reasoning: null,
-    error: null,
-    usage: null,
-    model: event.step_type === "model_call" ? state.run!.model : null,
-    tool_call_id: event.tool_call_id,
-    input_hash: event.input_hash,
-    replayed: false,
-    subagent: null,
-    approval: null,
+    input: call ? call.arguments : ownInput(event, state, told),
+    model: step_type === "model_call" ? state.run!.model : null,
+    replayed: isRecorded(state),
     retries: [],
   };
 }
 
 function guarded(event: GuardrailDecided, at: number, state: RunState): TraceStep {
-  const { guardrail, verdict, message, matches, spent, latency_ms } = event;
+  const { step_id, step_index, turn_index, tool_call_id, guardrail, verdict, message, matches, spent } = event;
+  const blocked = verdict === "blocked";
   return {
-    id: event.step_id,
-    object: "trace_step",
-    step_index: event.step_index,
-    turn_index: event.turn_index,
-    parent_id: null,
-    type: "guardrail",
-    name: guardrail.type,
-    status: verdict === "blocked" ? "failed" : "completed",
-    attempt: 1,
-    started_at: timestamp(at - latency_ms),
+    ...{ id: step_id, object: "trace_step", step_index, turn_index, type: "guardrail", name: guardrail.type },
+    ...withoutMore,
+    ...{ status: blocked ? "failed" : "completed", attempt: 1, tool_call_id, input_hash: null },
+    started_at: timestamp(at - event.latency_ms),
     ended_at: timestamp(at),
-    latency_ms,
-    time_to_first_token_ms: null,
+    latency_ms: event.latency_ms,
     input: guardrail,
     output: { verdict, message, matches },
-    reasoning: null,
-    error: verdict === "blocked" ? { code: "guardrail_blocked", message } : null,
-    usage: spent && { ...spent.usage, cost_usd: spent.cost_usd, estimated: spent.estimated },
-    model: spent ? state.run!.model : null,
-    tool_call_id: event.tool_call_id,
-    input_hash: null,
-    replayed: false,
-    subagent: null,
-    approval: null,
+    error: blocked ? { code: "guardrail_blocked", message } : null,
+    usage: spent && usageOf(spent),
+    model: spent && state.run!.model,
+    replayed: isRecorded(state),
     retries: [],
   };
 }
 
-/** What is new for the model since its last call; `earlier_messages` counts what it had already seen. */
-const modelInput = ({ messages, calls }: RunState, told: number) => ({
+/** Of a step that is no tool's. */
+function ownInput({ step_type }: StepStarted, state: RunState, told: number): unknown {
+  if (step_type === "retrieval") return { query: retrievalQuery(state.run!.input), stores: null };
+  return step_type === "compaction" ? null : modelInput(state, told);
+}
+
+/**
+ * What is new for the model since its last call; `earlier_messages` counts what the run had shown it before. What came
+ * from elsewhere, and what was left out to make the prompt shorter, is told where there is any.
+ */
+const modelInput = ({ messages, calls, history, documents, retrieved, compacted }: RunState, told: number) => ({
   earlier_messages: told,
+  ...(history.length > 0 && { history_messages: history.length }),
+  ...(documents.length > 0 && { documents: documents.length }),
+  ...(retrieved && retrieved.matches.length > 0 && { passages: retrieved.matches.length }),
+  ...(compacted && { left_out: compacted.left_out, summarized: compacted.summary !== null }),
   messages: messages.slice(told).map((message) => messageObject(message, calls)),
 });
+
+function restarted(step: TraceStep, { attempt, reason, delay_ms, spent }: StepRestarted, at: number): void {
+  step.retries.push({ attempt: step.attempt, at: timestamp(at), reason, delay_ms, usage: spent && usageOf(spent) });
+  step.attempt = attempt;
+}
+
+function answered(step: TraceStep, event: ToolCompleted, at: number): void {
+  const { status, output, error, files, by, usage, recorded } = event;
+  step.status = status;
+  step.output = output ?? null;
+  step.error = error;
+  if (recorded) step.replayed = true;
+  if (usage) step.usage = usageOfRun(usage);
+  if (files && files.length > 0) step.files = files;
+  if (status !== "rejected") return;
+  const said = { decision: "reject", reason: error?.message ?? null, edited: false } as const;
+  step.approval = { ...said, at: timestamp(at), by: by ?? null };
+}
+
+const usageOfRun = (usage: RunUsage): StepUsage => {
+  const { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated } = usage;
+  return { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_usd, estimated };
+};
+
+function compacted(step: TraceStep, event: ContextCompacted, state: RunState): void {
+  const { strategy, summary, left_out, tokens_before, tokens_after, spent } = event;
+  step.input = { strategy, tokens_before };
+  step.output = { summary, left_out, tokens_after };
+  step.usage = spent && usageOf(spent);
+  step.model = spent && state.run!.model;
+}
 
 function completed(step: TraceStep, event: StepCompleted, at: number): void {
   step.ended_at = timestampOrNull(at);
@@ -204,10 +295,11 @@ function completed(step: TraceStep, event: StepCompleted, at: number): void {
     step.error = event.error;
   }
   if (!event.answer) return;
-  const { parts, usage, cost_usd, estimated, time_to_first_token_ms } = event.answer;
+  const { parts, finish, time_to_first_token_ms } = event.answer;
   step.output = answerOutput(parts);
   step.reasoning = parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("") || null;
-  step.usage = { ...usage, cost_usd, estimated };
+  step.usage = usageOf(event.answer);
+  step.finish_reason = finish;
   step.time_to_first_token_ms = time_to_first_token_ms;
 }
 
@@ -218,11 +310,11 @@ const answerOutput = (parts: readonly AssistantPart[]) => ({
   ),
 });
 
-function stepOf({ event }: JournalEntry, state: RunState): number | null {
+function stepOf({ event }: JournalEntry, stepOfCall: ReadonlyMap<string, number>): number | null {
   if ("step_index" in event && event.type !== "run.recovered") return event.step_index;
   if (event.type === "tool.requested") return null; // Comes before its step has begun; the step's input repeats it.
   if (!("tool_call_id" in event)) return null;
-  return state.calls.find(({ id }) => id === event.tool_call_id)?.step_index ?? null;
+  return stepOfCall.get(event.tool_call_id) ?? null;
 }
 
 function markWaiting(steps: TraceStep[], state: RunState): void {

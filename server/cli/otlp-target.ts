@@ -1,0 +1,80 @@
+import type { OtlpTarget } from "../traces/otlp-post.ts";
+import { usageError } from "./exit-code.ts";
+
+export interface OtlpFlags {
+  otlpEndpoint?: string;
+  otlpContent?: boolean;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/**
+ * Where traces are sent: what `--otlp-endpoint` says, or else the variables that exporters of OpenTelemetry have in
+ * common. Null for nowhere. Headers come from those variables alone: they are secrets, which no command line should hold.
+ */
+export function otlpTarget(flags: OtlpFlags, environment: Environment): OtlpTarget | null {
+  const url = flags.otlpEndpoint ? tracesOf(flags.otlpEndpoint, "--otlp-endpoint") : standardUrl(environment);
+  if (url === null) return null;
+  const headers = {
+    ...readHeaders(environment, "OTEL_EXPORTER_OTLP_HEADERS"),
+    ...readHeaders(environment, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
+  };
+  return { url, headers, resource: readResource(environment), content: flags.otlpContent ?? false };
+}
+
+/** What of it no line of the log may hold. */
+export const otlpSecrets = (target: OtlpTarget | null): string[] => Object.values(target?.headers ?? {});
+
+/** Names that other programs read too: switched off by them, or meant for another protocol, they say nothing to us. */
+function standardUrl(environment: Environment): string | null {
+  const value = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  if (value("OTEL_SDK_DISABLED")?.toLowerCase() === "true" || value("OTEL_TRACES_EXPORTER") === "none") return null;
+  if ((value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? value("OTEL_EXPORTER_OTLP_PROTOCOL")) === "grpc") return null;
+  const traces = value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+  if (traces) return checked(traces, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").href;
+  const base = value("OTEL_EXPORTER_OTLP_ENDPOINT");
+  return base ? tracesOf(base, "OTEL_EXPORTER_OTLP_ENDPOINT") : null;
+}
+
+/** The address for traces below that of a collector. */
+function tracesOf(endpoint: string, name: string): string {
+  const url = checked(endpoint, name);
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/traces`;
+  return url.href;
+}
+
+function checked(text: string, name: string): URL {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw usageError(`${name} takes an address such as https://collector.example.com:4318.`);
+  if (url.username || url.password)
+    throw usageError(`${name} takes no user and password: set OTEL_EXPORTER_OTLP_HEADERS instead.`);
+  return url;
+}
+
+function readHeaders(environment: Environment, name: string): Record<string, string> {
+  const headers = new Headers();
+  readPairs(environment, name, (key, value) => headers.set(key, value));
+  return Object.fromEntries(headers);
+}
+
+function readResource(environment: Environment): Record<string, string> {
+  const resource = new Map<string, string>();
+  readPairs(environment, "OTEL_RESOURCE_ATTRIBUTES", (key, value) => resource.set(key, value));
+  const name = environment.OTEL_SERVICE_NAME?.trim();
+  if (name) resource.set("service.name", name);
+  return Object.fromEntries(resource);
+}
+
+/** `name=value` pairs with commas between them, the values encoded as in an address. */
+function readPairs(environment: Environment, name: string, set: (key: string, value: string) => void): void {
+  const pairs = (environment[name] ?? "").split(",").filter((pair) => pair.trim() !== "");
+  for (const pair of pairs) {
+    try {
+      const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair)!;
+      set(key!, decodeURIComponent(value!));
+    } catch {
+      throw usageError(`${name} is no list such as authorization=Bearer%20key,x-tenant=a.`); // Without the value.
+    }
+  }
+}

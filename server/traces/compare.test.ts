@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { completed, created, entriesOf, started } from "../core/__fixtures__/events.ts";
+import { type Trace, traceOf } from "../core/trace.ts";
+import { inSlices } from "../lib/slices.ts";
+import { compare } from "./compare.ts";
+
+/** A run of so many steps, all of which say the same. */
+function traceSaying(count: number, output: unknown): Trace {
+  const trace = traceOf(entriesOf(created(), started(0), completed(0)));
+  const [step] = trace.steps;
+  const steps = Array.from({ length: count }, (_, index) => ({ ...step!, step_index: index, output }));
+  return { ...trace, steps };
+}
+
+const fields = (value: string) => Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`f${i}`, value]));
+const [long, other] = [fields("a".repeat(5000)), fields("b".repeat(5000))];
+
+test("a page whose differences are long has fewer pairs, and the next one goes on there", async () => {
+  const [a, b] = [traceSaying(12, long), traceSaying(12, other)];
+  const seen: number[] = [];
+  for (let more = true; more; ) {
+    const page = await compare(a, b, { limit: 100, starting_after: seen.at(-1) ?? null }, inSlices());
+    expect(page.steps.length).toBeWithin(1, 9);
+    expect(page.changes.changed).toBe(12);
+    seen.push(...page.steps.map(({ index }) => index));
+    more = page.steps_has_more;
+  }
+  expect(seen).toEqual([...Array(12).keys()]);
+});
+
+test("others have their turn between the pairs", async () => {
+  let turns = 0;
+  await compare(traceSaying(50, 1), traceSaying(40, 2), { limit: 1, starting_after: null }, async () => void turns++);
+  expect(turns).toBe(50);
+});

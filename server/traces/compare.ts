@@ -1,0 +1,76 @@
+import { type Both, deltaOf, type StepPair, stepPairs } from "../core/diff.ts";
+import { AppError } from "../core/errors.ts";
+import type { Trace } from "../core/trace.ts";
+import type { RunUsage } from "../core/usage.ts";
+
+export interface ComparisonPage {
+  limit: number;
+  /** `index` of a pair: those behind it. */
+  starting_after: number | null;
+}
+
+export interface Comparison {
+  object: "diff";
+  a: string;
+  b: string;
+  /** How many pairs there are of each kind, on all pages together. */
+  changes: Record<StepPair["change"], number>;
+  steps: StepPair[];
+  steps_has_more: boolean;
+  usage: Both<RunUsage>;
+  duration_ms: Both<number>;
+  /** By how much b took more than a; null where nobody knows. */
+  delta: { cost_usd: number | null; total_tokens: number | null; duration_ms: number | null };
+}
+
+// Characters of the differences of one page: a page whose values are long has fewer pairs.
+const lengthMax = 4_000_000;
+
+/** Two runs side by side. All pairs are counted and one page of them is shown; `rest` is called between them. */
+export async function compare(
+  a: Trace,
+  b: Trace,
+  page: ComparisonPage,
+  rest: () => Promise<void>,
+): Promise<Comparison> {
+  const { changes, steps, more } = await pairsOf(a, b, page, rest);
+  const usage = { a: a.state.usage, b: b.state.usage };
+  const duration_ms = { a: durationOf(a), b: durationOf(b) };
+  return {
+    object: "diff",
+    a: a.state.run!.run_id,
+    b: b.state.run!.run_id,
+    changes,
+    steps,
+    steps_has_more: more,
+    usage,
+    duration_ms,
+    delta: {
+      cost_usd: deltaOf({ a: usage.a.cost_usd, b: usage.b.cost_usd }),
+      total_tokens: deltaOf({ a: usage.a.total_tokens, b: usage.b.total_tokens }),
+      duration_ms: deltaOf(duration_ms),
+    },
+  };
+}
+
+async function pairsOf(a: Trace, b: Trace, { limit, starting_after }: ComparisonPage, rest: () => Promise<void>) {
+  const changes = { equal: 0, changed: 0, only_a: 0, only_b: 0 };
+  const steps: StepPair[] = [];
+  const first = starting_after === null ? 0 : starting_after + 1;
+  let [length, count] = [0, 0];
+  for (const pair of stepPairs(a.steps, b.steps)) {
+    changes[pair.change]++;
+    count++;
+    if (pair.index >= first && steps.length < limit && length < lengthMax) {
+      steps.push(pair);
+      length += JSON.stringify(pair.differences).length;
+    }
+    await rest();
+  }
+  if (first > count)
+    throw new AppError("invalid_cursor", "There is no such step in this comparison.", { param: "starting_after" });
+  return { changes, steps, more: first + steps.length < count };
+}
+
+const durationOf = ({ state }: Trace): number =>
+  (state.ended_at ?? state.updated_at) - (state.started_at ?? state.created_at);

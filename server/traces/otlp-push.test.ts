@@ -1,0 +1,302 @@
+import { expect, test } from "bun:test";
+import type { ScriptEntry } from "../core/model-call.ts";
+import { createLog } from "../lib/log.ts";
+import { attributesOf, otlpReceiver } from "../testing/otlp-receiver.ts";
+import { runBench } from "../testing/run-bench.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
+import { createOtlpPush, type PushOptions } from "./otlp-push.ts";
+import { createOtlpSource } from "./otlp-source.ts";
+
+const targetOf = (url: string, content = false) => ({
+  url: `${url}/v1/traces`,
+  headers: { authorization: "Bearer canary-collector-key" },
+  content,
+});
+
+async function ran(client: Client, script: object[] = [{ text: "Hi." }]) {
+  const draft = { name: "Clerk", instructions: "Be brief.", model: "test/script", model_settings: { script } };
+  const { body: agent } = await client.post("/v1/agents", draft);
+  const { body } = await client.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Hello" });
+  return body;
+}
+
+const runsOf = (requests: { spans: Parameters<typeof attributesOf>[0][] }[]) =>
+  requests.flatMap(({ spans }) => spans.map((span) => attributesOf(span))).filter((one) => one["gen_ai.agent.id"]);
+
+test("the trace of every run that ends goes to the collector, without what was said", async () => {
+  using collector = otlpReceiver();
+  await using server = testApp({ otlpTarget: targetOf(collector.url) });
+  const client = await server.client();
+  const run = await ran(client);
+  const [request] = await collector.requests(1);
+  expect(request!.headers.authorization).toBe("Bearer canary-collector-key");
+  expect(request!.spans.map(({ name }) => name)).toEqual(["invoke_agent Clerk", "chat script"]);
+  expect(runsOf([request!])).toMatchObject([{ "runnel.run.id": run.id, "runnel.run.status": "completed" }]);
+  expect(JSON.stringify(request!.spans)).not.toMatch(/Hello|Be brief/);
+});
+
+test("a replay is nothing that a collector hears of, and a fork is a run like others", async () => {
+  using collector = otlpReceiver();
+  await using server = testApp({ otlpTarget: targetOf(collector.url) });
+  const client = await server.client();
+  const { id } = await ran(client);
+  await collector.requests(1);
+  expect((await client.post(`/v1/runs/${id}/replay`, {})).status).toBe(201);
+  const { body: fork } = await client.post(`/v1/runs/${id}/fork?wait=30`, { step_index: 0 });
+  const [, request] = await collector.requests(2);
+  expect(runsOf([request!])).toMatchObject([{ "runnel.run.id": fork.id }]);
+});
+
+test("what was said goes along where the operator wants it", async () => {
+  using collector = otlpReceiver();
+  await using server = testApp({ otlpTarget: targetOf(collector.url, true) });
+  await ran(await server.client());
+  const [request] = await collector.requests(1);
+  expect(JSON.stringify(request!.spans)).toMatch(/Hello/);
+});
+
+test("a collector that is busy is asked again after the time that it names; nothing comes twice or is lost", async () => {
+  using collector = otlpReceiver([
+    () => new Response("busy", { status: 503, headers: { "retry-after": "0.2" } }),
+    () => new Response("slow down", { status: 429, headers: { "retry-after": "0" } }),
+  ]);
+  await using server = testApp({ otlpTarget: targetOf(collector.url) });
+  const run = await ran(await server.client());
+  const requests = await collector.requests(3);
+  expect(requests[1]!.at - requests[0]!.at).toBeGreaterThanOrEqual(195);
+  for (const request of requests) expect(runsOf([request])).toMatchObject([{ "runnel.run.id": run.id }]);
+});
+
+test("what a collector refuses is told in the log, counted, without the key, and runs go on", async () => {
+  const lines: string[] = [];
+  const told = Promise.withResolvers<void>();
+  const log = createLog({
+    format: "json",
+    write(line) {
+      lines.push(line);
+      if (line.includes("collector")) told.resolve();
+    },
+  });
+  using collector = otlpReceiver([() => new Response("no", { status: 401 })]);
+  await using server = testApp({ otlpTarget: targetOf(collector.url), log });
+  const client = await server.client();
+  expect((await ran(client)).status).toBe("completed");
+  await told.promise;
+  expect(lines.filter((line) => line.includes("collector")).map((line) => JSON.parse(line))).toMatchObject([
+    { level: "warn", traces: 1, reason: "It answered with status 401." },
+  ]);
+  expect(lines.join()).not.toContain("canary");
+  const next = await ran(client);
+  expect(runsOf((await collector.requests(2)).slice(1))).toMatchObject([{ "runnel.run.id": next.id }]);
+});
+
+test("a collector that is not there holds up neither a run nor the end of the server", async () => {
+  const lines: string[] = [];
+  const log = createLog({ format: "json", write: (line) => void lines.push(line) });
+  const server = testApp({ otlpTarget: targetOf("http://127.0.0.1:1"), log });
+  const client = await server.client();
+  for (let i = 0; i < 3; i++) expect((await ran(client)).status).toBe("completed");
+  await server[Symbol.asyncDispose]();
+  const told = lines.map((line) => JSON.parse(line)).filter(({ message }) => message.includes("collector"));
+  expect(told.reduce((sum, { traces }) => sum + traces, 0)).toBe(3);
+});
+
+test("the end of the server sends what waits", async () => {
+  using collector = otlpReceiver();
+  const server = testApp({ otlpTarget: targetOf(collector.url) });
+  const client = await server.client();
+  const runs = await Promise.all(Array.from({ length: 8 }, () => ran(client)));
+  await server[Symbol.asyncDispose]();
+  const sent = runsOf(await collector.requests(1)).map((one) => one["runnel.run.id"]);
+  expect(sent.toSorted()).toEqual(runs.map(({ id }) => id).toSorted());
+});
+
+test("runs that were failed or cancelled are sent too", async () => {
+  using collector = otlpReceiver();
+  await using server = testApp({ otlpTarget: targetOf(collector.url) });
+  const client = await server.client();
+  const failed = await ran(client, [{ error: "model_error" }]);
+  await collector.requests(1);
+  const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/timeout" });
+  const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "" });
+  await client.post(`/v1/runs/${run.id}/cancel`, {});
+  expect(runsOf(await collector.requests(2))).toMatchObject([
+    { "runnel.run.id": failed.id, "runnel.run.status": "failed" },
+    { "runnel.run.id": run.id, "runnel.run.status": "cancelled", "error.type": "run_cancelled" },
+  ]);
+});
+
+/** A push with ended runs that nobody has sent yet. */
+async function pushBench(url: string, options: Partial<PushOptions> = {}) {
+  const bench = runBench();
+  const told: Record<string, unknown>[] = [];
+  const heard = Promise.withResolvers<void>();
+  const log = createLog({
+    format: "json",
+    write(line) {
+      told.push(JSON.parse(line));
+      heard.resolve();
+    },
+  });
+  const otlp = createOtlpSource(bench);
+  const journal = {
+    head: bench.journal.head,
+    read: (...asked: Parameters<typeof bench.journal.read>) => {
+      own.onRead?.();
+      return bench.journal.read(...asked);
+    },
+  };
+  const push = createOtlpPush({ target: targetOf(url, true), journal, otlp, log, ...options });
+  const own = {
+    push,
+    told,
+    /** Called whenever the push reads a journal. */
+    onRead: null as (() => void) | null,
+    /** The next line of the log. */
+    heard: heard.promise,
+    async end(text = "Hi.", before: ScriptEntry[] = []) {
+      const { id } = await bench.start([...before, { text }], { agent: { max_turns: 100 } });
+      await bench.settled(id);
+      push.committed(id, bench.journal.read(id));
+      return id;
+    },
+    [Symbol.dispose]: () => bench[Symbol.dispose](),
+  };
+  return own;
+}
+
+const never = () => new Promise<Response>(() => {});
+const endless = (status: number) =>
+  new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1000)) }), { status });
+
+test("a collector that takes a request and never answers is asked again, and the next one gets an answer", async () => {
+  using collector = otlpReceiver([never]);
+  using bench = await pushBench(collector.url, { attempt_ms: 50 });
+  const id = await bench.end();
+  const [first, second] = await collector.requests(2);
+  for (const request of [first!, second!]) expect(runsOf([request])).toMatchObject([{ "runnel.run.id": id }]);
+  await bench.push.stop();
+  expect(bench.told).toEqual([]);
+});
+
+test("a collector that hangs holds up the end of the server no longer than it may, and what it did not take is told", async () => {
+  using collector = otlpReceiver([never]);
+  using bench = await pushBench(collector.url, { flush_ms: 50 });
+  for (let count = 0; count < 3; count++) await bench.end();
+  await collector.requests(1);
+  await bench.push.stop();
+  expect(bench.told.every(({ reason }) => reason === "The server stopped.")).toBe(true);
+  expect(bench.told.reduce((sum, { traces }) => sum + (traces as number), 0)).toBe(3);
+  await bench.end();
+  expect(collector.received.length).toBe(1);
+});
+
+test("an answer counts by its status, though its body has no end", async () => {
+  using collector = otlpReceiver([() => endless(200), () => endless(400)]);
+  using bench = await pushBench(collector.url);
+  await bench.end();
+  await collector.requests(1);
+  await bench.end();
+  await bench.heard;
+  expect(bench.told).toMatchObject([{ traces: 1, reason: "It answered with status 400." }]);
+  await bench.push.stop();
+  expect(collector.received.length).toBe(2);
+});
+
+test.each([
+  [400, 1],
+  [404, 1],
+  [413, 1],
+  [307, 1],
+  [500, 1],
+  [502, 2],
+])("a collector that answers %d is asked %d time(s)", async (status, times) => {
+  const answer = () => new Response("", { status, headers: { location: "/elsewhere", "retry-after": "0" } });
+  using collector = otlpReceiver(Array(9).fill(answer));
+  using bench = await pushBench(collector.url, { attempts: 2 });
+  await bench.end();
+  await bench.heard;
+  expect(collector.received.length).toBe(times);
+  expect(collector.faults).toEqual([]);
+  expect(bench.told).toMatchObject([{ traces: 1, reason: `It answered with status ${status}.` }]);
+});
+
+test("an answer that breaks off has been given all the same: nothing is sent twice", async () => {
+  const half = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(9)) }));
+  using collector = otlpReceiver([half]);
+  using bench = await pushBench(collector.url, { attempt_ms: 50 });
+  await bench.end();
+  await collector.requests(1);
+  await bench.push.stop();
+  expect(collector.received.length).toBe(1);
+  expect(bench.told).toEqual([]);
+});
+
+test("spans that it took and did not want are told", async () => {
+  using collector = otlpReceiver([() => Response.json({ partialSuccess: { rejectedSpans: "2" } })]);
+  using bench = await pushBench(collector.url);
+  await bench.end();
+  await bench.heard;
+  expect(bench.told).toMatchObject([{ level: "warn", spans: 2 }]);
+});
+
+test("a stop that comes while a trace is read breaks off, and tells of it", async () => {
+  using collector = otlpReceiver();
+  using bench = await pushBench(collector.url, { flush_ms: 0 });
+  let [stopped, reads]: [Promise<void> | null, number] = [null, 0];
+  bench.onRead = () => {
+    reads++;
+    stopped ??= bench.push.stop();
+    Bun.sleepSync(20); // Long enough for others to be let go first, among them the end of the time to flush.
+  };
+  await bench.end("Hi.", Array(40).fill({ tool_calls: [{ name: "gone", arguments: {} }] }));
+  while (!stopped) await new Promise(setImmediate);
+  await stopped;
+  expect(reads).toBe(1);
+  expect(bench.told).toMatchObject([{ traces: 1, reason: "The server stopped." }]);
+  expect(collector.received).toEqual([]);
+});
+
+test("what ends after the stop is not sent, and told", async () => {
+  using collector = otlpReceiver();
+  using bench = await pushBench(collector.url);
+  await bench.push.stop();
+  await bench.end();
+  expect(bench.told).toMatchObject([{ message: expect.stringContaining("not sent") }]);
+});
+
+test("no more runs wait than may, and those that found no place are counted", async () => {
+  const gate = Promise.withResolvers<Response>();
+  using collector = otlpReceiver([() => gate.promise]);
+  using bench = await pushBench(collector.url, { queueMax: 2 });
+  await bench.end();
+  await collector.requests(1);
+  for (let count = 0; count < 5; count++) await bench.end();
+  gate.resolve(Response.json({}));
+  await collector.requests(2);
+  await bench.push.stop();
+  expect(runsOf(collector.received).length).toBe(3);
+  expect(bench.told).toMatchObject([{ message: expect.stringContaining("more runs end") }, { traces: 3 }]);
+});
+
+test("a trace that is too long for one request goes in several, whole", async () => {
+  using collector = otlpReceiver();
+  using bench = await pushBench(collector.url, { requestMax: 1500 });
+  await bench.end();
+  const requests = await collector.requests(2);
+  expect(requests.map(({ spans }) => spans.map(({ name }) => name))).toEqual([["invoke_agent Bench"], ["chat script"]]);
+});
+
+test("what looks like a secret is not in it, wherever it was said", async () => {
+  using collector = otlpReceiver();
+  using bench = await pushBench(collector.url);
+  const secret = `sk_live_${"a1".repeat(17)}`;
+  await bench.end(`Take\n${secret}\nand Bearer canary-token, "${secret}" and ${"x".repeat(7980 - 100)} ${secret}`);
+  const [request] = await collector.requests(1);
+  const sent = JSON.stringify(request!.spans);
+  expect(sent).toContain("Take");
+  expect(sent).not.toMatch(/a1a1|canary-token/);
+  // Where a long text is cut, what is left of a secret is one too.
+  await bench.end(`${"x".repeat(7_980)} https://user:canary-password@example.com ${"x".repeat(100)}`);
+  expect(JSON.stringify((await collector.requests(2))[1]!.spans)).not.toContain("canary");
+});

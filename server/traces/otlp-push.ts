@@ -1,0 +1,154 @@
+import { happening } from "../core/origin.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import type { Journal } from "../journal/journal.ts";
+import { build } from "../lib/build-info.ts";
+import type { Log } from "../lib/log.ts";
+import { backoff, sleep } from "../lib/retry.ts";
+import { inSlices } from "../lib/slices.ts";
+import { exportRequest } from "./otlp.ts";
+import { type OtlpTarget, postSpans } from "./otlp-post.ts";
+import { type OtlpSource, spansAsJson } from "./otlp-source.ts";
+import { readTrace } from "./read-trace.ts";
+
+export interface PushOptions {
+  target: OtlpTarget;
+  journal: Pick<Journal, "head" | "read">;
+  otlp: Pick<OtlpSource, "own">;
+  log: Log;
+  /** How often a request is made, with longer and longer pauses between, before its runs are given up. */
+  attempts?: number;
+  attempt_ms?: number;
+  /** How long the end of the server waits for what is still to be sent. */
+  flush_ms?: number;
+  /** Runs that may wait to be sent. */
+  queueMax?: number;
+  /** Characters of the spans of one request; collectors refuse what is longer than some megabytes. */
+  requestMax?: number;
+}
+
+export type Push = ReturnType<typeof createOtlpPush>;
+
+/** The spans of some runs, as the bodies of requests. */
+interface Batch {
+  bodies: string[];
+  runs: number;
+}
+
+const runsPerBatch = 100;
+const stopped = "The server stopped.";
+
+/**
+ * Sends the traces of ended runs to a collector, some at a time. It only ever reads: a collector that is slow, dead or
+ * wrong costs traces there, which are counted, and no run anything. What waits is lost when the process dies; the
+ * traces themselves stay in the journal.
+ */
+export function createOtlpPush({
+  target,
+  journal,
+  otlp,
+  log,
+  attempts = 6,
+  attempt_ms = 10_000,
+  flush_ms = 5_000,
+  queueMax = 10_000,
+  requestMax = 4_000_000,
+}: PushOptions) {
+  const queue: string[] = [];
+  const closing = new AbortController();
+  const cutting = new AbortController();
+  const slice = inSlices();
+  let working: Promise<void> | null = null;
+  let dropped = 0;
+
+  /** To be called after a commit. */
+  function committed(runId: string, entries: readonly JournalEntry[]): void {
+    const last = happening(entries).at(-1)?.event.type;
+    if (last !== "run.completed" && last !== "run.failed" && last !== "run.cancelled") return;
+    if (queue.length >= queueMax || closing.signal.aborted) {
+      if (dropped++ === 0) log.warn("more runs end than the collector takes: their traces are not sent to it");
+      return;
+    }
+    queue.push(runId);
+    working ??= work();
+  }
+
+  async function work(): Promise<void> {
+    try {
+      // Not within the commit that woke us: others are told of it first.
+      await new Promise((resolve) => setImmediate(resolve));
+      while (queue.length > 0 && !cutting.signal.aborted) await send(await nextBatch());
+    } finally {
+      working = null; // Or no run that ends later would ever be sent.
+    }
+  }
+
+  async function nextBatch(): Promise<Batch> {
+    const bodies: string[] = [];
+    let [spans, length]: [string[], number] = [[], 0];
+    const close = () => {
+      if (length > 0) bodies.push(exportRequest(spans, build.version, target.resource));
+      [spans, length] = [[], 0];
+    };
+    let runs = 0;
+    for (; queue.length > 0 && runs < runsPerBatch && bodies.length === 0 && !cutting.signal.aborted; runs++)
+      for (const span of await spansOf(queue.shift()!)) {
+        if (length + span.length > requestMax) close();
+        spans.push(span);
+        length += span.length;
+      }
+    close();
+    return { bodies, runs };
+  }
+
+  /** None for a run that was deleted, or whose record cannot be read. */
+  async function spansOf(runId: string): Promise<string[]> {
+    try {
+      const trace = await readTrace(journal, runId, { rest });
+      return trace ? await spansAsJson((options) => otlp.own(trace, options), target.content, rest) : [];
+    } catch (error) {
+      if (!cutting.signal.aborted) log.error("a trace could not be made into spans", { run_id: runId, error });
+      return [];
+    }
+  }
+
+  /** A long trace does not hold up the end of the server. */
+  async function rest(): Promise<void> {
+    await slice();
+    cutting.signal.throwIfAborted();
+  }
+
+  async function send({ bodies, runs }: Batch): Promise<void> {
+    let reason = cutting.signal.aborted ? stopped : null;
+    for (const body of bodies) reason ??= await sendOne(body);
+    if (reason !== null) giveUp(runs, reason);
+  }
+
+  /** Null once the collector has it, or why it has not. */
+  async function sendOne(body: string): Promise<string | null> {
+    for (let attempt = 1; ; attempt++) {
+      const { failure, rejected } = await postSpans(target, body, cutting.signal, attempt_ms);
+      if (rejected > 0) log.warn("the collector refused some spans", { spans: rejected });
+      if (!failure) return null;
+      const isLast = attempt >= attempts || closing.signal.aborted;
+      if (isLast || !failure.again) return cutting.signal.aborted ? stopped : failure.reason;
+      await sleep(backoff(attempt, failure.asked_ms), closing.signal);
+    }
+  }
+
+  function giveUp(runs: number, reason: string): void {
+    log.warn("traces could not be sent to the collector", { traces: runs + dropped, reason });
+    dropped = 0;
+  }
+
+  return {
+    committed,
+    /** Sends what waits, for a few seconds, and gives up the rest. */
+    async stop(): Promise<void> {
+      closing.abort();
+      const timer = setTimeout(() => cutting.abort(), flush_ms);
+      await working;
+      clearTimeout(timer);
+      if (queue.length + dropped > 0) giveUp(queue.length, stopped);
+    },
+  };
+}
