@@ -1,6 +1,6 @@
 import type { TraceStep } from "../core/trace.ts";
 import type { RunUsage } from "../core/usage.ts";
-import { printable } from "./print.ts";
+import { oneLine } from "./print.ts";
 
 /** The part of a trace that is shown. */
 export interface ShownTrace {
@@ -16,22 +16,27 @@ export interface ShownTrace {
 export function traceTree({ run_id, status, duration_ms, usage, steps }: ShownTrace): string {
   const head = [run_id, status, duration(duration_ms), tokens(usage), cost(usage.cost_usd)].filter(Boolean).join("  ");
   const byCall = Map.groupBy(steps, ({ parent_id }) => parent_id);
-  return printable([head, ...runLines(null, "", byCall)].join("\n"));
+  // What it tells was said by models, tools and whoever made the file: a line of theirs may not look like one of ours.
+  return [head, ...runLines(null, "", byCall)].map(oneLine).join("\n");
 }
 
 type ByCall = ReadonlyMap<string | null, TraceStep[]>;
 
 /** The steps of one run: of the trace's own, or of the one that answers a call. */
 function runLines(call: string | null, indent: string, byCall: ByCall): string[] {
-  const steps = byCall.get(call) ?? [];
-  const tops = steps.filter((step) => step.type === "model_call" || !caller(step, steps));
-  return branches(tops, indent, (top, below) => {
-    const asked = steps.filter((step) => step !== top && caller(step, steps) === top);
-    return [
-      ...runLines(top.id, below, byCall),
-      ...branches(asked, below, (step, stem) => runLines(step.id, stem, byCall)),
-    ];
-  });
+  const asked = Map.groupBy(byCall.get(call) ?? [], callerIn(byCall.get(call) ?? []));
+  return branches(asked.get(null) ?? [], indent, (top, below) => [
+    ...runLines(top.id, below, byCall),
+    ...branches(asked.get(top) ?? [], below, (step, stem) => runLines(step.id, stem, byCall)),
+  ]);
+}
+
+/** Names the model call that asked for a step: the one of its turn. Null for a model call, and for what none asked for. */
+function callerIn(steps: readonly TraceStep[]): (step: TraceStep) => TraceStep | null {
+  const byTurn = new Map<number, TraceStep>();
+  for (const step of steps)
+    if (step.type === "model_call" && !byTurn.has(step.turn_index)) byTurn.set(step.turn_index, step);
+  return (step) => (step.type === "model_call" ? null : (byTurn.get(step.turn_index) ?? null));
 }
 
 /** One entry after the other, each with what is under it. */
@@ -44,12 +49,6 @@ const branches = (
     const [branch, stem] = index === steps.length - 1 ? ["└─ ", "   "] : ["├─ ", "│  "];
     return [...entry(step, indent + branch, indent + stem), ...under(step, indent + stem)];
   });
-
-/** The model call that asked for a step: the one of its turn. */
-const caller = (step: TraceStep, steps: readonly TraceStep[]): TraceStep | undefined =>
-  step.type === "model_call"
-    ? undefined
-    : steps.find((other) => other.type === "model_call" && other.turn_index === step.turn_index);
 
 function entry(step: TraceStep, branch: string, stem: string): string[] {
   const { step_index, type, name, status, latency_ms, usage, attempt, error, retries } = step;
@@ -64,10 +63,17 @@ function entry(step: TraceStep, branch: string, stem: string): string[] {
   return [
     branch + parts.filter(Boolean).join("  "),
     ...retries.flatMap(({ attempt: tried, reason }) =>
-      reason ? [`${stem}   ! attempt ${tried}: ${reason.code}: ${reason.message}`] : [],
+      reason ? [`${stem}   ! attempt ${tried}: ${said(reason)}`] : [],
     ),
-    ...(error ? [`${stem}   ! ${error.code}: ${error.message}`] : []),
+    ...(error ? [`${stem}   ! ${said(error)}`] : []),
   ];
+}
+
+const messageMax = 1000;
+
+function said({ code, message }: { code: string; message: string }): string {
+  const line = `${code}: ${message.replace(/\s+/g, " ")}`;
+  return line.length > messageMax ? `${line.slice(0, messageMax)}…` : line;
 }
 
 function duration(ms: number | null): string {
@@ -86,4 +92,5 @@ function tokens({
   return `${input_tokens ?? "?"} → ${output_tokens ?? "?"} tokens`;
 }
 
-const cost = (usd: number | null): string => (usd === null ? "" : `$${usd.toFixed(6).replace(/0{1,4}$/, "")}`);
+/** Nothing, where nobody knows. */
+export const cost = (usd: number | null): string => (usd === null ? "" : `$${usd.toFixed(6).replace(/0{1,4}$/, "")}`);

@@ -1,11 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { capsuleType } from "../core/capsule-format.ts";
+import { AppError } from "../core/errors.ts";
 import { isId, siblingId } from "../core/ids.ts";
 import type { Auth } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { pageParameters, readPage } from "../http/page.ts";
-import { pathWith } from "../http/schemas.ts";
+import { JsonObject, pathOf, pathWith } from "../http/schemas.ts";
+import type { Capsules } from "./capsule.ts";
+import { capsuleBody } from "./capsule-body.ts";
+import type { ComparisonPage } from "./compare.ts";
+import type { ImportBody } from "./import-body.ts";
+import type { Imports } from "./imports.ts";
 import type { TracePage, TraceStore } from "./store.ts";
 
 export interface TraceRoutes {
@@ -16,7 +23,11 @@ export interface TraceRoutes {
 }
 
 const params = pathWith({ run_id: Type.String() });
+const twoRuns = pathWith({ id: Type.String(), other_id: Type.String() });
 const stepsPerPage = 100;
+const inclusions = ["raw", "subagents", "prompt"] as const;
+const traceParameters = ["limit", "starting_after", "include", "format", "content"] as const;
+type Inclusion = (typeof inclusions)[number];
 
 export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
   new Elysia({ prefix: "/traces" })
@@ -26,8 +37,14 @@ export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
     })
     .get(
       "/:run_id",
-      ({ principal, params: { run_id }, request }) => traces.get(principal, runOf(run_id), readTracePage(request.url)),
-      { permission: { needs: "read_or_run", query: ["limit", "starting_after", "include"] }, params },
+      async ({ principal, params: { run_id }, request }) => {
+        const otlp = readOtlp(request.url);
+        if (!otlp) return traces.get(principal, runOf(run_id), readTracePage(request.url));
+        const body = await traces.otlp(principal, runOf(run_id), otlp.content);
+        // Whole as it is: an exporter's request has no place for the id of ours.
+        return new Response(body, { headers: { "content-type": "application/json" } });
+      },
+      { permission: { needs: "read_or_run", query: traceParameters }, params },
     )
     .delete(
       "/:run_id",
@@ -46,17 +63,111 @@ function runOf(id: string): string {
   throw notFound();
 }
 
+/** Null where the trace is wanted in its own format. */
+function readOtlp(url: string): { content: boolean } | null {
+  const query = new URL(url).searchParams;
+  const [format, content] = [query.get("format"), query.get("content")];
+  if (format !== null && format !== "otlp") throw validationError([fault("format", "Expected otlp.")]);
+  if (content !== null && (format === null || !/^(true|false)$/.test(content)))
+    throw validationError([fault("content", "Expected true or false, together with format=otlp.")]);
+  const page = ["limit", "starting_after", "include"].find((name) => query.has(name));
+  if (format && page) throw validationError([fault(page, "format=otlp is the whole trace.")]);
+  return format && { content: content !== "false" };
+}
+
 function readTracePage(url: string): TracePage {
   const query = new URL(url).searchParams;
   const include = query.get("include")?.split(",") ?? [];
   query.delete("include");
-  if (!include.every((each) => each === "raw" || each === "subagents"))
-    throw validationError([fault("include", "Expected raw, subagents, or both with a comma between them.")]);
+  if (!include.every((each) => inclusions.includes(each as Inclusion)))
+    throw validationError([fault("include", `Expected any of ${inclusions.join(", ")} with commas between them.`)]);
   const { limit, starting_after } = readPage(`http://trace/?${query}`);
   return {
     limit: query.has("limit") ? limit : stepsPerPage,
     starting_after,
     raw: include.includes("raw"),
     subagents: include.includes("subagents"),
+    prompts: include.includes("prompt"),
   };
 }
+
+/** What two runs did, side by side. */
+export const diffRoutes = ({ auth, traces }: Pick<TraceRoutes, "auth" | "traces">) =>
+  new Elysia({ prefix: "/runs" })
+    .use(auth)
+    .get(
+      "/:id/diff/:other_id",
+      ({ principal, params: { id, other_id }, request }) =>
+        traces.diff(principal, runId(id), runId(other_id), readComparisonPage(request.url)),
+      { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params: twoRuns },
+    );
+
+function runId(id: string): string {
+  if (isId("run", id)) return id;
+  throw notFound();
+}
+
+/** The cursor is no id, but the place of a pair. */
+function readComparisonPage(url: string): ComparisonPage {
+  const query = new URL(url).searchParams;
+  const { limit, starting_after } = readPage(`http://diff/?${query}`);
+  if (starting_after !== null && !/^\d{1,7}$/.test(starting_after))
+    throw new AppError("invalid_cursor", "Expected the index of a step of the comparison.", {
+      param: "starting_after",
+    });
+  return {
+    limit: query.has("limit") ? limit : stepsPerPage,
+    starting_after: starting_after === null ? null : Number(starting_after),
+  };
+}
+
+/** `GET /v1/runs/:id/capsule`. */
+export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<Capsules, "make"> }) =>
+  new Elysia({ prefix: "/runs" }).use(auth).get(
+    "/:id/capsule",
+    async ({ principal, params: { id }, request }) => {
+      const path = await capsules.make(principal, id, withContents(request.url), request.signal);
+      return new Response(capsuleBody(path, request.signal), {
+        headers: {
+          "content-type": capsuleType,
+          "content-disposition": `attachment; filename="${id}.capsule.sqlite3"`,
+          "content-security-policy": "sandbox; default-src 'none'",
+          "cache-control": "private, no-store",
+        },
+      });
+    },
+    { permission: { needs: "read_or_run", query: ["files"] }, params: pathOf("run") },
+  );
+
+function withContents(url: string): boolean {
+  const asked = new URL(url).searchParams.get("files") ?? "true";
+  if (asked !== "true" && asked !== "false") throw validationError([fault("files", "Expected true or false.")]);
+  return asked === "true";
+}
+
+const firstPage = { limit: 100, starting_after: null, raw: false, subagents: false, prompts: false };
+
+/** `POST /v1/traces`: an exported trace as JSON, or a capsule. */
+export const importRoutes = ({
+  auth,
+  traces,
+  imports,
+  body,
+}: {
+  auth: Auth;
+  traces: Pick<TraceStore, "get">;
+  imports: Imports;
+  body: ImportBody;
+}) =>
+  new Elysia({ prefix: "/traces" }).use(auth).post(
+    "/",
+    async ({ principal, body: given, request, status }) => {
+      const id = await body.withCapsule(request, (capsule) => imports.take(principal, given, capsule, request.signal));
+      return status(201, await traces.get(principal, id, firstPage));
+    },
+    {
+      permission: { needs: "run", query: [], read: body.read },
+      body: JsonObject,
+      afterResponse: ({ request }) => body.discard(request),
+    },
+  );

@@ -1,13 +1,25 @@
 import { AppError } from "../core/errors.ts";
 import { isId, siblingId } from "../core/ids.ts";
+import type { ModelRequest } from "../core/model-call.ts";
+import type { RunCreated } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
-import { timestamp, timestampOrNull } from "../core/time.ts";
-import { type Trace, type TraceStep, traceOf } from "../core/trace.ts";
+import type { Trace, TraceStep } from "../core/trace.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
+import { build } from "../lib/build-info.ts";
+import { inSlices } from "../lib/slices.ts";
+import { type Comparison, type ComparisonPage, compare } from "./compare.ts";
+import { createLastTrace } from "./last-trace.ts";
+import { nestedSteps, type TracedRun } from "./nested-steps.ts";
+import { exportRequest, type SpanOptions } from "./otlp.ts";
+import { type OtlpSource, spansAsJson } from "./otlp-source.ts";
+import { promptsOf } from "./prompts.ts";
+import { readTrace } from "./read-trace.ts";
+import { restOf } from "./rest-of.ts";
+import { traceSummary } from "./trace-summary.ts";
 
 interface Row extends Scope {
   id: string;
@@ -22,12 +34,26 @@ export interface TracePage {
   raw: boolean;
   /** With the steps of child runs, each behind the call that it answers. */
   subagents: boolean;
+  /** With what each model call read, word for word. */
+  prompts: boolean;
 }
+
+/** A step of a page, with the run that it belongs to. */
+type Placed = TraceStep & { prompt?: ModelRequest | null };
+
+interface Viewed {
+  row: Row;
+  trace: Trace;
+}
+
+// Characters of all prompts of a page: a page with longer ones has fewer steps.
+const promptsMax = 4_000_000;
 
 export type TraceStore = ReturnType<typeof createTraceStore>;
 
 /** Traces are folds of journals: nothing is stored for them. */
-export function createTraceStore({ db, journal }: { db: Db; journal: Journal }) {
+export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journal; otlp: OtlpSource }) {
+  const lastTrace = createLastTrace(journal);
   const select = db.sqlite.query<Row, [string, string, string]>(
     `SELECT id, project_id, environment, agent_id, status FROM runs
      WHERE id = ? AND project_id = ? AND environment = ? AND summary IS NULL`,
@@ -40,27 +66,57 @@ export function createTraceStore({ db, journal }: { db: Db; journal: Journal }) 
     return row;
   }
 
-  function get(scope: Viewer, id: string, { limit, starting_after, raw, subagents }: TracePage) {
-    const row = find(scope, id);
-    const trace = traceOf(journal.read(row.id), { raw });
-    const all = subagents ? nested(scope, row.id, trace.steps, raw, null) : trace.steps;
-    const [steps, steps_has_more] = pageOf(all, starting_after, limit);
-    return { ...summary(row, trace), steps, steps_has_more };
+  async function view(viewer: Viewer, id: string, options: { raw?: boolean } = {}): Promise<Viewed> {
+    const row = find(viewer, id);
+    const trace = await lastTrace(row.id, options);
+    if (!trace) throw notFound(); // It was deleted while it was read.
+    return { row, trace };
   }
 
-  /** Depth first, and read only as far as somebody looks. */
-  function* nested(
-    viewer: Viewer,
-    run_id: string,
-    steps: readonly TraceStep[],
-    raw: boolean,
-    parent_id: string | null,
-  ): Generator<TraceStep> {
-    for (const step of steps) {
-      yield { ...step, run_id, parent_id };
-      const child = step.subagent && visible(viewer, step.subagent);
-      if (child) yield* nested(viewer, child, traceOf(journal.read(child), { raw }).steps, raw, step.id);
+  async function get(viewer: Viewer, id: string, { limit, starting_after, raw, subagents, prompts }: TracePage) {
+    const { row, trace } = await view(viewer, id, { raw });
+    const all = subagents ? nested(viewer, { run_id: row.id, trace }, raw) : trace.steps;
+    const page = await pageOf(all, starting_after, limit);
+    const [steps, steps_has_more] = prompts ? await withPrompts(row, page) : page;
+    const rest = raw && starting_after === null ? await restOf(journal, row, trace) : {};
+    return { ...traceSummary(row, trace), ...rest, steps, steps_has_more };
+  }
+
+  function nested(viewer: Viewer, root: TracedRun, raw: boolean): AsyncGenerator<TraceStep> {
+    return nestedSteps(root, async (subagent) => {
+      const run_id = visible(viewer, subagent);
+      const trace = run_id === null ? null : await readTrace(journal, run_id, { raw });
+      return trace && { run_id: run_id!, trace };
+    });
+  }
+
+  /** The page ends before the first model call whose prompt would be too much for it. */
+  async function withPrompts(row: Row, [steps, more]: StepPage): Promise<StepPage> {
+    const found = new Map<string, ModelRequest | null>();
+    const calls = steps.filter(({ type }) => type === "model_call");
+    let room = promptsMax;
+    for (const [run, own] of Map.groupBy(calls, ({ run_id = row.id }) => run_id)) {
+      if (room <= 0) break;
+      const agent = journal.snapshot(row, createdOf(run).agent_hash);
+      const prompts = await promptsOf(journal, run, agent, new Set(own.map(({ id }) => id)), room);
+      room -= prompts.length;
+      for (const [id, prompt] of prompts.found) found.set(id, prompt);
     }
+    const first = steps.findIndex(({ id, type }) => type === "model_call" && !found.has(id));
+    const whole = first === -1 ? steps : steps.slice(0, first);
+    return [whole.map((step) => withPrompt(step, found)), more || first !== -1];
+  }
+
+  const createdOf = (run: string): RunCreated => {
+    const [first] = journal.read(run, 0, 1);
+    if (first?.event.type !== "run.created") throw notFound();
+    return first.event;
+  };
+
+  async function diff(viewer: Viewer, a: string, b: string, page: ComparisonPage): Promise<Comparison> {
+    // Whether both may be seen is known before either is read.
+    for (const id of [a, b]) find(viewer, id);
+    return compare((await view(viewer, a)).trace, (await view(viewer, b)).trace, page, inSlices());
   }
 
   /** Null for a run whose trace is gone, or of an agent that is not the viewer's: of that it sees what its own agent saw. */
@@ -69,30 +125,53 @@ export function createTraceStore({ db, journal }: { db: Db; journal: Journal }) 
     return select.get(run_id, viewer.project_id, viewer.environment)?.id ?? null;
   }
 
-  const summaryOf = (row: Row) => {
-    const trace = traceOf(journal.read(row.id));
-    return { ...summary(row, trace), steps_count: trace.steps.length };
-  };
+  /** None for one that was deleted while the list was read. */
+  async function summariesOf(rows: readonly Row[]) {
+    const all: TraceSummary[] = [];
+    for (const row of rows) {
+      const trace = await readTrace(journal, row.id);
+      if (trace) all.push({ ...traceSummary(row, trace), steps_count: trace.steps.length });
+    }
+    return all;
+  }
+
+  /** The whole trace with those of its agents' runs, as the body of an OTLP/JSON export. */
+  async function otlpOf(viewer: Viewer, id: string, content: boolean): Promise<string> {
+    const { trace } = await view(viewer, id);
+    const make = (options: SpanOptions) => otlp.all(trace, (subagent) => visible(viewer, subagent), options);
+    return exportRequest(await spansAsJson(make, content, inSlices()), build.version);
+  }
 
   return {
     get,
-    list: (scope: Viewer, asked: Page) => {
+    diff,
+    otlp: otlpOf,
+    async list(viewer: Viewer, asked: Page) {
       const page = { ...asked, starting_after: runOf(asked.starting_after), ending_before: runOf(asked.ending_before) };
-      const where = [{ sql: "summary IS NULL", values: [] }, ...ofAgents(scope, "agent_id")];
+      const where = [{ sql: "summary IS NULL", values: [] }, ...ofAgents(viewer, "agent_id")];
       const columns = "id, project_id, environment, agent_id, status";
-      return toList(listRows<Row>(db, { table: "runs", columns, scope, page, where }), summaryOf);
+      const { rows, has_more } = listRows<Row>(db, { table: "runs", columns, scope: viewer, page, where });
+      return toList({ rows: await summariesOf(rows), has_more }, (trace) => trace);
     },
   };
 }
 
+type TraceSummary = ReturnType<typeof traceSummary> & { steps_count: number };
+
 /** The rows are runs: a trace as a cursor stands for its run. */
 const runOf = (cursor: string | null) => (cursor && isId("trace", cursor) ? siblingId(cursor, "run") : cursor);
 
+type StepPage = [steps: Placed[], more: boolean];
+
 /** So many steps behind the cursor, and whether there are more. */
-function pageOf(steps: Iterable<TraceStep>, after: string | null, limit: number): [TraceStep[], boolean] {
+async function pageOf(
+  steps: Iterable<TraceStep> | AsyncIterable<TraceStep>,
+  after: string | null,
+  limit: number,
+): Promise<StepPage> {
   const page: TraceStep[] = [];
   let begun = after === null;
-  for (const step of steps) {
+  for await (const step of steps) {
     if (begun && page.length === limit) return [page, true];
     if (begun) page.push(step);
     else begun = step.id === after;
@@ -102,23 +181,7 @@ function pageOf(steps: Iterable<TraceStep>, after: string | null, limit: number)
   return [page, false];
 }
 
-function summary(row: Row, { state }: Trace) {
-  const run = state.run!;
-  const begun = state.started_at ?? state.created_at;
-  return {
-    id: siblingId(row.id, "trace"),
-    object: "trace" as const,
-    run_id: row.id,
-    agent_id: run.agent_id,
-    agent_version: run.agent_version,
-    status: state.status,
-    started_at: timestamp(begun),
-    ended_at: timestampOrNull(state.ended_at),
-    duration_ms: (state.ended_at ?? state.updated_at) - begun,
-    usage: state.usage,
-    created_at: timestamp(state.created_at),
-    metadata: run.metadata,
-    project_id: row.project_id,
-    environment: row.environment,
-  };
-}
+const withPrompt = (step: Placed, found: ReadonlyMap<string, ModelRequest | null>): Placed => {
+  const prompt = found.get(step.id);
+  return prompt === undefined ? step : { ...step, prompt };
+};

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { newId, siblingId } from "../core/ids.ts";
-import type { ScriptEntry } from "../core/model-call.ts";
+import type { ModelRequest, ScriptEntry } from "../core/model-call.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import type { TraceStep } from "../core/trace.ts";
+import { hashJson } from "../lib/hash.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
 async function ran(client: Client, script: ScriptEntry[], tools: string[] = []) {
@@ -48,6 +49,8 @@ test("a trace is found by its own id and by its run's", async () => {
     started_at: run.started_at,
     ended_at: run.ended_at,
     duration_ms: Date.parse(run.ended_at) - Date.parse(run.started_at),
+    ...{ origin: "run", forked_from: null, replay_of: null, imported: false, recoveries: [] },
+    ...{ history_messages: 0, documents: [] },
     metadata: { team: "red" },
     ...client.scope,
     steps_has_more: false,
@@ -121,6 +124,27 @@ test("include=raw gives the journal's own entries of every step, and only then",
   const ofSteps = data.filter(({ event }: { event: string }) => !/^run\.|^tool\.requested/.test(event));
   expect(seqs.toSorted((a, b) => a - b)).toEqual(ofSteps.map(({ seq }: { seq: number }) => seq));
   for (const step of stepsOf(await client.get(`/v1/traces/${run.id}`))) expect(step).not.toHaveProperty("raw");
+});
+
+test("include=prompt shows what each model call read, word for word as it was sent", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const run = await fiveSteps(client);
+  const steps = stepsOf(await client.get(`/v1/traces/${run.id}?include=prompt`)) as (TraceStep & {
+    prompt?: ModelRequest;
+  })[];
+  const prompts = steps.flatMap(({ prompt, input_hash }) => (prompt ? [{ prompt, input_hash }] : []));
+  expect(prompts.map(({ prompt }) => prompt.messages.map(({ role }) => role).join())).toEqual([
+    "system,user",
+    "system,user,assistant,tool",
+    "system,user,assistant,tool,assistant,tool",
+  ]);
+  for (const { prompt, input_hash } of prompts) expect(hashJson(prompt)).toBe(input_hash!);
+  for (const { type, prompt } of steps) expect(prompt !== undefined).toBe(type === "model_call");
+  const [second] = stepsOf(
+    await client.get(`/v1/traces/${run.id}?include=prompt,raw&limit=1&starting_after=${steps[1]!.id}`),
+  );
+  expect(second).toMatchObject({ prompt: prompts[1]!.prompt, raw: [{}, {}] });
 });
 
 test("traces are listed, newest first, with a count in place of the steps", async () => {

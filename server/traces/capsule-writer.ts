@@ -1,0 +1,81 @@
+import { Database } from "bun:sqlite";
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { capsuleId, capsuleTables, capsuleVersion } from "../core/capsule-format.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import { timestamp } from "../core/time.ts";
+import { build } from "../lib/build-info.ts";
+import { redact } from "../lib/redact.ts";
+import { exportedAgent } from "./exported-agent.ts";
+import { exportedEvent } from "./exported-event.ts";
+
+export type CapsuleWriter = ReturnType<typeof createCapsuleWriter>;
+
+export interface CapsuleRun {
+  id: string;
+  parent_run_id: string | null;
+  agent_hash: string;
+  status: string;
+}
+
+/** What is known of a file; `omitted` says why its content is not there. */
+export interface CapsuleFile {
+  id: string;
+  filename: string;
+  mime_type: string;
+  bytes: number;
+  sha256: string;
+  purpose: string;
+}
+
+/** Writes a new capsule about a run. What goes in has its secrets taken out here, so that nothing passes them by. */
+export function createCapsuleWriter(path: string, runId: string, now: number) {
+  const sqlite = create(path);
+  const insertRun = sqlite.query("INSERT INTO runs VALUES (?, ?, ?, ?, ?)");
+  const insertAgent = sqlite.query("INSERT INTO agents VALUES (?, ?)");
+  const insertEntry = sqlite.query("INSERT INTO entries VALUES (?, ?, ?, ?)");
+  const insertFile = sqlite.query("INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  const insertChunk = sqlite.query("INSERT INTO file_chunks VALUES (?, ?, ?)");
+  const dropChunks = sqlite.query("DELETE FROM file_chunks WHERE file_id = ?");
+  const agents = new Set<string>();
+  let runs = 0;
+  sqlite.run("BEGIN"); // One write of each page, and not one for each row.
+  sqlite
+    .query("INSERT INTO capsule VALUES (?, ?, ?, ?)")
+    .run(capsuleVersion, `runnel ${build.version}`, timestamp(now), runId);
+
+  return {
+    run: ({ id, parent_run_id, agent_hash, status }: CapsuleRun): void =>
+      void insertRun.run(runs++, id, parent_run_id, agent_hash, status),
+    /** Once for each hash. */
+    agent(hash: string, read: () => AgentSnapshot): void {
+      if (agents.has(hash)) return;
+      agents.add(hash);
+      insertAgent.run(hash, JSON.stringify(exportedAgent(read())));
+    },
+    entry: (id: string, { seq, at, event }: JournalEntry): void =>
+      void insertEntry.run(id, seq, at, JSON.stringify(exportedEvent(event))),
+    file: (
+      run: string,
+      { id, filename, mime_type, bytes, sha256, purpose }: CapsuleFile,
+      omitted: string | null,
+    ): void => void insertFile.run(id, run, redact(filename), mime_type, bytes, sha256, purpose, omitted),
+    chunk: (id: string, position: number, content: Uint8Array): void => void insertChunk.run(id, position, content),
+    dropChunks: (id: string): void => void dropChunks.run(id),
+    finish: (): void => void sqlite.run("COMMIT"),
+    close: (): void => sqlite.close(true),
+  };
+}
+
+function create(path: string): Database {
+  const sqlite = new Database(path, { create: true, strict: true });
+  // It is made anew if it cannot be finished: nothing is to be waited for.
+  for (const pragma of [
+    "journal_mode = OFF",
+    "synchronous = OFF",
+    `application_id = ${capsuleId}`,
+    `user_version = ${capsuleVersion}`,
+  ])
+    sqlite.run(`PRAGMA ${pragma}`);
+  for (const table of capsuleTables) sqlite.run(table);
+  return sqlite;
+}

@@ -1,0 +1,124 @@
+import { isId } from "../core/ids.ts";
+import type { RunCreated } from "../core/run-event.ts";
+import { requireAgent, type Viewer } from "../http/auth.ts";
+import { notFound } from "../http/not-found.ts";
+import type { Journal } from "../journal/journal.ts";
+import { inSlices } from "../lib/slices.ts";
+import { slots } from "../sandbox/slots.ts";
+import { type CapsuleFilesOptions, createCapsuleFiles, type FilesWriter } from "./capsule-files.ts";
+import { type CapsuleWriter, createCapsuleWriter } from "./capsule-writer.ts";
+import type { Pause } from "./foreign-run.ts";
+import { unlessGone } from "./unless-gone.ts";
+import type { Workspace } from "./workspace.ts";
+
+interface RunRow {
+  id: string;
+  agent_id: string;
+  status: string;
+  seq: number;
+}
+
+export interface CapsuleOptions extends CapsuleFilesOptions {
+  journal: Journal;
+  workspace: Workspace;
+}
+
+export type Capsules = ReturnType<typeof createCapsules>;
+
+const entriesPerRead = 16;
+// Each takes room on the disk.
+const atOnce = 2;
+
+/** Writes runs into files of their own (contract, section 16): with all runs below them, and nothing secret. */
+export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) {
+  const { db, requireRoom, now } = rest;
+  const openFiles = createCapsuleFiles(rest);
+  const select = db.sqlite.query<RunRow, [string, string, string]>(
+    `SELECT id, agent_id, status, seq FROM runs
+     WHERE project_id = ? AND environment = ? AND id = ? AND summary IS NULL`,
+  );
+  const find = ({ project_id, environment }: Viewer, id: string): RunRow | null =>
+    select.get(project_id, environment, id);
+  const free = slots(atOnce);
+
+  /** Depth first, as calls name runs: those of a replay or a fork are children of the run that it was made of. */
+  async function write(viewer: Viewer, root: RunRow, capsule: CapsuleWriter, files: FilesWriter, pause: Pause) {
+    const written = new Set<string>();
+    const left = [{ run: root, parent_run_id: null as string | null }];
+    for (let next = left.pop(); next; next = left.pop()) {
+      const { run, parent_run_id } = next;
+      if (written.has(run.id)) continue;
+      written.add(run.id);
+      const first = created(run.id);
+      requireRoom();
+      const { agent_hash, file_ids } = first;
+      capsule.run({ ...run, parent_run_id, agent_hash });
+      capsule.agent(agent_hash, () => journal.snapshot(viewer, agent_hash));
+      const called = await writeEntries(capsule, run, pause);
+      await files(run.id, file_ids);
+      const below = called.flatMap((id) => find(viewer, id) ?? []).filter((child) => sees(viewer, child));
+      left.push(...below.map((child) => ({ run: child, parent_run_id: run.id })).reverse());
+    }
+  }
+
+  function created(id: string): RunCreated {
+    const [first] = journal.read(id, 0, 1);
+    if (first?.event.type !== "run.created") throw notFound();
+    return first.event;
+  }
+
+  /** Answers which runs its calls have started. */
+  async function writeEntries(capsule: CapsuleWriter, { id, seq }: RunRow, pause: Pause): Promise<string[]> {
+    const called: string[] = [];
+    for (let after = 0; after < seq; ) {
+      const entries = journal.read(id, after, Math.min(entriesPerRead, seq - after));
+      if (entries.length === 0) throw notFound(); // Deleted meanwhile: half a run would look like one that was never over.
+      for (const entry of entries) {
+        capsule.entry(id, entry);
+        if (entry.event.type === "subagent.started") called.push(entry.event.run_id);
+        await pause();
+      }
+      after = entries.at(-1)!.seq;
+    }
+    return called;
+  }
+
+  async function make(viewer: Viewer, root: RunRow, withContents: boolean, path: string, pause: Pause): Promise<void> {
+    const capsule = createCapsuleWriter(path, root.id, now());
+    try {
+      await write(viewer, root, capsule, openFiles(capsule, viewer, withContents, pause), pause);
+      capsule.finish();
+    } finally {
+      capsule.close();
+    }
+  }
+
+  return {
+    /** A file with the run, at this path, for whoever asked to remove. Throws 404 for a run that the viewer cannot see. */
+    async make(viewer: Viewer, id: string, withContents: boolean, signal: AbortSignal): Promise<string> {
+      const root = isId("run", id) ? find(viewer, id) : null;
+      if (!root) throw notFound();
+      requireAgent(viewer, root.agent_id);
+      const release = await unlessGone(signal, () => free.take(signal));
+      const path = workspace.name("capsule");
+      try {
+        await unlessGone(signal, () => make(viewer, root, withContents, path, createPause(signal)));
+        return path;
+      } catch (error) {
+        workspace.remove(path);
+        throw error;
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+const sees = ({ agent_ids }: Viewer, { agent_id }: RunRow): boolean => !agent_ids || agent_ids.includes(agent_id);
+
+/** Lets everybody else go first, now and then. Throws once nobody wants the capsule any more. */
+const createPause = (signal: AbortSignal): Pause =>
+  inSlices(async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+  });

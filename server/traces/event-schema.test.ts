@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import type { JournalEntry } from "../core/run-event.ts";
+import { eventSchemas } from "./event-schema.ts";
+import { readEvent } from "./foreign-event.ts";
+
+const corpus = `${import.meta.dir}/../core/__fixtures__/journals`;
+const journals = ["v1", "v2-memory"].flatMap((version) =>
+  readdirSync(`${corpus}/${version}`).flatMap((file) => (file.endsWith(".jsonl") ? [`${version}/${file}`] : [])),
+);
+const read = (file: string): JournalEntry[] =>
+  readFileSync(`${corpus}/${file}`, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+test.each(journals)("every entry of %s, as an earlier version wrote it, can be imported", (file) => {
+  for (const { event } of read(file)) expect(readEvent(event)).toEqual({ event });
+});
+
+test("an entry with a field more, or one that is of another kind, is none", () => {
+  const [created] = read(journals[0]!);
+  expect(readEvent({ ...created!.event, more: 1 })).toMatchObject({ path: "more" });
+  for (const [field, value] of Object.entries(created!.event)) {
+    if (field === "type") continue;
+    const odd = typeof value === "object" && value !== null ? "odd" : { odd: value };
+    expect(readEvent({ ...created!.event, [field]: odd })).toHaveProperty("message");
+  }
+});
+
+test("nothing that is no kind of entry is one, whatever it is called", () => {
+  for (const type of ["", "run", "__proto__", "constructor", "toString", 1, null])
+    expect(readEvent({ type })).toHaveProperty("message");
+  for (const given of [null, 1, "run.started", [], {}]) expect(readEvent(given)).toHaveProperty("message");
+});
+
+test("ids are words, numbers are of this world, and steps are not so many that they would fill the memory", () => {
+  const started = {
+    type: "step.started",
+    step_id: "stp_1",
+    step_index: 0,
+    step_type: "model_call",
+    turn_index: 0,
+    name: "test/script",
+    attempt: 1,
+    tool_call_id: null,
+    input_hash: null,
+  };
+  expect(readEvent(started)).toEqual({ event: started } as never);
+  const wrong = [
+    { step_index: 5000 },
+    { step_index: -1 },
+    { step_index: 1.5 },
+    { attempt: 1e300 },
+    { step_id: "../../etc" },
+    { step_id: "a b" },
+    { tool_call_id: "x".repeat(200) },
+    { step_type: "shell" },
+  ];
+  for (const change of wrong) expect(readEvent({ ...started, ...change })).toHaveProperty("message");
+  expect(Object.keys(eventSchemas).length).toBe(24);
+});

@@ -1,0 +1,32 @@
+import type { TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import type { RunEvent } from "../core/run-event.ts";
+import { eventSchemas, type Unlike } from "./event-schema.ts";
+
+/** Fails to compile once an event has a field that its schema does not know. */
+const complete: [Unlike] extends [never] ? true : Unlike = true;
+void complete;
+
+const checks = new Map<string, TypeCheck<TSchema>>();
+
+/** An event of elsewhere, or what is wrong with it: where, and why. */
+export function readEvent(given: unknown): { event: RunEvent } | { path: string; message: string } {
+  const type = typeof given === "object" && given !== null && "type" in given ? given.type : undefined;
+  const check = typeof type === "string" ? checkOf(type) : null;
+  if (!check) return { path: "type", message: "There is no such kind of entry." };
+  if (check.Check(given)) return { event: given as RunEvent };
+  const fault = check.Errors(given).First();
+  return { path: dotted(fault?.path ?? ""), message: `${fault?.message ?? "It has not the shape of its kind"}.` };
+}
+
+function checkOf(type: string): TypeCheck<TSchema> | null {
+  if (!Object.hasOwn(eventSchemas, type)) return null;
+  const known = checks.get(type);
+  if (known) return known;
+  const made = TypeCompiler.Compile(eventSchemas[type as keyof typeof eventSchemas] as TSchema);
+  checks.set(type, made);
+  return made;
+}
+
+/** As the API names parameters: `call.arguments`. A name of theirs may be of any length. */
+export const dotted = (pointer: string): string => pointer.slice(1).replaceAll("/", ".").slice(0, 200);

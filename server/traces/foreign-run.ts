@@ -1,0 +1,149 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { capsuleLimits } from "../core/capsule-format.ts";
+import { AppError } from "../core/errors.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { parseJson } from "../http/json-body.ts";
+import type { CapsuleContent } from "../sandbox/capsule-reader.ts";
+import { readAgent } from "./foreign-agent.ts";
+import { readEvent } from "./foreign-event.ts";
+
+/** A run of elsewhere whose every entry has the shape of one. */
+export interface ForeignRun {
+  run_id: string;
+  /** The run among those before it whose call started it; null for the one that all is about. */
+  parent_run_id: string | null;
+  agent: AgentSnapshot;
+  entries: JournalEntry[];
+}
+
+/** Two clocks may differ. */
+const ahead_ms = 24 * 3_600_000;
+
+/** Lets everybody else go first, now and then. */
+export type Pause = () => Promise<void>;
+
+/** The run in the body of `GET /v1/traces/:run_id?include=raw`, its pages joined. */
+export async function readTraceExport(body: unknown, now: number, pause: Pause): Promise<ForeignRun[]> {
+  const { object, run_id, agent, raw, steps }: Record<string, unknown> = Object(body);
+  if (object !== "trace" || typeof run_id !== "string" || !Array.isArray(steps))
+    throw refusal("object", "This is no exported trace. Send what GET /v1/traces/:run_id?include=raw answers.");
+  if (!Array.isArray(raw) || typeof agent !== "object" || agent === null)
+    throw refusal("raw", "The trace has no entries. Export it with include=raw, from its first page on.");
+  if (steps.length > capsuleLimits.steps) throw refusal("steps", `Expected at most ${capsuleLimits.steps} steps.`);
+  // Those of child runs have runs of their own.
+  const own = steps.map((step) => Object(step)).filter((step) => step.run_id === undefined || step.run_id === run_id);
+  const pieces: unknown[][] = [raw, ...own.map((step) => (Array.isArray(step.raw) ? step.raw : []))];
+  requireCount(
+    "",
+    pieces.reduce((sum, { length }) => sum + length, 0),
+  ); // Millions would take the thread for seconds.
+  const entries = pieces.flat().map((entry): Given => {
+    const { seq, at, event }: Record<string, unknown> = Object(entry);
+    return { seq, at, event };
+  });
+  return distinct([await runOf("", run_id, null, agent, entries.sort(bySeq), now, pause)]);
+}
+
+/** The runs of a capsule. */
+export async function readCapsuleContent(content: CapsuleContent, now: number, pause: Pause): Promise<ForeignRun[]> {
+  const runs: ForeignRun[] = [];
+  if (content.runs.length === 0) throw refusal("runs", "The capsule has no run.");
+  for (const [i, { run_id, parent_run_id, agent_hash, entries }] of content.runs.entries()) {
+    const path = `runs[${i}].`;
+    if (i > 0 !== runs.some((run) => run.run_id === parent_run_id) || runs.some((run) => run.run_id === run_id))
+      throw refusal(`${path}parent_run_id`, "The runs are not one run and those that it started.");
+    const snapshot = content.agents.get(agent_hash);
+    if (snapshot === undefined) throw refusal(`${path}agent_hash`, "The capsule does not have the run's agent.");
+    const given: Given[] = [];
+    for (const { seq, at, event } of entries) {
+      given.push({ seq, at, event: parsed(event, `${path}entries[${given.length}].event`) });
+      await pause();
+    }
+    runs.push(await runOf(path, run_id, parent_run_id, parsed(snapshot, `${path}agent`), given, now, pause));
+  }
+  return distinct(runs);
+}
+
+/** Whoever pages through steps, or follows calls to the runs below them, would else never come to an end. */
+function distinct(runs: ForeignRun[]): ForeignRun[] {
+  const steps = new Set<string>();
+  const callers = new Map<string, string>();
+  const called = new Map<string, string>();
+  for (const { run_id, entries } of runs)
+    for (const { event } of entries) {
+      if ("step_id" in event && steps.size === steps.add(event.step_id).size)
+        throw refusal("step_id", `Two steps are called ${event.step_id}.`);
+      if (event.type !== "subagent.started") continue;
+      const caller = `${run_id} ${event.tool_call_id}`;
+      if (!isSame(callers, event.run_id, caller) || !isSame(called, caller, event.run_id))
+        throw refusal("run_id", `The run ${event.run_id} is not the only one below its call, or is below two.`);
+    }
+  return runs;
+}
+
+/** Whether nothing else was known under this name; then it is now. */
+function isSame(known: Map<string, string>, name: string, value: string): boolean {
+  if (!known.has(name)) known.set(name, value);
+  return known.get(name) === value;
+}
+
+interface Given {
+  seq: unknown;
+  at: unknown;
+  event: unknown;
+}
+
+/** What is no number stays where it is, to be refused there. */
+const bySeq = (a: Given, b: Given): number =>
+  typeof a.seq === "number" && typeof b.seq === "number" ? a.seq - b.seq : 0;
+
+async function runOf(
+  path: string,
+  run_id: string,
+  parent_run_id: string | null,
+  snapshot: unknown,
+  given: readonly Given[],
+  now: number,
+  pause: Pause,
+): Promise<ForeignRun> {
+  const read = readAgent(snapshot);
+  if ("message" in read) throw refusal(joined(`${path}agent`, read.path), read.message);
+  requireCount(path, given.length);
+  const entries: JournalEntry[] = [];
+  for (const entry of given) {
+    entries.push(entryOf(`${path}entries[${entries.length}]`, entry, entries.at(-1), now));
+    await pause();
+  }
+  return { run_id, parent_run_id, agent: read.agent, entries };
+}
+
+function requireCount(path: string, count: number): void {
+  const most = capsuleLimits.entries;
+  if (count === 0 || count > most) throw refusal(`${path}entries`, `Expected 1 to ${most} entries.`);
+}
+
+function entryOf(path: string, { seq, at, event }: Given, before: JournalEntry | undefined, now: number): JournalEntry {
+  if (seq !== (before?.seq ?? 0) + 1) throw refusal(`${path}.seq`, "The entries do not count from 1 without a gap.");
+  if (!Number.isSafeInteger(at) || Number(at) < (before?.at ?? 0) || Number(at) > now + ahead_ms)
+    throw refusal(`${path}.at`, "The times of the entries are none that a run could have.");
+  const read = readEvent(event);
+  if ("message" in read) throw refusal(joined(`${path}.event`, read.path), read.message);
+  if ((read.event.type === "run.created") !== (seq === 1))
+    throw refusal(`${path}.event.type`, "A run begins with run.created, and has no other one.");
+  return { seq: Number(seq), at: Number(at), event: read.event };
+}
+
+function parsed(text: string, path: string): unknown {
+  try {
+    return parseJson(Buffer.from(text), capsuleLimits.json_depth);
+  } catch (error) {
+    if (error instanceof AppError) throw refusal(path, error.message);
+    throw error;
+  }
+}
+
+const joined = (path: string, rest: string): string => (rest === "" ? path : `${path}.${rest}`);
+
+/** What is wrong with an import, and where. */
+export const refusal = (param: string, message: string): AppError => validationError([fault(param, message)]);

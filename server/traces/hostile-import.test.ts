@@ -1,0 +1,422 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { capsuleTables } from "../core/capsule-format.ts";
+import { newId } from "../core/ids.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import { capsuleOf, exportOf, importCapsule, richRun } from "../testing/capsules.ts";
+import { createRandom, type Random } from "../testing/random.ts";
+import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { ownRecord } from "./own-record.ts";
+
+let server: TestApp;
+let client: Client;
+let capsule: Uint8Array<ArrayBuffer>;
+let whole: Awaited<ReturnType<typeof exportOf>>;
+
+beforeAll(async () => {
+  using tool = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ found: 1 }) });
+  server = testApp();
+  client = await server.client();
+  await server.projects.changeSettings(client.scope.project_id, { writes_per_minute: 0, reads_per_minute: 0 });
+  const run = await richRun(client, `http://127.0.0.1:${tool.port}`);
+  capsule = await capsuleOf(server, client, run.id);
+  whole = await exportOf(client, run.id);
+});
+afterAll(async () => await server[Symbol.asyncDispose]());
+
+const own = ["agents", "tools", "webhook_events", "threads", "files", "usage_days", "memory_stores"];
+const countOf = (table: string): unknown => {
+  const known = server.db.sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table);
+  return known && server.db.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get();
+};
+const journalOfOthers = () =>
+  server.db.sqlite
+    .query(
+      `SELECT count(*) AS n, sum(length(data)) AS size FROM run_events
+       JOIN runs ON runs.id = run_id WHERE origin = 'run'`,
+    )
+    .get();
+const standing = () => JSON.stringify([journalOfOthers(), ...own.map(countOf)]);
+
+/** Refused in words, or taken, and then all that shows it does. */
+async function expectHarmless({ status, body }: Answer, what: string): Promise<void> {
+  if (status !== 201) {
+    expect([what, [400, 413].includes(status), typeof body.error?.message]).toEqual([what, true, "string"]);
+    return;
+  }
+  const id = body.run_id;
+  for (const path of [
+    ...[`runs/${id}`, `runs/${id}/events`, `runs/${id}/capsule`, `runs/${id}/diff/${whole.run_id}`],
+    ...[`traces/${id}?include=raw,subagents,prompt`, `traces/${id}?format=otlp`],
+  ]) {
+    const shown = await client.get(`/v1/${path}`);
+    expect([what, path, shown.status]).toEqual([what, path, 200]);
+  }
+  for (const mode of ["strict", "verify"]) {
+    const replay = await client.post(`/v1/runs/${id}/replay`, { mode });
+    expect([what, mode, replay.status < 500 || replay.body.error.code]).toEqual([what, mode, true]);
+  }
+}
+
+const nonsense = (): unknown[] => [
+  null,
+  "",
+  "../../etc/passwd",
+  "\u0000\ud800",
+  "x".repeat(10_000),
+  -1,
+  1e308,
+  4999,
+  0.5,
+  true,
+  [],
+  [[]],
+  {},
+  { toString: 1 },
+  JSON.parse(`${"[".repeat(50)}${"]".repeat(50)}`),
+];
+
+const leavesOf = (value: unknown): unknown[] =>
+  typeof value === "object" && value !== null ? [value, ...Object.values(value).flatMap(leavesOf)] : [value];
+
+/** The same with something in it changed, anywhere. */
+function mutated(given: unknown, random: Random): [changed: unknown, what: string] {
+  const copy = structuredClone(given);
+  let place = copy as Record<string, unknown>;
+  const path: string[] = [];
+  for (;;) {
+    const keys = Object.keys(place);
+    const key = random.pick(keys);
+    path.push(key);
+    const inner = place[key];
+    if (typeof inner === "object" && inner !== null && Object.keys(inner).length > 0 && random.chance(0.9)) {
+      place = inner as Record<string, unknown>;
+      continue;
+    }
+    // Nonsense is refused by its shape; what stands elsewhere in it fits, and tells of what never was.
+    const value = random.chance(0.5)
+      ? random.pick(leavesOf(copy).filter((leaf) => typeof leaf === typeof inner))
+      : random.pick(nonsense());
+    if (random.chance(0.2)) delete place[key];
+    else if (Array.isArray(place) && random.chance(0.3)) place.push(structuredClone(inner));
+    else place[key] = structuredClone(value);
+    return [copy, `${path.join(".")} = ${JSON.stringify(value)?.slice(0, 60)}`];
+  }
+}
+
+test("an export that was tampered with anywhere is refused, or shown like any other, and nothing else changes", async () => {
+  const random = createRandom(Number(process.env.SEED ?? 1));
+  const before = standing();
+  let taken = 0;
+  for (let i = 0; i < 250; i++) {
+    const [changed, what] = mutated(whole, random);
+    const answer = await client.post("/v1/traces", changed as object);
+    if (answer.status === 201) taken++;
+    await expectHarmless(answer, what);
+  }
+  expect(standing()).toBe(before);
+  expect([taken > 5, taken < 240]).toEqual([true, true]);
+}, 30_000);
+
+test("entries that are missing, doubled or in another order are no run, nor are those of two runs", async () => {
+  const refused = async (change: (trace: typeof whole) => void, param: RegExp) => {
+    const trace = structuredClone(whole);
+    change(trace);
+    const { status, body } = await client.post("/v1/traces", trace);
+    expect([status, body.error.code]).toEqual([400, "validation_failed"]);
+    expect(body.error.param).toMatch(param);
+  };
+  await refused(({ raw }) => raw.splice(1, 1), /seq/);
+  await refused(({ raw }) => raw.push(raw[1]), /seq/);
+  await refused(({ raw }) => raw.shift(), /seq/);
+  await refused(({ raw }) => (raw[0].event = { type: "run.started" }), /type/);
+  await refused(({ raw }) => (raw[0].at = Date.now() + 1e12), /at/);
+  await refused((trace) => (trace.raw = Array(20_001).fill(0)), /^entries$/);
+  await refused((trace) => (trace.steps = Array(5001).fill(0)), /^steps$/);
+  await refused((trace) => delete trace.raw, /raw/);
+  await refused((trace) => delete trace.agent, /raw/);
+  await refused((trace) => (trace.agent.tools[0].http = { url: "http://10.0.0.1/" }), /agent\.tools\.0\.http/);
+  await refused((trace) => (trace.agent.tools[0].code = { source: "1" }), /agent/);
+  await refused((trace) => (trace.agent.guardrails[0].type = "regex"), /guardrails/);
+  await refused((trace) => (trace.agent.tools[0].parameters = { type: "nothing" }), /parameters/);
+  for (const key of ["__proto__", "constructor"]) {
+    const json = JSON.stringify(whole).replace('"q":1', `"${key}":{}`);
+    const { status, body } = await client.post("/v1/traces", json);
+    expect([status, body.error.errors[0].code]).toEqual([400, "forbidden_key"]);
+  }
+});
+
+test("a child run that did not come along is nobody here, whatever its name", async () => {
+  const { body: victim } = await client.post("/v1/traces", whole);
+  const trace = structuredClone(whole);
+  const started = trace.steps
+    .flatMap((step: { raw: { event: { type: string; run_id: string } }[] }) => step.raw)
+    .find(({ event }: { event: { type: string } }) => event.type === "subagent.started");
+  started.event.run_id = victim.run_id;
+  const { body } = await client.post("/v1/traces", trace);
+  const { steps } = (await client.get(`/v1/traces/${body.run_id}?include=subagents`)).body;
+  const runs = new Set(steps.map(({ run_id }: { run_id: string }) => run_id));
+  expect([...runs]).toEqual([body.run_id]);
+});
+
+type Raw = { event: Record<string, unknown> & { type: string } };
+
+/** The first entry of a kind in an export. */
+const entryOf = (trace: typeof whole, kind: string): Raw["event"] =>
+  [...trace.raw, ...trace.steps.flatMap(({ raw = [] }: { raw?: Raw[] }) => raw)].find(
+    ({ event }) => event.type === kind,
+  ).event;
+
+test("runs that are below themselves, or below each other, are not shown so, and everything comes to an end", async () => {
+  const own = structuredClone(whole);
+  entryOf(own, "subagent.started").run_id = own.run_id;
+  const circle = changed((db) =>
+    db.run(`UPDATE entries SET event = json_set(event, '$.run_id', (SELECT run_id FROM runs WHERE position = 0))
+            WHERE json_extract(event, '$.type') = 'subagent.started'`),
+  );
+  for (const { status, body } of [await client.post("/v1/traces", own), await importCapsule(server, client, circle)]) {
+    expect([status, body.error]).toEqual([201, undefined]);
+    const { steps, steps_has_more } = (await client.get(`/v1/traces/${body.id}?include=subagents&limit=100`)).body;
+    expect([steps.length, steps_has_more]).toEqual([whole.steps.length, false]);
+    expect((await client.get(`/v1/traces/${body.id}?include=subagents&starting_after=stp_none`)).status).toBe(400);
+    expect((await client.get(`/v1/traces/${body.id}?format=otlp`)).status).toBe(200);
+    expect((await client.get(`/v1/runs/${body.run_id}/capsule`)).status).toBe(200);
+  }
+});
+
+test("steps of the same name, and two calls with one run below them, are refused: nobody could page through them", async () => {
+  const trace = structuredClone(whole);
+  const [one, other] = trace.steps.filter(({ type }: { type: string }) => type === "model_call");
+  other.raw[0].event.step_id = one.raw[0].event.step_id;
+  expect((await client.post("/v1/traces", trace)).body.error.param).toBe("step_id");
+  const alike = changed((db) =>
+    db.run(`UPDATE entries SET event = json_set(event, '$.step_id', 'stp_1')
+            WHERE seq = (SELECT min(seq) FROM entries AS e WHERE e.run_id = entries.run_id AND e.event LIKE '%"step.started"%')`),
+  );
+  expect((await importCapsule(server, client, alike)).body.error.param).toBe("step_id");
+  const doubled = structuredClone(whole);
+  const { run_id, agent_id } = entryOf(doubled, "subagent.started") as never;
+  const call = doubled.raw.findIndex(({ event }: Raw) => event.type === "tool.requested");
+  const entries = [...doubled.raw, ...doubled.steps.flatMap(({ raw }: { raw: object[] }) => raw)];
+  const { seq, at } = doubled.raw[call];
+  for (const entry of entries) if (entry.seq > seq) entry.seq++;
+  const tool_call_id = doubled.raw[call].event.call.id;
+  doubled.raw.push({ seq: seq + 1, at, event: { type: "subagent.started", tool_call_id, run_id, agent_id } });
+  expect((await client.post("/v1/traces", doubled)).body.error.param).toBe("run_id");
+});
+
+test("runs that all say that they answer the same call are below the calls that started them, or below none", async () => {
+  const twins = changed((db) => {
+    const copy = "replace(event, (SELECT run_id FROM runs WHERE position = 1), 'run_twin')";
+    db.run("INSERT INTO runs SELECT 2, 'run_twin', parent_run_id, agent_hash, status FROM runs WHERE position = 1");
+    db.run(`INSERT INTO entries SELECT 'run_twin', seq, at_ms, replace(${copy}, 'stp_', 'stp_twin')
+            FROM entries WHERE run_id = (SELECT run_id FROM runs WHERE position = 1)`);
+  });
+  const { status, body } = await importCapsule(server, client, twins);
+  expect([status, body.error]).toEqual([201, undefined]);
+  const { data } = (await client.get(`/v1/runs?parent_run_id=${body.run_id}`)).body;
+  expect(data.length).toBe(2);
+});
+
+test("an entry may be as long as the tools of a run can make it, and arrives whole", async () => {
+  const output = 'said "so" – \\ \u0001'.repeat(400_000);
+  const long = changed((db) =>
+    db.run("UPDATE entries SET event = json_set(event, '$.output', ?) WHERE event LIKE '%\"tool.completed\"%look%'", [
+      output,
+    ]),
+  );
+  const { status, body } = await importCapsule(server, client, long);
+  expect([status, body.error]).toEqual([201, undefined]);
+  const { steps } = (await client.get(`/v1/traces/${body.run_id}`)).body;
+  expect(steps.find(({ name }: { name: string }) => name === "look").output === output).toBe(true);
+});
+
+test("a capsule with more of anything than there may be is refused before it is read", async () => {
+  const numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20001)";
+  const cases: [RegExp, Uint8Array<ArrayBuffer>][] = [
+    [/20000 entries/, changed((db) => db.run(`INSERT INTO entries ${numbers} SELECT 'run_x', i, 1, '{}' FROM n`))],
+    [
+      /100 runs/,
+      changed((db) => db.run(`INSERT INTO runs ${numbers} SELECT i + 100, 'run_' || i, 'r', 'h', '' FROM n`)),
+    ],
+    [/100 agents/, changed((db) => db.run(`INSERT INTO agents ${numbers} SELECT i, '{}' FROM n`))],
+    [/bytes in an entry/, changed((db) => db.run("UPDATE entries SET event = hex(zeroblob(9000000)) WHERE seq = 3"))],
+    [/bytes in an agent/, changed((db) => db.run("UPDATE agents SET snapshot = hex(zeroblob(2000000))"))],
+    [
+      /of entries and agents/,
+      changed((db) => db.run("UPDATE entries SET event = hex(zeroblob(4000000)) WHERE seq < 4")),
+    ],
+  ];
+  for (const [message, bytes] of cases) {
+    const { status, body } = await importCapsule(server, client, bytes);
+    expect([status, body.error.code]).toEqual([400, "validation_failed"]);
+    expect(body.error.message).toMatch(message);
+  }
+});
+
+test("files that a record names come not into being, and are nobody's here", async () => {
+  const trace = structuredClone(whole);
+  const facts = { id: newId("file"), filename: "x", mime_type: "text/plain", bytes: 1, sha256: "0".repeat(64) };
+  entryOf(trace, "tool.completed").files = [facts];
+  const before = standing();
+  const { status, body } = await client.post("/v1/traces", trace);
+  expect([status, (await client.get(`/v1/files/${facts.id}`)).status]).toEqual([201, 404]);
+  await expectHarmless({ status, body, headers: new Headers() }, "files");
+  expect(standing()).toBe(before);
+});
+
+test("a key for some agents cannot have the images of others shown to a model of its own", () => {
+  const image = { file_id: "file_1", mime_type: "image/png", sha256: "0" };
+  const place = {
+    project_id: "p",
+    environment: "test",
+    depth: 0,
+    run_id: "r",
+    agent_hash: "h",
+    request_id: null,
+  } as const;
+  const nobody = () => "run_x";
+  const ids = (keepsImages: boolean) => {
+    const entries: JournalEntry[] = [
+      { seq: 1, at: 1, event: { type: "history.loaded", messages: [{ role: "user", content: "", images: [image] }] } },
+      {
+        seq: 2,
+        at: 1,
+        event: {
+          type: "documents.attached",
+          documents: [{ ...image, filename: "", text: null, image: true, note: null }],
+        },
+      },
+    ];
+    const own = {
+      ...place,
+      parent_run_id: null,
+      parent_call_id: null,
+      runIdOf: nobody,
+      childIdOf: nobody,
+      keepsImages,
+    };
+    return JSON.stringify(ownRecord(entries, own)).match(/file_(?!id)\w+/g);
+  };
+  expect(ids(true)).toEqual(["file_1", "file_1"]);
+  expect(ids(false)).not.toContain("file_1");
+});
+
+test("a server without a sandbox reads no capsule, and says what to do instead", async () => {
+  await using bare = testApp({ sandbox: "off" });
+  const { status, body } = await importCapsule(bare, await bare.client(), capsule);
+  expect([status, body.error.code]).toEqual([415, "unsupported_media_type"]);
+  expect(body.error.message).toContain("JSON");
+  expect((await (await bare.client()).post("/v1/traces", whole)).status).toBe(201);
+});
+
+test("a key for some agents imports runs of these alone", async () => {
+  const other = await server.client({ scopes: ["run", "read"], agent_ids: ["agt_00000000000000000000000000"] });
+  expect((await other.post("/v1/traces", whole)).status).toBe(400);
+  const own = await server.client({ scopes: ["run", "read"], agent_ids: [whole.agent_id] });
+  expect((await own.post("/v1/traces", whole)).status).toBe(201);
+  const reader = await server.client({ scopes: ["read"] });
+  expect((await reader.post("/v1/traces", whole)).status).toBe(403);
+});
+
+/** The capsule, after somebody has had it in a database of their own. */
+function changed(change: (sqlite: Database) => void): Uint8Array<ArrayBuffer> {
+  const sqlite = Database.deserialize(capsule);
+  change(sqlite);
+  const bytes = new Uint8Array(sqlite.serialize());
+  sqlite.close();
+  return bytes;
+}
+
+const endless =
+  "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'run' AS run_id, i AS seq, 1, '' FROM n";
+
+/** The capsule with a text in its schema written over, behind the back of SQLite, which would not let anybody. */
+function patched(from: string, to: string): Uint8Array<ArrayBuffer> {
+  const text = Buffer.from(capsule).toString("latin1");
+  expect([from.length, text.includes(from)]).toEqual([to.length, true]);
+  return new Uint8Array(Buffer.from(text.replace(from, to), "latin1"));
+}
+
+/** With another number of pages in its head. */
+function announced(bytes: Uint8Array<ArrayBuffer>, pages: number): Uint8Array<ArrayBuffer> {
+  const copy = bytes.slice();
+  new DataView(copy.buffer).setUint32(28, pages);
+  return copy;
+}
+
+test("a capsule with anything more, less or other in it than the format has is refused, and says why", async () => {
+  const cases: [string, Uint8Array<ArrayBuffer>][] = [
+    ["no SQLite", new TextEncoder().encode("hello")],
+    ["nothing", new Uint8Array(0)],
+    ["a view", changed((db) => db.run("CREATE VIEW v AS SELECT 1"))],
+    ["a trigger", changed((db) => db.run("CREATE TRIGGER t AFTER INSERT ON runs BEGIN SELECT 1; END"))],
+    ["a virtual table", changed((db) => db.run("CREATE VIRTUAL TABLE v USING fts5 (x)"))],
+    ["a column", changed((db) => db.run("ALTER TABLE runs ADD COLUMN more TEXT"))],
+    ["endless rows", changed((db) => db.run(`CREATE VIEW v AS ${endless}`))],
+    ["endless rows for entries", changed((db) => db.run(`DROP TABLE entries; CREATE VIEW entries AS ${endless}`))],
+    ["a computed column", changed((db) => db.run("ALTER TABLE runs ADD COLUMN more TEXT AS (hex(run_id))"))],
+    ["a text where a number is", patched("seq    INTEGER NOT NULL", "seq    TEXT    NOT NULL")],
+    ["a column that is computed", patched("status        TEXT    NOT NULL", "status TEXT AS (hex(zeroblob(9")],
+    ["a table that is a view", patched("tableagents", "view_agents")],
+    ["tables that are not checked", patched("STRICT, WITHOUT ROWID", "      , WITHOUT ROWID")],
+    ["an endless file", announced(capsule, 2 ** 32 - 1)],
+    ["pages of nothing", announced(capsule, 1)],
+    ["a log of its own", Uint8Array.from(capsule, (byte, at) => (at === 18 || at === 19 ? 2 : byte))],
+    ["a zip", new TextEncoder().encode(`PK\u0003\u0004${"x".repeat(1000)}`)],
+    ["an index", changed((db) => db.run("CREATE INDEX i ON runs (run_id)"))],
+    ["another format", changed((db) => db.run("PRAGMA user_version = 2"))],
+    ["no name", changed((db) => db.run("PRAGMA application_id = 0"))],
+    ["no table", changed((db) => db.run("DROP TABLE files"))],
+    ["no run", changed((db) => db.run("DELETE FROM runs"))],
+    ["no agent", changed((db) => db.run("DELETE FROM agents"))],
+    ["a gap", changed((db) => db.run("DELETE FROM entries WHERE seq = 3"))],
+    ["no JSON", changed((db) => db.run("UPDATE entries SET event = 'no' WHERE seq = 3"))],
+    ["a run of nobody", changed((db) => db.run("UPDATE runs SET parent_run_id = 'run_x' WHERE position = 1"))],
+    ["two first runs", changed((db) => db.run("UPDATE runs SET parent_run_id = NULL"))],
+    ["the same run twice", changed((db) => db.run("UPDATE runs SET run_id = (SELECT run_id FROM capsule)"))],
+    [
+      "deep JSON",
+      changed((db) => db.run(`UPDATE entries SET event = '${"[".repeat(5000)}${"]".repeat(5000)}' WHERE seq = 3`)),
+    ],
+    [
+      "another database",
+      (() => {
+        const sqlite = new Database(":memory:");
+        for (const table of capsuleTables.slice(1)) sqlite.run(table);
+        return new Uint8Array(sqlite.serialize());
+      })(),
+    ],
+  ];
+  const before = standing();
+  const imported = countOf("runs");
+  for (const [what, bytes] of cases) {
+    const { status, body } = await importCapsule(server, client, bytes);
+    expect([what, status, body.error?.code]).toEqual([what, 400, "validation_failed"]);
+  }
+  expect([standing(), countOf("runs")]).toEqual([before, imported]);
+}, 30_000);
+
+test("a capsule whose bits were flipped, or that was cut off, is refused in words, or shown like any other", async () => {
+  const random = createRandom(Number(process.env.SEED ?? 1));
+  const before = standing();
+  for (let i = 0; i < 40; i++) {
+    const bytes = random.chance(0.2) ? capsule.slice(0, random.below(capsule.length)) : capsule.slice();
+    for (let flips = random.below(20) + 1; flips > 0; flips--) {
+      const at = random.chance(0.5) ? random.below(Math.min(4096, bytes.length)) : random.below(bytes.length);
+      bytes[at] = random.below(256);
+    }
+    await expectHarmless(await importCapsule(server, client, bytes), `seed ${i}`);
+  }
+  expect(standing()).toBe(before);
+}, 60_000);
+
+test("the same request with an Idempotency-Key is one import", async () => {
+  const headers = { authorization: `Bearer ${client.key.secret}`, "idempotency-key": "once" };
+  const send = () => server.send("POST", "/v1/traces", whole, headers);
+  const [first, second] = [await send(), await send()];
+  expect([first.status, second.status, second.body.run_id]).toEqual([201, 201, first.body.run_id]);
+  const { data } = (await client.get("/v1/audit_log")).body;
+  const noted = data.filter(({ target }: { target: { id: string } }) => target?.id === first.body.id);
+  expect(noted.map(({ action }: { action: string }) => action)).toEqual(["trace.imported"]);
+});

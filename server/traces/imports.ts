@@ -1,0 +1,100 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { AppError } from "../core/errors.ts";
+import { siblingId } from "../core/ids.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Viewer } from "../http/auth.ts";
+import type { Inserted, Journal } from "../journal/journal.ts";
+import { inSlices } from "../lib/slices.ts";
+import type { CapsuleContent, CapsuleOrder, CapsuleReader } from "../sandbox/capsule-reader.ts";
+import { slots } from "../sandbox/slots.ts";
+import { NoRun } from "./foreign-fold.ts";
+import { type ForeignRun, type Pause, readCapsuleContent, readTraceExport, refusal } from "./foreign-run.ts";
+import { ownRecord, type Place } from "./own-record.ts";
+import { placesOf } from "./places.ts";
+import { settledRun } from "./settled-run.ts";
+import { unlessGone } from "./unless-gone.ts";
+
+export type Imports = ReturnType<typeof createImports>;
+
+interface Arrival {
+  place: Place;
+  agent: AgentSnapshot;
+  entries: JournalEntry[];
+}
+
+/** Takes runs in that happened elsewhere: to be looked at, replayed and forked, and never driven on. */
+export function createImports({
+  journal,
+  audit,
+  reader,
+  now,
+}: {
+  journal: Journal;
+  audit: Audit;
+  reader: Pick<CapsuleReader, "read">;
+  now: () => number;
+}) {
+  /** Each may take hundreds of megabytes of memory for a second. */
+  const turn = slots(1);
+
+  /** Before anything is written: all of it can be shown, or none of it is taken. */
+  async function arrivalsOf(viewer: Viewer & Author, runs: readonly ForeignRun[], pause: Pause): Promise<Arrival[]> {
+    const places = placesOf(viewer, runs, now);
+    const arrivals: Arrival[] = [];
+    for (const [i, { agent, entries }] of runs.entries()) {
+      const whole = await settledRun(entries, pause).catch((error) => {
+        if (error instanceof NoRun) throw refusal(`runs[${i}].entries`, error.message);
+        throw error;
+      });
+      arrivals.push({ place: { ...places[i]!, agent_hash: journal.hashOf(agent) }, agent, entries: whole });
+    }
+    return arrivals;
+  }
+
+  async function insert(viewer: Viewer & Author, arrivals: readonly Arrival[]): Promise<string> {
+    const root = arrivals[0]!.place.run_id;
+    await journal.commitAll(() => {
+      const inserted = arrivals.map(({ place, agent, entries }): Inserted => {
+        const own = journal.insertRecord(place.run_id, ownRecord(entries, place));
+        journal.pin(viewer, place.run_id, agent);
+        return [place.run_id, own];
+      });
+      const { actor } = viewer;
+      const target = { type: "trace", id: siblingId(root, "trace") };
+      audit.note({ scope: viewer, actor, action: "trace.imported", target, details: { runs: arrivals.length } });
+      return inserted;
+    });
+    return root;
+  }
+
+  async function contentOf(capsule: CapsuleOrder, signal: AbortSignal): Promise<CapsuleContent> {
+    const read = await unlessGone(signal, () => reader.read(capsule, signal));
+    if ("content" in read) return read.content;
+    const { error, unavailable } = read;
+    if (unavailable === "stopped") throw new AppError("shutting_down", "The server is stopping.", { retryAfter: 5 });
+    if (unavailable) throw new AppError("unsupported_media_type", `${error} Import the JSON export.`);
+    throw new AppError("validation_failed", `The capsule cannot be read. ${error}`);
+  }
+
+  return {
+    /** The id of the run that an exported trace (JSON), or a capsule, has become. Throws with what is wrong with it. */
+    async take(
+      viewer: Viewer & Author,
+      body: unknown,
+      capsule: CapsuleOrder | null,
+      signal: AbortSignal,
+    ): Promise<string> {
+      const release = await unlessGone(signal, () => turn.take(signal));
+      try {
+        const pause = inSlices();
+        const runs = capsule
+          ? await readCapsuleContent(await contentOf(capsule, signal), now(), pause)
+          : await readTraceExport(body, now(), pause);
+        return await insert(viewer, await arrivalsOf(viewer, runs, pause));
+      } finally {
+        release();
+      }
+    },
+  };
+}

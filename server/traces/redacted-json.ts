@@ -1,0 +1,13 @@
+import { redact } from "../lib/redact.ts";
+
+/** The same with all that looks like a secret masked, in names as in texts. */
+export function redactedJson<T>(value: T): T {
+  return redactedValue(value) as T;
+}
+
+function redactedValue(value: unknown): unknown {
+  if (typeof value === "string") return redact(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(redactedValue);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [redact(name), redactedValue(inner)]));
+}
