@@ -1,0 +1,30 @@
+import type { Database } from "bun:sqlite";
+import { AppError } from "../core/errors.ts";
+import type { Scope } from "../core/scope.ts";
+
+/** Runs and those that started them: what a run did through others is a part of what it did. */
+const withAbove = (ids: string): string => `
+  WITH RECURSIVE above (id) AS (
+    ${ids} UNION
+    SELECT r.parent_run_id FROM above JOIN runs r ON r.id = above.id WHERE r.parent_run_id IS NOT NULL)
+  SELECT id FROM above`;
+
+/** SQL that is true for a run that no suite has pinned, nor one of those above it. */
+export const isNotPinned = `NOT EXISTS (
+  SELECT 1 FROM suite_cases s
+  WHERE s.project_id = runs.project_id AND s.environment = runs.environment
+    AND s.run_id IN (${withAbove("SELECT runs.id")}))`;
+
+/** Throws where a suite has pinned one of these runs: what it holds its agent against may not go from under it. */
+export function createRequireUnpinned(sqlite: Database) {
+  const select = sqlite.query<{ suite_id: string }, [string, string, string]>(
+    `SELECT DISTINCT suite_id FROM suite_cases WHERE project_id = ? AND environment = ?
+       AND run_id IN (${withAbove("SELECT value FROM json_each(?)")}) ORDER BY suite_id LIMIT 100`,
+  );
+  return function requireUnpinned({ project_id, environment }: Scope, ids: readonly string[]): void {
+    const suite_ids = select.all(project_id, environment, JSON.stringify(ids)).map(({ suite_id }) => suite_id);
+    if (suite_ids.length === 0) return;
+    const message = "A suite has pinned the run, one that it started, or one that started it. Take it out there first.";
+    throw new AppError("run_pinned", message, { details: { suite_ids } });
+  };
+}

@@ -1,0 +1,15 @@
+import type { Viewer } from "../http/auth.ts";
+import type { Condition } from "../http/page.ts";
+
+/** Leaves out what has a case of an agent that is not the viewer's: half a suite would be another one. */
+export const ownOnly = ({ agent_ids }: Viewer, table: string, cases: string, column: string): Condition[] =>
+  agent_ids
+    ? [
+        {
+          sql: `NOT EXISTS (SELECT 1 FROM ${cases} c WHERE c.project_id = ${table}.project_id
+            AND c.environment = ${table}.environment AND c.${column} = ${table}.id
+            AND c.agent_id NOT IN (SELECT value FROM json_each(?)))`,
+          values: [JSON.stringify(agent_ids)],
+        },
+      ]
+    : [];

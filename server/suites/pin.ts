@@ -1,0 +1,54 @@
+import { AppError, type Fault } from "../core/errors.ts";
+import type { RunEvent } from "../core/run-event.ts";
+import { isOver } from "../core/run-state.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import type { Journal } from "../journal/journal.ts";
+import { inSlices } from "../lib/slices.ts";
+import type { RunRow, RunStore } from "../runs/store.ts";
+import { unlessDamaged } from "../runs/unless-damaged.ts";
+import { headOf, type PinnedRow } from "./row.ts";
+
+/**
+ * What a suite knows of the runs that it pins; throws with every fault of those that cannot be: of a run that is not
+ * over, or whose trace is gone, nothing could be replayed.
+ */
+export function createPin({ runs, journal }: { runs: Pick<RunStore, "standing">; journal: Journal }) {
+  return async function pin(viewer: Viewer, runIds: readonly string[]): Promise<PinnedRow[]> {
+    const found: PinnedRow[] = [];
+    const faults: Fault[] = [];
+    const rest = inSlices();
+    for (const [index, id] of runIds.entries()) {
+      const pinned = pinOne(viewer, id);
+      if (typeof pinned === "string") faults.push(fault(`run_ids[${index}]`, pinned));
+      else found.push({ ...pinned, position: index + 1 });
+      await rest();
+    }
+    if (faults.length > 0) throw validationError(faults.slice(0, 100));
+    return found;
+  };
+
+  /** The run, or why it cannot be pinned. */
+  function pinOne(viewer: Viewer, id: string): Omit<PinnedRow, "position"> | string {
+    const row = rowOf(viewer, id);
+    if (!row) return "There is no such run.";
+    const { agent_id, status, summary, seq } = row;
+    if (!isOver(status)) return "The run is not over.";
+    if (summary !== null) return "The trace of the run was deleted.";
+    const [last] = unlessDamaged(() => journal.read(id, seq - 1, 1)) ?? [];
+    if (!last) return "The record of the run cannot be read.";
+    return { run_id: id, agent_id, status, output: headOf(outputOf(last.event)) };
+  }
+
+  function rowOf(viewer: Viewer, id: string): RunRow | null {
+    try {
+      return runs.standing(viewer, id);
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  }
+}
+
+const outputOf = (event: RunEvent): string | null =>
+  event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled" ? event.output : null;

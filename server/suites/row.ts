@@ -1,0 +1,146 @@
+import type { Divergence } from "../core/run-event.ts";
+import type { RunStatus } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import { timestamp, timestampOrNull } from "../core/time.ts";
+import { type CaseStatus, caseStatuses, type Live, type SuiteRunStatus } from "./schema.ts";
+
+/** A suite as the table holds it, and how many runs it pins. */
+export interface SuiteRow extends Scope {
+  id: string;
+  name: string;
+  description: string | null;
+  metadata: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  cases_count: number;
+}
+
+/** A pinned run. It is over: what is known of it here does not change. */
+export interface PinnedRow {
+  run_id: string;
+  position: number;
+  agent_id: string;
+  status: RunStatus;
+  /** The head of its output. */
+  output: string | null;
+}
+
+export interface SuiteRunRow extends Scope {
+  id: string;
+  suite_id: string;
+  status: SuiteRunStatus;
+  /** JSON; null: nothing goes on live. */
+  live: string | null;
+  metadata: string;
+  created_at_ms: number;
+  ended_at_ms: number | null;
+}
+
+export interface CaseRow {
+  position: number;
+  run_id: string;
+  agent_id: string;
+  status: CaseStatus;
+  result: string | null;
+}
+
+/** What a replay of a pinned run came to. */
+export interface Verdict {
+  /** The agent that it was held against; null where there was none. */
+  agent_version: number | null;
+  divergences_count: number;
+  /** The first of them. */
+  divergences: Divergence[];
+  matched_steps: number;
+  error: CaseError | null;
+}
+
+/** Why a case has no verdict, or nothing to compare with. */
+export interface CaseError {
+  code: string;
+  message: string;
+}
+
+/** How a case that diverged went on live. */
+export interface LiveResult {
+  /** The fork; null where there is none. */
+  run_id: string | null;
+  status: RunStatus | "skipped";
+  output_equal: boolean | null;
+  /** The head of its output. */
+  output: string | null;
+  diff: Record<"equal" | "changed" | "only_a" | "only_b", number> | null;
+  cost_usd: number | null;
+  total_tokens: number | null;
+  error: CaseError | null;
+}
+
+/** What is known of a case. */
+export interface CaseResult extends Verdict {
+  live: LiveResult | null;
+}
+
+const headMax = 200;
+
+/** The beginning of an output, by which people know it again. */
+export const headOf = (output: string | null): string | null =>
+  output === null || output.length <= headMax ? output : `${output.slice(0, headMax).toWellFormed()}…`;
+
+export function shownSuite(row: SuiteRow) {
+  return {
+    id: row.id,
+    object: "suite" as const,
+    name: row.name,
+    description: row.description,
+    cases_count: row.cases_count,
+    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    created_at: timestamp(row.created_at_ms),
+    updated_at: timestamp(row.updated_at_ms),
+    project_id: row.project_id,
+    environment: row.environment,
+  };
+}
+
+export type Counts = Record<CaseStatus, number>;
+
+export function shownSuiteRun(row: SuiteRunRow, counts: Counts) {
+  return {
+    id: row.id,
+    object: "suite_run" as const,
+    suite_id: row.suite_id,
+    status: row.status,
+    counts: { total: caseStatuses.reduce((sum, status) => sum + counts[status], 0), ...counts },
+    live: row.live === null ? null : (JSON.parse(row.live) as Live),
+    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    created_at: timestamp(row.created_at_ms),
+    ended_at: timestampOrNull(row.ended_at_ms),
+    project_id: row.project_id,
+    environment: row.environment,
+  };
+}
+
+const noResult: CaseResult = {
+  agent_version: null,
+  divergences_count: 0,
+  divergences: [],
+  matched_steps: 0,
+  error: null,
+  live: null,
+};
+
+export const resultOf = ({ result }: Pick<CaseRow, "result">): CaseResult | null =>
+  result === null ? null : JSON.parse(result);
+
+/** A case of a suite run as clients see it. */
+export function shownCase(row: CaseRow) {
+  const { error, live, ...verdict } = resultOf(row) ?? noResult;
+  return {
+    run_id: row.run_id,
+    agent_id: row.agent_id,
+    status: row.status,
+    ...verdict,
+    first_divergence: verdict.divergences[0] ?? null,
+    live,
+    error,
+  };
+}

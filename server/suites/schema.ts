@@ -1,0 +1,47 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { idOf, Metadata, orNull } from "../http/schemas.ts";
+
+const closed = { additionalProperties: false };
+
+/** How many runs one suite pins. */
+export const casesMax = 500;
+const liveRunsMax = casesMax;
+
+const own = {
+  name: Type.String({ minLength: 1, maxLength: 128 }),
+  run_ids: Type.Array(idOf("run"), { minItems: 1, maxItems: casesMax, uniqueItems: true }),
+};
+const optional = Type.Partial(
+  Type.Object({ description: orNull(Type.String({ maxLength: 1000 })), metadata: Metadata }),
+);
+
+export const CreateSuite = Type.Composite([Type.Object(own), optional], closed);
+export type CreateSuite = Static<typeof CreateSuite>;
+
+export const UpdateSuite = Type.Composite([Type.Partial(Type.Object(own)), optional], closed);
+export type UpdateSuite = Static<typeof UpdateSuite>;
+
+/** What cases that diverged may do and spend, all together, when they go on live. */
+const Live = Type.Partial(
+  Type.Object({
+    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
+    max_total_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
+    max_runs: Type.Integer({ minimum: 1, maximum: liveRunsMax }),
+  }),
+  closed,
+);
+export type Live = Static<typeof Live>;
+
+export const StartSuiteRun = Type.Partial(Type.Object({ live: orNull(Live), metadata: Metadata }), closed);
+export type StartSuiteRun = Static<typeof StartSuiteRun>;
+
+export const CancelSuiteRun = Type.Object({}, closed);
+
+export const suiteRunStatuses = ["in_progress", "passed", "diverged", "failed", "cancelled"] as const;
+export type SuiteRunStatus = (typeof suiteRunStatuses)[number];
+
+export const caseStatuses = ["pending", "equal", "diverged", "failed"] as const;
+export type CaseStatus = (typeof caseStatuses)[number];
+
+export const suiteFilters = { name: /^[\s\S]{1,128}$/ };
+export const suiteRunFilters = { status: suiteRunStatuses };

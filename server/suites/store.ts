@@ -1,0 +1,152 @@
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import type { Audit, Author } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import type { Viewer } from "../http/auth.ts";
+import { fault, validationError } from "../http/errors.ts";
+import { nameFaults } from "../http/name-fault.ts";
+import { notFound } from "../http/not-found.ts";
+import { listRows, type Page, toList } from "../http/page.ts";
+import { ownOnly } from "./own-only.ts";
+import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
+import type { CreateSuite, UpdateSuite } from "./schema.ts";
+import type { SuiteRuns } from "./suite-runs.ts";
+
+export interface SuiteStoreOptions {
+  db: Db;
+  audit: Audit;
+  /** What is pinned of these runs; throws for those that cannot be. */
+  pin: (viewer: Viewer, runIds: readonly string[]) => Promise<PinnedRow[]>;
+  suiteRuns: Pick<SuiteRuns, "forgetSome">;
+  now: () => number;
+}
+
+export type SuiteStore = ReturnType<typeof createSuiteStore>;
+
+export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreOptions) {
+  const { sqlite } = db;
+  const one = sqlite.query<SuiteRow, [string, string, string]>(
+    `SELECT ${columns} FROM suites WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  const named = sqlite.query<{ id: string }, [string, string, string]>(
+    "SELECT id FROM suites WHERE project_id = ? AND environment = ? AND name = ?",
+  );
+  const selectCases = sqlite.query<PinnedRow, [string, string, string]>(
+    `SELECT run_id, position, agent_id, status, output FROM suite_cases
+     WHERE project_id = ? AND environment = ? AND suite_id = ? ORDER BY position`,
+  );
+  const insertion = sqlite.query("INSERT INTO suites VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  const changing = sqlite.query(
+    `UPDATE suites SET name = ?, description = ?, metadata = ?, updated_at_ms = ?
+     WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  const insertCase = sqlite.query(
+    `INSERT INTO suite_cases SELECT project_id, environment, ?, id, ?, agent_id, status, ?
+     FROM runs WHERE id = ? AND project_id = ? AND environment = ? AND summary IS NULL`,
+  );
+  const deleteCases = sqlite.query("DELETE FROM suite_cases WHERE project_id = ? AND environment = ? AND suite_id = ?");
+  const deletion = sqlite.query("DELETE FROM suites WHERE project_id = ? AND environment = ? AND id = ?");
+
+  const casesOf = ({ id, project_id, environment }: SuiteRow): PinnedRow[] =>
+    selectCases.all(project_id, environment, id);
+
+  /** Another scope's suite, or one that pins a run of an agent that is not the viewer's, is not there. */
+  function find(viewer: Viewer, id: string): SuiteRow {
+    const row = one.get(viewer.project_id, viewer.environment, id);
+    if (!row) throw notFound();
+    const { agent_ids } = viewer;
+    if (agent_ids && !casesOf(row).every(({ agent_id }) => agent_ids.includes(agent_id))) throw notFound();
+    return row;
+  }
+
+  function shown(row: SuiteRow) {
+    const cases = casesOf(row);
+    return { ...shownSuite(row), cases };
+  }
+
+  function requireFreeName(scope: Viewer, name: string, id: string): void {
+    const taken = named.get(scope.project_id, scope.environment, name);
+    if (taken && taken.id !== id)
+      throw new AppError("name_taken", `There is already a suite "${name}".`, { param: "name" });
+  }
+
+  function requireName(name: string | undefined): void {
+    const faults = nameFaults(name);
+    if (faults.length > 0) throw validationError(faults);
+  }
+
+  function setCases({ project_id, environment }: Viewer, id: string, cases: readonly PinnedRow[]): void {
+    deleteCases.run(project_id, environment, id);
+    for (const { run_id, position, output } of cases) {
+      const { changes } = insertCase.run(id, position, output, run_id, project_id, environment);
+      // Deleted since it was looked at.
+      if (changes === 0) throw validationError([fault(`run_ids[${position - 1}]`, "There is no such run.")]);
+    }
+  }
+
+  const note = (author: Author, done: string, id: string, details: Record<string, unknown>): void =>
+    audit.note({
+      ...{ scope: author, actor: author.actor, action: `suite.${done}` },
+      ...{ target: { type: "suite", id }, details },
+    });
+
+  async function create(author: Author & Viewer, { name, run_ids, description, metadata }: CreateSuite) {
+    requireName(name);
+    const cases = await pin(author, run_ids);
+    return db.write(() => {
+      const [id, at] = [newId("suite", now()), now()];
+      const { project_id, environment } = author;
+      requireFreeName(author, name, id);
+      insertion.run(project_id, environment, id, name, description ?? null, JSON.stringify(metadata ?? {}), at, at);
+      setCases(author, id, cases);
+      note(author, "created", id, { name, cases: cases.length });
+      return shown(find(author, id));
+    });
+  }
+
+  async function update(author: Author & Viewer, id: string, input: UpdateSuite) {
+    find(author, id); // What is not there is not there, whatever the body says.
+    requireName(input.name);
+    const cases = input.run_ids && (await pin(author, input.run_ids));
+    return db.write(() => {
+      const row = find(author, id);
+      const { name = row.name, description = row.description } = input;
+      const metadata = input.metadata ? JSON.stringify(input.metadata) : row.metadata;
+      requireFreeName(author, name, id);
+      changing.run(name, description, metadata, now(), author.project_id, author.environment, id);
+      if (cases) setCases(author, id, cases);
+      note(author, "updated", id, { name, changes: Object.keys(input) });
+      return shown(find(author, id));
+    });
+  }
+
+  return {
+    create,
+    update,
+    find,
+    casesOf,
+    get: (viewer: Viewer, id: string) => shown(find(viewer, id)),
+    list: (viewer: Viewer, page: Page) =>
+      toList(
+        listRows<SuiteRow>(db, {
+          ...{ table: "suites", columns, scope: viewer, page },
+          where: ownOnly(viewer, "suites", "suite_cases", "suite_id"),
+        }),
+        shownSuite,
+      ),
+    /** What came of it goes along; its runs are free again. */
+    async remove(author: Author & Viewer, id: string) {
+      find(author, id);
+      while (await db.write(() => suiteRuns.forgetSome(author, id)));
+      await db.write(() => {
+        const { name, cases_count } = find(author, id);
+        deletion.run(author.project_id, author.environment, id);
+        note(author, "deleted", id, { name, cases: cases_count });
+      });
+      return { id, object: "suite" as const, deleted: true };
+    },
+  };
+}
+
+const columns = `*, (SELECT count(*) FROM suite_cases c WHERE c.project_id = suites.project_id
+  AND c.environment = suites.environment AND c.suite_id = suites.id) AS cases_count`;

@@ -1,0 +1,157 @@
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { Viewer } from "../http/auth.ts";
+import { notFound } from "../http/not-found.ts";
+import { listRows, type Page, toList } from "../http/page.ts";
+import { ownOnly } from "./own-only.ts";
+import {
+  type CaseResult,
+  type CaseRow,
+  type Counts,
+  type LiveResult,
+  type PinnedRow,
+  type SuiteRow,
+  type SuiteRunRow,
+  shownCase,
+  shownSuiteRun,
+} from "./row.ts";
+import type { CaseStatus, StartSuiteRun } from "./schema.ts";
+
+// Each works through its cases one by one, and all of them take turns.
+const inProgressMax = 10;
+// A build server makes one at every change.
+const keptMax = 50;
+const forgottenPerWrite = 2;
+
+export type SuiteRuns = ReturnType<typeof createSuiteRuns>;
+
+/** What came of suites: the record of each performance, case by case. */
+export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
+  const { sqlite } = db;
+  type Key = [string, string, string];
+  const key = "project_id = ? AND environment = ?";
+  const one = sqlite.query<SuiteRunRow, Key>(`SELECT * FROM suite_runs WHERE ${key} AND id = ?`);
+  const selectCases = sqlite.query<CaseRow, Key>(
+    `SELECT position, run_id, agent_id, status, result FROM suite_run_cases
+     WHERE ${key} AND suite_run_id = ? ORDER BY position`,
+  );
+  const selectPending = sqlite.query<CaseRow, Key>(
+    `SELECT position, run_id, agent_id, status, result FROM suite_run_cases
+     WHERE ${key} AND suite_run_id = ? AND status = 'pending' ORDER BY position LIMIT 1`,
+  );
+  const selectForks = sqlite.query<{ live: string }, Key>(
+    `SELECT result ->> '$.live' AS live FROM suite_run_cases
+     WHERE ${key} AND suite_run_id = ? AND result ->> '$.live.run_id' IS NOT NULL ORDER BY position`,
+  );
+  const selectCounts = sqlite.query<{ status: CaseStatus; n: number }, Key>(
+    `SELECT status, count(*) AS n FROM suite_run_cases WHERE ${key} AND suite_run_id = ? GROUP BY status`,
+  );
+  const countInProgress = sqlite.query<{ n: number }, [string, string]>(
+    `SELECT count(*) AS n FROM suite_runs WHERE ${key} AND ended_at_ms IS NULL`,
+  );
+  const selectUnfinished = sqlite.query<SuiteRunRow, []>(
+    "SELECT * FROM suite_runs WHERE ended_at_ms IS NULL ORDER BY id",
+  );
+  const selectUnfinishedOf = sqlite.query<SuiteRunRow, Key>(
+    `SELECT * FROM suite_runs WHERE ${key} AND suite_id = ? AND ended_at_ms IS NULL`,
+  );
+  const insertion = sqlite.query("INSERT INTO suite_runs VALUES (?, ?, ?, ?, 'in_progress', ?, ?, ?, NULL)");
+  const insertCase = sqlite.query("INSERT INTO suite_run_cases VALUES (?, ?, ?, ?, ?, ?, 'pending', NULL)");
+  const changingCase = sqlite.query(
+    `UPDATE suite_run_cases SET status = ?, result = ? WHERE ${key} AND suite_run_id = ? AND position = ?`,
+  );
+  const ending = sqlite.query(
+    `UPDATE suite_runs SET status = ?, ended_at_ms = ? WHERE ${key} AND id = ? AND ended_at_ms IS NULL`,
+  );
+  const forgetting = sqlite.query(
+    `DELETE FROM suite_runs WHERE ${key} AND id IN (
+       SELECT id FROM suite_runs WHERE ${key} AND suite_id = ? AND (ended_at_ms IS NOT NULL OR ? = 0)
+       ORDER BY id DESC LIMIT ${forgottenPerWrite} OFFSET ?)`,
+  );
+
+  /** Of the suite with this id, and only if all its cases are of agents of the viewer. */
+  function find(viewer: Viewer, suiteId: string, id: string): SuiteRunRow {
+    const row = one.get(viewer.project_id, viewer.environment, id);
+    if (row?.suite_id !== suiteId) throw notFound();
+    const { agent_ids } = viewer;
+    if (agent_ids && !casesOf(row).every(({ agent_id }) => agent_ids.includes(agent_id))) throw notFound();
+    return row;
+  }
+
+  const casesOf = ({ project_id, environment, id }: Scope & { id: string }): CaseRow[] =>
+    selectCases.all(project_id, environment, id);
+
+  function countsOf({ project_id, environment, id }: Scope & { id: string }): Counts {
+    const counts: Counts = { pending: 0, equal: 0, diverged: 0, failed: 0 };
+    for (const { status, n } of selectCounts.all(project_id, environment, id)) counts[status] = n;
+    return counts;
+  }
+
+  const shown = (row: SuiteRunRow) => ({ ...shownSuiteRun(row, countsOf(row)), cases: casesOf(row).map(shownCase) });
+
+  /** Within a write: takes the oldest away, but for so many. Answers whether any went. */
+  function forgetOldest({ project_id, environment }: Scope, suiteId: string, keep: number): boolean {
+    const { changes } = forgetting.run(project_id, environment, project_id, environment, suiteId, keep, keep);
+    return changes > 0;
+  }
+
+  return {
+    find,
+    get: (viewer: Viewer, suiteId: string, id: string) => shown(find(viewer, suiteId, id)),
+    list: (viewer: Viewer, suiteId: string, page: Page) =>
+      toList(
+        listRows<SuiteRunRow>(db, {
+          ...{ table: "suite_runs", scope: viewer, page },
+          where: [
+            { sql: "suite_id = ?", values: [suiteId] },
+            ...ownOnly(viewer, "suite_runs", "suite_run_cases", "suite_run_id"),
+          ],
+        }),
+        (row) => shownSuiteRun(row, countsOf(row)),
+      ),
+
+    /** Within a write: a suite run with all its cases before it. */
+    insert({ id: suiteId, project_id, environment }: SuiteRow, cases: readonly PinnedRow[], body: StartSuiteRun) {
+      if (countInProgress.get(project_id, environment)!.n >= inProgressMax)
+        throw new AppError("concurrency_limit_exceeded", `At most ${inProgressMax} suite runs are in progress.`, {
+          retryAfter: 5,
+        });
+      const [id, at] = [newId("suite_run", now()), now()];
+      const [live, metadata] = [body.live ? JSON.stringify(body.live) : null, JSON.stringify(body.metadata ?? {})];
+      insertion.run(project_id, environment, id, suiteId, live, metadata, at);
+      for (const { position, run_id, agent_id } of cases)
+        insertCase.run(project_id, environment, id, position, run_id, agent_id);
+      forgetOldest({ project_id, environment }, suiteId, keptMax);
+      return one.get(project_id, environment, id)!;
+    },
+
+    unfinished: (): SuiteRunRow[] => selectUnfinished.all(),
+    unfinishedOf: ({ project_id, environment }: Scope, suiteId: string): SuiteRunRow[] =>
+      selectUnfinishedOf.all(project_id, environment, suiteId),
+    /** The first case that is not decided. */
+    nextCase: ({ project_id, environment, id }: SuiteRunRow): CaseRow | null =>
+      selectPending.get(project_id, environment, id),
+
+    /** What has come of the cases that went on live so far. */
+    forks: ({ project_id, environment, id }: SuiteRunRow): LiveResult[] =>
+      selectForks.all(project_id, environment, id).map(({ live }) => JSON.parse(live)),
+
+    /** Within a write: what is known of a case. False where it was deleted meanwhile. */
+    putCase(row: SuiteRunRow, { position }: CaseRow, status: CaseStatus, result: CaseResult): boolean {
+      const key: Key = [row.project_id, row.environment, row.id];
+      return changingCase.run(status, JSON.stringify(result), ...key, position).changes > 0;
+    },
+
+    /** Within a write: it is over, unless it is already. Cases that nobody looked at are none that passed. */
+    end({ project_id, environment, id }: SuiteRunRow, cancelled: boolean): void {
+      const { pending, failed, diverged } = countsOf({ project_id, environment, id });
+      const outcome = failed + pending > 0 ? "failed" : diverged > 0 ? "diverged" : "passed";
+      ending.run(cancelled ? "cancelled" : outcome, now(), project_id, environment, id);
+    },
+
+    /** Within a write: takes some of a suite's away, the newest first. Answers whether there were any. */
+    forgetSome: (scope: Scope, suiteId: string): boolean => forgetOldest(scope, suiteId, 0),
+  };
+}

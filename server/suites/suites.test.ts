@@ -1,0 +1,191 @@
+import { expect, test } from "bun:test";
+import { newId } from "../core/ids.ts";
+import { codesOf, echoRun, ended, performed, suiteOf, weatherAgent, weatherRun } from "../testing/suites.ts";
+import { testApp } from "../testing/test-app.ts";
+
+test("a suite pins runs in their order, and shows what each said", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { run, agent } = await echoRun(client);
+  const other = await echoRun(client);
+  const body = { name: "Greetings", run_ids: [other.run, run], description: "Both.", metadata: { team: "x" } };
+  const suite = (await client.post("/v1/suites", body)).body;
+  expect(suite).toMatchObject({ object: "suite", name: "Greetings", cases_count: 2, metadata: { team: "x" } });
+  expect(suite.cases).toEqual([
+    { run_id: other.run, position: 1, agent_id: other.agent, status: "completed", output: "Hello" },
+    { run_id: run, position: 2, agent_id: agent, status: "completed", output: "Hello" },
+  ]);
+  expect((await client.get("/v1/suites?name=Greetings")).body.data).toMatchObject([{ id: suite.id, cases_count: 2 }]);
+  const changed = await client.patch(`/v1/suites/${suite.id}`, { run_ids: [run], description: null });
+  expect(changed.body).toMatchObject({ name: "Greetings", description: null, cases_count: 1 });
+  expect((await client.get(`/v1/suites/${suite.id}`)).body.cases).toMatchObject([{ run_id: run, position: 1 }]);
+});
+
+test("every fault of a suite is named", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { agent } = await weatherAgent(client);
+  const waiting = (await client.post("/v1/runs?wait=10", { agent_id: agent, input: "Go." })).body.id;
+  const [{ run }, forgotten] = [await echoRun(client), (await echoRun(client)).run];
+  await client.delete(`/v1/traces/${forgotten}`);
+  const refused = (body: object) => client.post("/v1/suites", { name: "s", run_ids: [run], ...body });
+  const bad = await refused({ run_ids: [run, waiting, newId("run"), forgotten] });
+  expect(codesOf(bad)).toEqual(["run_ids[1] invalid_value", "run_ids[2] invalid_value", "run_ids[3] invalid_value"]);
+  expect(bad.body.error.errors.map(({ message }: Record<string, string>) => message)).toEqual([
+    "run_ids[1]: The run is not over.",
+    "run_ids[2]: There is no such run.",
+    "run_ids[3]: The trace of the run was deleted.",
+  ]);
+  expect(codesOf(await refused({ run_ids: [] }))).toEqual(["run_ids invalid_value"]);
+  expect(codesOf(await refused({ run_ids: [run, run] }))).toEqual(["run_ids invalid_value"]);
+  expect(codesOf(await refused({ name: " " }))).toEqual(["name invalid_value"]);
+  expect(codesOf(await refused({ runs: [] }))).toEqual(["runs unknown_parameter"]);
+  await suiteOf(client, [run], { name: "s" });
+  expect((await refused({})).body.error.code).toBe("name_taken");
+  const other = await suiteOf(client, [run], { name: "other" });
+  expect((await client.patch(`/v1/suites/${other}`, { name: "s" })).body.error.code).toBe("name_taken");
+  expect((await client.patch(`/v1/suites/${other}`, { name: "other" })).status).toBe(200);
+});
+
+test("forks and replays can be pinned like any run", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { run } = await echoRun(client);
+  const fork = (await client.post(`/v1/runs/${run}/fork`, { step_index: -1, edits: { input: "Bye" } })).body.id;
+  const replay = (await client.post(`/v1/runs/${run}/replay`, {})).body.id;
+  await ended(client, fork);
+  const { status, cases } = await performed(client, await suiteOf(client, [fork, replay]));
+  expect([status, ...cases.map((each: { status: string }) => each.status)]).toEqual(["passed", "equal", "equal"]);
+});
+
+test("a pinned run and its trace cannot be deleted, until no suite pins it any more", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { run } = await echoRun(client);
+  const [a, b] = [await suiteOf(client, [run], { name: "a" }), await suiteOf(client, [run], { name: "b" })];
+  for (const path of [`/v1/runs/${run}`, `/v1/traces/${run}`]) {
+    const { status, body } = await client.delete(path);
+    expect([status, body.error.code, body.error.details]).toEqual([409, "run_pinned", { suite_ids: [a, b] }]);
+  }
+  expect((await client.delete(`/v1/suites/${a}`)).body).toMatchObject({ id: a, object: "suite", deleted: true });
+  expect((await client.delete(`/v1/runs/${run}`)).body.error.details).toEqual({ suite_ids: [b] });
+  const { run: other } = await echoRun(client);
+  await client.patch(`/v1/suites/${b}`, { run_ids: [other] });
+  expect((await client.delete(`/v1/traces/${run}`)).status).toBe(200);
+  expect((await client.delete(`/v1/runs/${run}`)).status).toBe(200);
+});
+
+test("what a pinned run did through others stays too, and whoever started it", async () => {
+  const clock = { at: Date.parse("2026-11-21T09:00:00Z") };
+  await using server = testApp({ now: () => clock.at });
+  const client = await server.client();
+  const { agent: helper } = await echoRun(client);
+  const tool = (await client.post("/v1/tools", { name: "ask", type: "agent", agent_id: helper })).body.id;
+  const script = [{ tool_calls: [{ name: "ask", arguments: { input: "Why?" } }] }, { text: "So." }];
+  const top = { instructions: "Ask.", model: "test/script", model_settings: { script }, tools: [tool] };
+  const { run: parent } = await echoRun(client, top);
+  const child = (await client.get(`/v1/runs/${parent}`)).body.tool_calls[0].subagent_run_id;
+  const suite = await suiteOf(client, [parent]);
+  const paths = [`/v1/runs/${child}`, `/v1/traces/${child}`, `/v1/runs/${parent}`, `/v1/traces/${parent}`];
+  const refused = async () => {
+    for (const path of paths) {
+      const { status, body } = await client.delete(path);
+      expect([path, status, body.error.code]).toEqual([path, 409, "run_pinned"]);
+    }
+  };
+  await refused();
+  clock.at += 10 * 24 * 3_600_000;
+  await server.projects.changeSettings(client.scope.project_id, { retention: { test: { runs_days: 1 } } });
+  expect(await server.sweep()).toMatchObject({ runs: 1 });
+  for (const id of [parent, child]) expect((await client.get(`/v1/traces/${id}`)).status).toBe(200);
+  await client.patch(`/v1/suites/${suite}`, { run_ids: [child] });
+  await refused();
+  await client.delete(`/v1/suites/${suite}`);
+  expect(await server.sweep()).toMatchObject({ runs: 2 });
+});
+
+test("retention of runs and of traces leaves pinned runs alone", async () => {
+  const clock = { at: Date.parse("2026-11-21T09:00:00Z") };
+  await using server = testApp({ now: () => clock.at });
+  const client = await server.client();
+  const [pinned, free] = [(await echoRun(client)).run, (await echoRun(client)).run];
+  await suiteOf(client, [pinned]);
+  clock.at += 10 * 24 * 3_600_000;
+  await server.projects.changeSettings(client.scope.project_id, { retention: { test: { traces_days: 1 } } });
+  expect(await server.sweep()).toMatchObject({ runs: 0, traces: 1 });
+  expect((await client.get(`/v1/traces/${pinned}`)).status).toBe(200);
+  await server.projects.changeSettings(client.scope.project_id, { retention: { test: { runs_days: 1 } } });
+  expect(await server.sweep()).toMatchObject({ runs: 1, traces: 0 });
+  expect((await client.get(`/v1/runs/${free}`)).status).toBe(404);
+  expect((await client.get(`/v1/runs/${pinned}`)).status).toBe(200);
+});
+
+test("a project is erased with its suites", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const suite = await suiteOf(client, [(await echoRun(client)).run]);
+  await performed(client, suite);
+  const actor = { type: "cli", id: "test", ip: null, request_id: null } as const;
+  await server.projects.archive(client.scope.project_id, actor);
+  await server.projects.remove(client.scope.project_id, actor);
+  await server.windDown();
+  for (const table of ["suites", "suite_cases", "suite_runs", "suite_run_cases", "runs"])
+    expect([table, server.db.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get()]).toEqual([table, { n: 0 }]);
+});
+
+test("a suite is deleted with what came of it, also while that goes on", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { agent } = await weatherAgent(client);
+  const suite = await suiteOf(client, [await weatherRun(client, agent), await weatherRun(client, agent)]);
+  for (let i = 0; i < 3; i++) await performed(client, suite);
+  await client.post(`/v1/suites/${suite}/runs`, {});
+  expect((await client.delete(`/v1/suites/${suite}`)).status).toBe(200);
+  await server.performer.idle();
+  for (const table of ["suites", "suite_cases", "suite_runs", "suite_run_cases"])
+    expect([table, server.db.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get()]).toEqual([table, { n: 0 }]);
+});
+
+test("a key of some agents sees and runs suites of their runs only", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const [mine, other] = [await echoRun(client), await echoRun(client)];
+  const own = await suiteOf(client, [mine.run], { name: "own" });
+  const mixed = await suiteOf(client, [mine.run, other.run], { name: "mixed" });
+  const bound = await server.client({ agent_ids: [mine.agent] });
+  expect((await bound.get("/v1/suites")).body.data.map(({ id }: { id: string }) => id)).toEqual([own]);
+  expect((await bound.get(`/v1/suites/${mixed}`)).status).toBe(404);
+  expect((await bound.post(`/v1/suites/${mixed}/runs`, {})).status).toBe(404);
+  expect((await bound.patch(`/v1/suites/${mixed}`, { name: "taken over" })).status).toBe(404);
+  const done = await performed(client, mixed);
+  await client.patch(`/v1/suites/${mixed}`, { run_ids: [mine.run] });
+  expect((await bound.get(`/v1/suites/${mixed}/runs`)).body.data).toEqual([]);
+  expect((await bound.get(`/v1/suites/${mixed}/runs/${done.id}`)).status).toBe(404);
+  expect((await performed(bound, own)).status).toBe("passed");
+  expect((await bound.post("/v1/suites", { name: "x", run_ids: [other.run] })).status).toBe(400);
+});
+
+test("a run of one suite is not found under another one", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { run } = await echoRun(client);
+  const [a, b] = [await suiteOf(client, [run], { name: "a" }), await suiteOf(client, [run], { name: "b" })];
+  const { id } = await performed(client, a);
+  expect((await client.get(`/v1/suites/${b}/runs/${id}`)).status).toBe(404);
+  expect((await client.post(`/v1/suites/${b}/runs/${id}/cancel`)).status).toBe(404);
+});
+
+test("what is done to a suite stands in the audit log", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { run } = await echoRun(client);
+  const id = await suiteOf(client, [run]);
+  await client.patch(`/v1/suites/${id}`, { description: "A secret plan." });
+  await client.delete(`/v1/suites/${id}`);
+  const { data } = (await client.get(`/v1/audit_log?target_id=${id}&order=asc`)).body;
+  expect(data.map(({ action, details }: { action: string; details: object }) => [action, details])).toEqual([
+    ["suite.created", { name: "weather", cases: 1 }],
+    ["suite.updated", { name: "weather", changes: ["description"] }],
+    ["suite.deleted", { name: "weather", cases: 1 }],
+  ]);
+});
