@@ -142,6 +142,7 @@ test("a run pins the guardrails and the budget, and overrides change neither", a
   const budget = { max_tool_calls: 3 };
   const { body: agent } = await client.post("/v1/agents", { ...draft, guardrails, budget });
   const store = createAgentStore({
+    memoryFacts: () => null,
     db: server.db,
     audit: { note() {}, forgetOlder: () => 0 },
     modelAvailable: () => true,

@@ -1,4 +1,4 @@
-import type { Budget, Guardrail } from "../core/agent-snapshot.ts";
+import type { Budget, Guardrail, MemoryPolicy } from "../core/agent-snapshot.ts";
 import { AppError, type Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { JsonSchema, ModelSettings } from "../core/model-call.ts";
@@ -8,6 +8,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { parseModel } from "../models/registry.ts";
+import { completePolicy, type FactsOf } from "./memory-policy.ts";
 import type { AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
 
 /** What stands in an agent's row beside its name and model. */
@@ -19,12 +20,14 @@ export interface Definition {
   max_turns: number;
   guardrails: Guardrail[];
   budget: Budget | null;
+  memory: MemoryPolicy | null;
 }
 
 /** A definition as it was stored, also before it had all of today's fields. */
 export const readDefinition = <T extends Definition>(stored: string): T => ({
   guardrails: [],
   budget: null,
+  memory: null,
   ...JSON.parse(stored),
 });
 
@@ -41,8 +44,8 @@ export interface VersionDefinition extends Definition {
   tools: ToolReference[];
 }
 
-/** A definition with changes, over an earlier one or over the defaults. */
-export function changed(input: CreateAgent | UpdateAgent, before: Definition | null): Definition {
+/** A definition with changes, over an earlier one or over the defaults; `factsOf` knows the stores of memory. */
+export function changed(input: CreateAgent | UpdateAgent, before: Definition | null, factsOf: FactsOf): Definition {
   return {
     description: input.description === undefined ? (before?.description ?? null) : input.description,
     instructions: input.instructions ?? before?.instructions ?? "",
@@ -51,6 +54,7 @@ export function changed(input: CreateAgent | UpdateAgent, before: Definition | n
     max_turns: input.max_turns ?? before?.max_turns ?? 25,
     guardrails: input.guardrails === undefined ? (before?.guardrails ?? []) : complete(input.guardrails ?? []),
     budget: input.budget === undefined ? (before?.budget ?? null) : input.budget,
+    memory: input.memory === undefined ? (before?.memory ?? null) : completePolicy(input.memory, factsOf),
   };
 }
 

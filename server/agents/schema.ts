@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
+import { contextStrategies, guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { reasoningEfforts } from "../core/model-call.ts";
 import { guardrailLimits } from "../guardrails/check.ts";
@@ -43,6 +43,44 @@ const Guardrail = Type.Object(
   closed,
 );
 
+const MemoryStore = Type.Composite(
+  [
+    Type.Object({ memory_id: idOf("memory") }),
+    Type.Partial(
+      Type.Object({
+        access: oneOf(["read", "read_write"] as const),
+        auto_retrieve: Type.Boolean(),
+        top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
+        score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+      }),
+    ),
+  ],
+  closed,
+);
+
+const MemoryInput = Type.Partial(
+  Type.Object({
+    stores: Type.Array(MemoryStore, { maxItems: 20 }),
+    history: Type.Partial(
+      Type.Object({
+        mode: oneOf(["none", "thread"] as const),
+        max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
+      }),
+      closed,
+    ),
+    context: Type.Partial(
+      Type.Object({
+        strategy: oneOf(contextStrategies),
+        reserve_output_tokens: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+        tool_output_max_bytes: Type.Integer({ minimum: 1000, maximum: limits.tool_output_bytes }),
+      }),
+      closed,
+    ),
+  }),
+  closed,
+);
+export type MemoryInput = Static<typeof MemoryInput>;
+
 /** The fields that a run may override, too. */
 export const agentFields = {
   instructions: Type.String({ maxLength: limits.instructions_bytes }),
@@ -56,6 +94,9 @@ export const agentFields = {
 export const AgentOverrides = Type.Partial(Type.Object(agentFields), closed);
 export type AgentOverrides = Static<typeof AgentOverrides>;
 
+/** What a fork may have different from the agent that its record has pinned. */
+export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
+
 const name = Type.String({ minLength: 1, maxLength: 128 });
 const { instructions, model, ...optional } = agentFields;
 const others = {
@@ -64,6 +105,7 @@ const others = {
   model_settings: ModelSettings,
   guardrails: orNull(Type.Array(Guardrail, { maxItems: guardrailLimits.list })),
   budget: orNull(Budget),
+  memory: orNull(MemoryInput),
   metadata: Metadata,
 };
 

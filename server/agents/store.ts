@@ -1,4 +1,4 @@
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot, MemoryPolicy } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
@@ -18,7 +18,9 @@ import {
   readDefinition,
   type ToolReference,
 } from "./definition.ts";
-import type { AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
+import { type FactsOf, pinnedPolicy, presentStores, type StoreFacts } from "./memory-policy.ts";
+import { memoryTools } from "./memory-tools.ts";
+import type { AgentEdits, AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
 interface Row extends Scope {
@@ -38,12 +40,21 @@ export interface AgentStoreOptions {
   modelAvailable: ModelAvailable;
   /** What a run pins of tools, in the order of their ids, and what it cannot have of them. */
   toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
+  /** What a store of memory is; null for one that is not there. */
+  memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
   now?: () => number;
 }
 
 export type AgentStore = ReturnType<typeof createAgentStore>;
 
-export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now = Date.now }: AgentStoreOptions) {
+export function createAgentStore({
+  db,
+  audit,
+  modelAvailable,
+  toolSnapshots,
+  memoryFacts,
+  now = Date.now,
+}: AgentStoreOptions) {
   const { sqlite } = db;
   const versions = createVersionStore(db);
   const one = sqlite.query<Row, [string, string, string]>(
@@ -71,6 +82,10 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
       .all(project_id, environment, id)
       .sort((a, b) => a.position - b.position)
       .map(({ id, name, type }) => ({ id, name, type }));
+  const factsOf = (scope: Scope) => (id: string) => {
+    const facts = memoryFacts(scope, id);
+    return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
+  };
   const get = (scope: Scope, id: string) => toAgent(find(scope, id), toolsOf(scope, id));
 
   function requireTools({ project_id, environment }: Scope, ids: readonly string[], prefix = ""): ToolReference[] {
@@ -96,7 +111,8 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
     checkJudges(input.model, input.guardrails ?? []);
     return db.write(() => {
       const tools = requireTools(scope, input.tools ?? []);
-      const [id, at, definition] = [newId("agent", now()), now(), changed(input, null)];
+      const [id, at, definition] = [newId("agent", now()), now(), changed(input, null, factsOf(scope))];
+      requireOtherNames(definition.memory, tools, factsOf(scope));
       const metadata = input.metadata ?? {};
       sqlite
         .query("INSERT INTO agents VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)")
@@ -131,7 +147,7 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
         });
       const stored = readDefinition(row.definition);
       const before = { name: row.name, model: row.model, ...stored, tools: toolsOf(scope, id) };
-      const definition = changed(input, stored);
+      const definition = changed(input, stored, factsOf(scope));
       const after = {
         name: input.name ?? row.name,
         model: input.model ?? row.model,
@@ -139,6 +155,7 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
         tools: input.tools ? requireTools(scope, input.tools) : before.tools,
       };
       checkJudges(after.model, after.guardrails);
+      if (input.memory || input.tools) requireOtherNames(after.memory, after.tools, factsOf(scope));
       const metadata = input.metadata ?? JSON.parse(row.metadata);
       const changes = differing({ ...before, metadata: JSON.parse(row.metadata) }, { ...after, metadata });
       if (changes.length === 0) return get(scope, id);
@@ -167,16 +184,25 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
   }
 
   /** Throws for a tool or a model that a key bound to agents could not use by any of them. */
-  function requireOwn(scope: Viewer, { tools = [], model }: AgentOverrides): void {
+  function requireOwn(scope: Viewer, { tools = [], model }: AgentOverrides, prefix = "overrides."): void {
     if (!scope.agent_ids) return;
     const own = scope.agent_ids.flatMap((id) => one.get(scope.project_id, scope.environment, id) ?? []);
     const known = new Set(own.flatMap(({ id }) => toolsOf(scope, id)).map(({ id }) => id));
-    const faults = tools.flatMap((id, i) => (known.has(id) ? [] : [noTool(`overrides.tools[${i}]`)]));
+    const faults = tools.flatMap((id, i) => (known.has(id) ? [] : [noTool(`${prefix}tools[${i}]`)]));
     if (faults.length > 0) throw validationError(faults);
     if (model !== undefined && !own.some((agent) => agent.model === model))
-      throw new AppError("model_not_available", "overrides.model: None of this key's agents has this model.", {
-        param: "overrides.model",
+      throw new AppError("model_not_available", `${prefix}model: None of this key's agents has this model.`, {
+        param: `${prefix}model`,
       });
+  }
+
+  /** An agent as a run has pinned it, for another run that has this different; throws where its model is not available. */
+  function edited(scope: Viewer, agent: AgentSnapshot, edits: AgentEdits): AgentSnapshot {
+    const { instructions = agent.instructions, model = agent.model } = edits;
+    requireOwn(scope, edits, "edits.");
+    checkAgent({ instructions, model }, scope.environment, modelAvailable, "edits.");
+    checkJudges(model, agent.guardrails ?? []);
+    return { ...agent, instructions, model };
   }
 
   /** The agent as a run pins it, with what this run has different. */
@@ -184,13 +210,16 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
     const row = find(scope, id);
     requireOwn(scope, overrides);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
-    const { guardrails, budget, ...definition } = readDefinition(row.definition);
+    const { guardrails, budget, memory, ...definition } = readDefinition(row.definition);
     checkJudges(overrides.model ?? row.model, guardrails);
     const references = overrides.tools ? requireTools(scope, overrides.tools, "overrides.") : toolsOf(scope, id);
+    if (overrides.tools) requireOtherNames(memory, references, factsOf(scope), "overrides.");
     const { tools, unavailable } = toolSnapshots(
       scope,
       references.map((each) => each.id),
     );
+    const names = new Set(tools.map(({ name }) => name));
+    const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
     return {
       id,
       version: row.version,
@@ -198,11 +227,12 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
       model: overrides.model ?? row.model,
       instructions: overrides.instructions ?? definition.instructions,
       settings: definition.model_settings,
-      tools,
+      tools: [...tools, ...ofMemory],
       max_turns: overrides.max_turns ?? definition.max_turns,
       output_schema: overrides.output_schema === undefined ? definition.output_schema : overrides.output_schema,
       ...(guardrails.length > 0 && { guardrails }),
       ...(budget && { budget }),
+      ...(memory && { memory: pinnedPolicy(memory, factsOf(scope)) }),
       ...(unavailable.length > 0 && { unavailable }),
     };
   }
@@ -218,6 +248,7 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
     has: ({ project_id, environment, agent_ids }: Viewer, id: string): boolean =>
       agent_ids?.includes(id) !== false && one.get(project_id, environment, id) !== null,
     snapshot,
+    edited,
     versions,
     /** Items have a number in place of the tools. */
     list: (scope: Scope, page: Page, where: readonly Condition[] = []) =>
@@ -240,6 +271,22 @@ export function createAgentStore({ db, audit, modelAvailable, toolSnapshots, now
   };
 }
 
+/** Throws for tools that are named like one that comes with the memory. */
+function requireOtherNames(
+  memory: MemoryPolicy | null,
+  tools: readonly ToolReference[],
+  factsOf: FactsOf,
+  prefix = "",
+): void {
+  const names = memory ? memoryTools(presentStores(memory, factsOf)).map(({ name }) => name) : [];
+  const faults = tools.flatMap(({ name }, i) =>
+    names.includes(name)
+      ? [fault(`${prefix}tools[${i}]`, `The agent's memory comes with a tool "${name}" of its own.`)]
+      : [],
+  );
+  if (faults.length > 0) throw validationError(faults);
+}
+
 const noTool = (param: string) => fault(param, "There is no such tool.");
 
 /** Names of the fields whose values are not the same. */
@@ -251,7 +298,8 @@ const listColumns = `*, (SELECT count(*) FROM agent_tools a WHERE a.project_id =
 
 function toAgent(row: Row, tools: ToolReference[]) {
   const definition: Definition = readDefinition(row.definition);
-  const { description, instructions, model_settings, output_schema, max_turns, guardrails, budget } = definition;
+  const { description, instructions, model_settings, output_schema, max_turns, guardrails, budget, memory } =
+    definition;
   return {
     id: row.id,
     object: "agent" as const,
@@ -266,6 +314,7 @@ function toAgent(row: Row, tools: ToolReference[]) {
     max_turns,
     guardrails,
     budget,
+    memory,
     version: row.version,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     created_at: timestamp(row.created_at_ms),

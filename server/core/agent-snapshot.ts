@@ -47,6 +47,10 @@ export interface AgentCall {
   agent_id: string;
 }
 
+/** What a run may do with its memory: these tools are the agent's policy, and no rows of anybody. */
+export const memoryOperations = ["memory_search", "memory_write", "kv_get", "kv_set"] as const;
+export type MemoryOperation = (typeof memoryOperations)[number];
+
 /** A tool as a run pinned it. Each tool of an MCP server is one, with the `id` of the tool that names the server. */
 export interface ToolSnapshot {
   id: string;
@@ -54,7 +58,8 @@ export interface ToolSnapshot {
   name: string;
   description: string;
   parameters: JsonSchema;
-  type: ToolType;
+  /** `memory` comes with the agent's memory policy; nobody creates one. */
+  type: ToolType | "memory";
   approval: ApprovalRule;
   idempotent: boolean;
   on_unknown: (typeof unknownPolicies)[number];
@@ -65,6 +70,50 @@ export interface ToolSnapshot {
   code?: CodeCall;
   mcp?: McpCall;
   agent?: AgentCall;
+  memory?: { operation: MemoryOperation; stores: ToolStore[] };
+}
+
+export const memoryKinds = ["vector", "kv"] as const;
+export type MemoryKind = (typeof memoryKinds)[number];
+
+/** Who shares what is in a store: one user, one session, or everybody in the project. */
+export const memoryScopes = ["user", "session", "project"] as const;
+export type MemoryScope = (typeof memoryScopes)[number];
+
+/** A memory store as an agent uses it. */
+export interface PolicyStore {
+  memory_id: string;
+  access: "read" | "read_write";
+  /** Searched with the input before the first model call. */
+  auto_retrieve: boolean;
+  top_k: number;
+  score_threshold: number;
+}
+
+export const contextStrategies = ["compact", "truncate", "fail"] as const;
+
+/** What an agent remembers, and what it does when that is too much for its model (contract, section 4). */
+export interface MemoryPolicy<Store extends PolicyStore = PolicyStore> {
+  stores: Store[];
+  history: { mode: "none" | "thread"; max_messages: number };
+  context: ContextPolicy;
+}
+
+export interface ContextPolicy {
+  strategy: (typeof contextStrategies)[number];
+  reserve_output_tokens: number;
+  /** Of each tool's output that the model reads; what is longer is shown by its head and its tail. */
+  tool_output_max_bytes: number;
+}
+
+/** A store as a memory tool reaches it; `name` is what its model calls it. */
+export type ToolStore = Pick<PinnedStore, "memory_id" | "name" | "top_k" | "score_threshold">;
+
+/** A store as a run pinned it. What is in it is no part of the run: each look into it is journaled. */
+export interface PinnedStore extends PolicyStore {
+  name: string;
+  kind: MemoryKind;
+  scope: MemoryScope;
 }
 
 export const guardrailTypes = [
@@ -117,6 +166,8 @@ export interface AgentSnapshot {
   guardrails?: Guardrail[];
   /** Of the agent; a run may have a tighter one (`run.created`). */
   budget?: Budget | null;
+  /** Absent: it remembers nothing, and runs of older versions are never compacted. */
+  memory?: MemoryPolicy<PinnedStore>;
   /** Tools that could not be pinned, such as those of an MCP server that never answered: the run fails of the first. */
   unavailable?: { tool: string; message: string }[];
 }

@@ -1,4 +1,5 @@
 import type { Budget } from "./agent-snapshot.ts";
+import { imageTokens } from "./context-size.ts";
 import type { ModelRequest } from "./model-call.ts";
 import { type ModelPrice, nanoOf, nanoUsd, usdOf } from "./price.ts";
 import type { RunUsage } from "./usage.ts";
@@ -36,9 +37,10 @@ const outputUnknown = 8192;
 // Providers refuse to be asked for less.
 const outputMin = 16;
 
-/** Tokens of a prompt, rather too many than too few: one for every two bytes of its JSON in UTF-8. */
+/** Tokens of a prompt, rather too many than too few: one for every two bytes of its JSON in UTF-8, and its images. */
 export const promptTokens = ({ messages, tools, output_schema }: ModelRequest): number =>
-  Math.ceil(new TextEncoder().encode(JSON.stringify([messages, tools, output_schema])).length / bytesPerToken);
+  Math.ceil(new TextEncoder().encode(JSON.stringify([messages, tools, output_schema])).length / bytesPerToken) +
+  imageTokens * messages.reduce((sum, message) => sum + (("images" in message && message.images?.length) || 0), 0);
 
 export function worstCase(request: ModelRequest, price: ModelPrice | null): WorstCase {
   const input_tokens = promptTokens(request);

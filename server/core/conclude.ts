@@ -53,7 +53,11 @@ function conclude(
   children: ChildUsages,
   end: (closed: RunState) => RunEvent,
 ): RunEvent[] {
-  const closing = [...closeModelCall(state, at, partial), ...closeToolCalls(state, at, children)];
+  const closing = [
+    ...closeModelCall(state, at, partial),
+    ...closeOwnWork(state, at),
+    ...closeToolCalls(state, at, children),
+  ];
   return [...closing, end(after(state, closing, at))];
 }
 
@@ -100,6 +104,16 @@ function closeModelCall(state: RunState, at: number, partial: Partial | null): R
     },
   ];
 }
+
+/** Steps of ours that nobody hears while they work. */
+const closeOwnWork = ({ open }: RunState, at: number): RunEvent[] =>
+  open.flatMap(({ step_index, step_type, started_at }): RunEvent[] => {
+    if (step_type !== "retrieval" && step_type !== "compaction") return [];
+    const latency_ms = Math.max(0, at - started_at);
+    return [
+      { type: "step.completed", step_index, step_type, status: "cancelled", latency_ms, error: null, answer: null },
+    ];
+  });
 
 /** What an earlier process streamed died with it: readers are told, since no entry will ever hold it. */
 const discardLost = (state: RunState, step: OpenStep): RunEvent[] =>

@@ -1,9 +1,11 @@
 import { exceededBy, saidOf } from "./budget.ts";
-import type { RunError } from "./run-event.ts";
+import type { Preparation, RunError } from "./run-event.ts";
 import { isOver, pendingCalls, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
 
 export type Command =
   | { do: "stop" }
+  | { do: "prepare"; what: Preparation }
+  | { do: "compact" }
   | { do: "call_model" }
   | { do: "run_tools"; calls: ToolCall[] }
   | { do: "pause"; calls: ToolCall[] }
@@ -19,8 +21,10 @@ export function decide(state: RunState): Command {
   if (state.stalls >= stallsMax)
     return fail(state, "crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`);
   if (state.blocked) return { do: "fail", error: state.blocked };
+  if (state.open.some((step) => step.step_type === "compaction")) return { do: "compact" };
   if (state.model_error) return { do: "fail", error: state.model_error };
   if (state.open.some((step) => step.step_type === "model_call")) return { do: "call_model" };
+  if (state.to_prepare[0]) return { do: "prepare", what: state.to_prepare[0] };
   const tooMany = tooManyCalls(state);
   if (tooMany) return fail(state, "budget_exceeded", saidOf(tooMany));
   const pending = pendingCalls(state);

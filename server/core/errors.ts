@@ -71,6 +71,16 @@ export const catalogue = {
     type: "permission_error",
     meaning: "The dashboard's API takes changes from the dashboard's own pages only.",
   },
+  insufficient_role: {
+    status: 403,
+    type: "permission_error",
+    meaning: "Your role at the dashboard may not do this. `details.required_role` names the one that may.",
+  },
+  invitation_invalid: {
+    status: 403,
+    type: "permission_error",
+    meaning: "The invitation is wrong, used up, withdrawn or older than 7 days. An owner can make a new one.",
+  },
   setup_token_invalid: {
     status: 403,
     type: "permission_error",
@@ -126,10 +136,25 @@ export const catalogue = {
     type: "conflict_error",
     meaning: "The run is over and cannot be cancelled any more.",
   },
+  record_damaged: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The record of the run cannot be read any more, so that nothing can be made of it.",
+  },
   run_not_terminal: {
     status: 409,
     type: "conflict_error",
     meaning: "The run is not over. Cancel it first, then delete it.",
+  },
+  run_pinned: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "A suite has pinned the run: `details.suite_ids`. Take it out of them first.",
+  },
+  thread_busy: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "A run of the thread is not over: `details.run_id`. Wait for it, or send `if_thread_busy`.",
   },
   tool_call_already_resolved: {
     status: 409,
@@ -145,6 +170,16 @@ export const catalogue = {
     status: 409,
     type: "conflict_error",
     meaning: "Something of this kind has this name already. Choose another one.",
+  },
+  precondition_failed: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The key was written meanwhile. Read it again, and send its `version` as `If-Match`.",
+  },
+  file_not_failed: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "Nothing of the file has failed, so that there is nothing to try again. Read its `status`.",
   },
   last_admin_key: {
     status: 409,
@@ -166,6 +201,11 @@ export const catalogue = {
     status: 409,
     type: "idempotency_error",
     meaning: "The first request with this `Idempotency-Key` has no answer yet. Send it again in a moment.",
+  },
+  last_owner: {
+    status: 409,
+    type: "conflict_error",
+    meaning: "The last owner can neither go nor get another role. Make somebody else an owner first.",
   },
   setup_done: {
     status: 409,
@@ -196,6 +236,11 @@ export const catalogue = {
     status: 503,
     type: "api_error",
     meaning: "The server has too much to do. Try again after `Retry-After`.",
+  },
+  embedding_failed: {
+    status: 503,
+    type: "api_error",
+    meaning: "The store's embedding model could not be asked, or answered nonsense. Search by `keyword` meanwhile.",
   },
   storage_full: {
     status: 507,
@@ -261,7 +306,8 @@ export const runErrors = {
   model_rate_limited: "The model's provider kept refusing for too many requests.",
   model_not_available:
     "The model's provider does not know the model, or refused the credential; or its connection is gone.",
-  context_length_exceeded: "The conversation is longer than the model takes.",
+  context_length_exceeded:
+    "The conversation is longer than the model takes, and could not be shortened (see Long conversations).",
   tool_error: "A tool failed in a way that the model could not be told of.",
   tool_outcome_unknown: "Nobody knows whether a tool call had its effect, and the run could not go on without knowing.",
   guardrail_blocked: "A guardrail stopped the run.",
@@ -271,6 +317,8 @@ export const runErrors = {
   action_expired: "Nobody answered what the run asked for within `action_timeout_ms`.",
   output_schema_mismatch: "The answer does not fit the agent's `output_schema`.",
   crash_loop: "The server died three times in a row while this run made no progress.",
+  replay_diverged:
+    "The replay did not come out as the record says; `divergence` names the step. `mode: verify` shows what else differs.",
   run_cancelled: "The run was cancelled.",
   internal_error: "A fault of the server. Its log has the cause under the run's id.",
 } as const;

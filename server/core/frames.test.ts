@@ -1,12 +1,16 @@
 import { expect, test } from "bun:test";
 import {
   answer,
+  attached,
   begin,
+  compacted,
   completed,
   created,
   guardrailDecided,
+  passage,
   requested,
   restarted,
+  retrieved,
   started,
   stateOf,
   text,
@@ -27,6 +31,8 @@ const error = {
   retryable: true,
 };
 const action = requiredAction(stateOf(...turnWithCalls(["a", "output"])).calls, begin);
+
+const { text: _, ...about } = attached();
 
 // One line for each type of event, so that a new one has to say what clients see of it.
 const table: Record<RunEventType, [RunEvent, name: string, data: object]> = {
@@ -134,6 +140,26 @@ const table: Record<RunEventType, [RunEvent, name: string, data: object]> = {
     { type: "output.rejected", message_id: "msg_r", content: "Again, as JSON." },
     "output.rejected",
     { message: "Again, as JSON." },
+  ],
+  "history.loaded": [
+    { type: "history.loaded", messages: [{ role: "user", content: "Before" }] },
+    "history.loaded",
+    { messages: 1 },
+  ],
+  "documents.attached": [
+    { type: "documents.attached", documents: [attached()] },
+    "documents.attached",
+    { documents: [{ ...about, length: 14 }] },
+  ],
+  "memory.retrieved": [
+    retrieved(1),
+    "memory.retrieved",
+    { step_index: 1, query: "Hello", matches: [passage()], failures: [], latency_ms: 5 },
+  ],
+  "context.compacted": [
+    compacted(2),
+    "context.compacted",
+    { step_index: 2, strategy: "compact", left_out: 2, tokens_before: 900, tokens_after: 300, latency_ms: 6 },
   ],
   "tool.completed": [
     toolCompleted("a", 3),

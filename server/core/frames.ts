@@ -89,6 +89,21 @@ function wire(id: string, event: RunEvent): [name: string, data: Record<string, 
     }
     case "output.rejected":
       return [event.type, { message: event.content }];
+    case "history.loaded":
+      return [event.type, { messages: event.messages.length }];
+    case "documents.attached":
+      return [
+        event.type,
+        { documents: event.documents.map(({ text, ...about }) => ({ ...about, length: text?.length ?? null })) },
+      ];
+    case "memory.retrieved": {
+      const { step_index, query, matches, failures, latency_ms } = event;
+      return [event.type, { step_index, query, matches, failures, latency_ms }];
+    }
+    case "context.compacted": {
+      const { step_index, strategy, left_out, tokens_before, tokens_after, latency_ms } = event;
+      return [event.type, { step_index, strategy, left_out, tokens_before, tokens_after, latency_ms }];
+    }
     default:
       return event satisfies never;
   }

@@ -16,6 +16,8 @@ const prefixes = {
   delivery: "dlv",
   memory_entry: "ment",
   schedule: "sch",
+  suite: "sui",
+  suite_run: "srun",
   firing: "fire",
   request: "req",
   secret: "sec",

@@ -1,13 +1,26 @@
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { hashJson } from "../lib/hash.ts";
+import prompts from "./__fixtures__/journals/v1-prompts.json";
+import agents from "./__fixtures__/journals/v2-memory-agents.json";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { type ContextPlan, planContext } from "./context.ts";
+import { modelRequest } from "./prompt.ts";
 import type { JournalEntry } from "./run-event.ts";
 import { apply, fold, initialState, isOver } from "./run-state.ts";
+import { summaryRequest } from "./summary.ts";
 import { traceOf } from "./trace.ts";
 
 // Journals as earlier versions wrote them. Neither these files nor what they fold to may ever change: customers have
-// millions like them. A state may gain fields, as events may.
-const corpus = `${import.meta.dir}/__fixtures__/journals/v1`;
-const names = readdirSync(corpus).flatMap((file) => (file.endsWith(".jsonl") ? [file.slice(0, -".jsonl".length)] : []));
+// millions like them. A state may gain fields, as events may. The agents that they pin stand beside them.
+const corpus = `${import.meta.dir}/__fixtures__/journals`;
+const namesOf = (version: string): string[] =>
+  readdirSync(`${corpus}/${version}`).flatMap((file) =>
+    file.endsWith(".jsonl") ? [`${version}/${file.slice(0, -".jsonl".length)}`] : [],
+  );
+const [first, second, third] = [namesOf("v1"), namesOf("v2-memory"), namesOf("v2")];
+const names = [...first, ...second, ...third];
 
 const read = (name: string): JournalEntry[] =>
   readFileSync(`${corpus}/${name}.jsonl`, "utf8")
@@ -16,9 +29,15 @@ const read = (name: string): JournalEntry[] =>
     .map((line) => JSON.parse(line));
 
 test("there are journals of every kind of run", () => {
-  expect(names.length).toBeGreaterThanOrEqual(8);
+  expect([first.length, second.length, third.length]).toEqual([11, 13, 20]);
   const types = new Set(names.flatMap((name) => read(name).map(({ event }) => event.type)));
   expect([...types].sort()).toEqual([
+    "context.compacted",
+    "documents.attached",
+    "guardrail.decided",
+    "history.loaded",
+    "memory.retrieved",
+    "output.rejected",
     "run.cancelled",
     "run.completed",
     "run.created",
@@ -31,6 +50,9 @@ test("there are journals of every kind of run", () => {
     "step.completed",
     "step.restarted",
     "step.started",
+    "subagent.resumed",
+    "subagent.started",
+    "subagent.waiting",
     "tool.completed",
     "tool.decided",
     "tool.requested",
@@ -53,4 +75,49 @@ test.each(names)("%s can be read up to any of its entries, and has a trace there
     expect(traceOf(entries.slice(0, index + 1)).state).toEqual(next);
     return next;
   }, initialState);
+});
+
+const agent: AgentSnapshot = {
+  id: "agt_1",
+  version: 1,
+  name: "Agent",
+  model: "test/script",
+  instructions: "Be brief.",
+  settings: { script: [{ text: "Hi." }] },
+  tools: [],
+  max_turns: 5,
+  output_schema: null,
+};
+
+// `input_hash` is a hash of the prompt: a replay that makes another one of the same journal finds differences everywhere.
+test.each(first)("%s makes the prompts that it always made, after each of its entries", (name) => {
+  const hash = createHash("sha256");
+  read(name).reduce((state, entry) => {
+    const next = apply(state, entry);
+    hash.update(`${JSON.stringify(modelRequest(next, agent))}\n`);
+    return next;
+  }, initialState);
+  expect(hash.digest("hex")).toBe((prompts as Record<string, string>)[name.slice("v1/".length)]!);
+});
+
+test.each(second)("%s asks its model what it says that it asked, and shortens what it shortened", (name) => {
+  const pinned = (agents as unknown as Record<string, AgentSnapshot>)[name.slice("v2-memory/".length)]!;
+  const asked: string[] = [];
+  read(name).reduce((state, entry) => {
+    const { event } = entry;
+    if (event.type === "step.started" && event.step_type === "model_call") {
+      expect(hashJson(modelRequest(state, pinned))).toBe(event.input_hash!);
+      asked.push("prompt");
+    } else if (event.type === "step.started" && event.step_type === "compaction") {
+      const cut = planContext(state, pinned) as Exclude<ContextPlan, { do: "fail" }>;
+      if (cut.do === "compact") expect(hashJson(summaryRequest(state, pinned, cut))).toBe(event.input_hash!);
+      expect(cut.do).toBe(event.name as typeof cut.do);
+      asked.push("summary");
+    } else if (event.type === "context.compacted") {
+      const { left_out, tokens_before, tokens_after } = event;
+      expect(planContext(state, pinned)).toMatchObject({ left_out, tokens_before, tokens_after });
+    }
+    return apply(state, entry);
+  }, initialState);
+  expect(asked.length > 0).toBe(name !== "v2-memory/passages-blocked");
 });

@@ -15,6 +15,17 @@ export const limits = {
   agent_depth: 5,
   stream_readers_per_run: 20,
   queued_runs: 1000,
+  /** Of a thread's history, as each run of it journals it. */
+  history_bytes: 1024 * 1024,
+  memory_stores: 500,
+  keys_per_scope: 10_000,
+  key_length: 512,
+  key_value_bytes: 100 * 1024,
+  /** Of a `scope_id`: a user or a session. */
+  scope_id_length: 255,
+  embedding_dimensions: 4096,
+  search_query_bytes: 8 * 1024,
+  search_top_k: 50,
   run_timeout_ms: 3_600_000,
   action_timeout_ms: 24 * 3_600_000,
   action_timeout_max_ms: 30 * 24 * 3_600_000,

@@ -10,9 +10,18 @@ export type AssistantPart =
 /** The conversation as every provider gets it. Plain JSON, so that it can be hashed and sent between threads. */
 export type PromptMessage =
   | { role: "system"; content: string }
-  | { role: "user"; content: string }
+  | { role: "user"; content: string; images?: PromptImage[] }
   | { role: "assistant"; parts: AssistantPart[] }
   | { role: "tool"; call_id: string; tool: string; output: string; is_error: boolean };
+
+/** An image by its content: requests are hashed and journaled without the bytes, which are fetched when one is sent. */
+export interface PromptImage {
+  file_id: string;
+  mime_type: string;
+  sha256: string;
+  /** In base64, only in a request that is being sent. */
+  data?: string;
+}
 
 export interface ModelTool {
   name: string;
@@ -20,7 +29,7 @@ export interface ModelTool {
   parameters: JsonSchema;
 }
 
-/** One entry of `model_settings.script`, for `test/script`: what the model does at its nth call. */
+/** One entry of `model_settings.script`, for `test/script`: what the model does at the nth call of a run. */
 export interface ScriptEntry {
   text?: string;
   reasoning?: string;
@@ -38,6 +47,8 @@ export interface ModelSettings {
   reasoning_effort?: (typeof reasoningEfforts)[number];
   parallel_tool_calls?: boolean;
   script?: ScriptEntry[];
+  /** How many of its entries the run has had, where its prompt does not show it. */
+  script_at?: number;
 }
 
 export interface ModelRequest {

@@ -1,7 +1,19 @@
 import { expect, test } from "bun:test";
-import { answer, asks, completed, created, started, stateOf, toolDone, turnWithCalls } from "./__fixtures__/events.ts";
+import {
+  answer,
+  asks,
+  compacted,
+  completed,
+  created,
+  started,
+  stateOf,
+  text,
+  toolDone,
+  turnWithCalls,
+} from "./__fixtures__/events.ts";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { conversation, modelRequest, toolText } from "./prompt.ts";
+import type { RunEvent } from "./run-event.ts";
 
 const agent: AgentSnapshot = {
   id: "agt_1",
@@ -61,4 +73,16 @@ test("an output_schema is named only where the agent has one", () => {
   expect(modelRequest(stateOf(created()), agent)).not.toHaveProperty("output_schema");
   const schema = { type: "object" };
   expect(modelRequest(stateOf(created()), { ...agent, output_schema: schema }).output_schema).toEqual(schema);
+});
+
+test("a script goes on by the answers of the run itself, whatever was said before it or is left out", () => {
+  const script = [{ text: "one" }, { text: "two" }];
+  const scripted = { ...agent, settings: { script } };
+  const settingsAfter = (...events: RunEvent[]) => modelRequest(stateOf(...events), scripted).settings;
+  const answered = [started(0), completed(0, { answer: answer([text("one")]) })];
+  const before: RunEvent = { type: "history.loaded", messages: [{ role: "assistant", parts: [text("Hello.")] }] };
+  expect(settingsAfter(created(), ...answered)).toEqual({ script }); // As older journals have it.
+  expect(settingsAfter(created(), before)).toEqual({ script, script_at: 0 });
+  expect(settingsAfter(created(), before, ...answered)).toEqual({ script, script_at: 1 });
+  expect(settingsAfter(created(), ...answered, compacted(1, { left_out: 1 }))).toEqual({ script, script_at: 1 });
 });

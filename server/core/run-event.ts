@@ -1,6 +1,6 @@
 import type { Budget, GuardrailPoint, GuardrailType } from "./agent-snapshot.ts";
 import type { RunErrorCode } from "./errors.ts";
-import type { AssistantPart, FinishReason, ModelUsage } from "./model-call.ts";
+import type { AssistantPart, FinishReason, ModelUsage, PromptMessage } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
 import type { Environment } from "./scope.ts";
 import type { RunUsage } from "./usage.ts";
@@ -29,7 +29,11 @@ export type RunEvent =
   | { type: "subagent.waiting"; tool_call_id: string; calls: RequiredCall[] }
   | { type: "subagent.resumed"; tool_call_id: string }
   | ({ type: "guardrail.decided" } & GuardrailDecided)
-  | { type: "output.rejected"; message_id: string; content: string };
+  | { type: "output.rejected"; message_id: string; content: string }
+  | { type: "history.loaded"; messages: PromptMessage[] }
+  | { type: "documents.attached"; documents: AttachedDocument[] }
+  | ({ type: "memory.retrieved" } & MemoryRetrieved)
+  | ({ type: "context.compacted" } & ContextCompacted);
 
 export type RunEventType = RunEvent["type"];
 
@@ -70,8 +74,126 @@ export interface RunCreated {
   price?: ModelPrice | null;
   metadata: Record<string, string>;
   request_id: string | null;
+  /** The run whose record stands at the beginning of this one, up to `recorded_to`; it is not paid for again. */
+  forked_from?: { run_id: string; step_index: number };
+  replay_of?: string;
+  /** What a replay came to: it is known before its first entry is written. */
+  replay?: Replay;
+  /** True for a trace that came from elsewhere: nothing of it happened here. */
+  imported?: true;
+  /** True for a fork of such a trace, with the agent that it has pinned: its tools are not there to be run. */
+  foreign_agent?: true;
+  /** `seq` of the last entry that was copied from that record. */
+  recorded_to?: number;
+  /** In a copy of a fork: up to here its record is that of the run which the fork was made of, and of another agent. */
+  forked_to?: number;
+  /** What later calls of that run came to, for those of this run that ask the same. */
+  recorded?: { mode: "recorded_then_live" | "recorded_only"; calls: RecordedCall[] };
+  /** What is to be fetched before the model is first asked, in this order. */
+  prepare?: Preparation[];
+  /** Tokens that its model takes, prompt and answer together; null when nobody knows. */
+  context_window?: number | null;
   /** The next entry is `run.queued`. Absent: the run began at once. */
   queued?: true;
+}
+
+/** A place where the loop, given what the record gave it, does not do what the record says. */
+export interface Divergence {
+  step_index: number;
+  kind: DivergenceKind;
+  /** SHA-256 of what stands in the record, and of what comes now. */
+  expected_hash: string;
+  actual_hash: string;
+  message: string;
+  /** Both, where they are short enough to be read. */
+  expected?: unknown;
+  actual?: unknown;
+}
+
+export const divergenceKinds = ["prompt", "tool_call", "guardrail", "decision", "output"] as const;
+export type DivergenceKind = (typeof divergenceKinds)[number];
+
+export const replayModes = ["strict", "verify"] as const;
+export const replayAgents = ["pinned", "current"] as const;
+
+export interface Replay {
+  mode: (typeof replayModes)[number];
+  /** Which agent the record was held against: the one that it has pinned, or the one that there is now. */
+  agent: (typeof replayAgents)[number];
+  agent_version: number;
+  divergences: Divergence[];
+  first_divergence: Divergence | null;
+  /** Steps of the record that came out the same. */
+  matched_steps: number;
+  model_calls: 0;
+  tool_calls: 0;
+}
+
+/** A tool call of another run, by what it asked, and what it came to. */
+export interface RecordedCall {
+  tool: string;
+  arguments: Record<string, unknown>;
+  status: ToolCompleted["status"];
+  output: unknown;
+  error: ToolError | null;
+}
+
+/** Each ends with its own event: `history.loaded`, `documents.attached`, `memory.retrieved`. */
+export const preparations = ["history", "documents", "retrieval"] as const;
+export type Preparation = (typeof preparations)[number];
+
+/** A file of the run as its model gets it. */
+export interface AttachedDocument {
+  file_id: string;
+  filename: string;
+  mime_type: string;
+  sha256: string;
+  /** The text of a document; null for an image, and for what could not be read (`note` says why). */
+  text: string | null;
+  /** The image itself goes to the model; its bytes are fetched when the request is made. */
+  image: boolean;
+  note: string | null;
+}
+
+/** What a search of the agent's stores found; ends a `retrieval` step. */
+export interface MemoryRetrieved {
+  step_index: number;
+  query: string;
+  /** Those that were searched. */
+  stores: { memory_id: string; name: string }[];
+  /** The best first. */
+  matches: RetrievedPassage[];
+  /** Stores that could not be searched: the run goes on without them, and says so to the model. */
+  failures: { memory_id: string; code: string; message: string }[];
+  latency_ms: number;
+}
+
+export interface RetrievedPassage {
+  memory_id: string;
+  entry_id: string;
+  text: string;
+  score: number;
+  file_id: string | null;
+  filename: string | null;
+  chunk_index: number;
+  page: number | null;
+  heading: string | null;
+}
+
+/** The prompt had become too long for the model; ends a `compaction` step. */
+export interface ContextCompacted {
+  step_index: number;
+  strategy: "compact" | "truncate";
+  /** What stands for the messages left out; null where they are just left out. */
+  summary: string | null;
+  /** Messages of the whole conversation (history and run, as `conversation` counts them) that are not sent any more. */
+  left_out: number;
+  /** Estimates of the prompt before and after. */
+  tokens_before: number;
+  tokens_after: number;
+  latency_ms: number;
+  /** What the summary cost; null where there is none. */
+  spent: ModelSpend | null;
 }
 
 export const stepTypes = [
@@ -149,6 +271,8 @@ export interface ToolRequest {
   type: string;
   arguments: Record<string, unknown>;
   needs: Needs | null;
+  /** Which result of `run.created`'s `recorded` answers it; -1: there is none, and it is not run either. */
+  recorded?: number;
 }
 
 /** A person's word on a call: run it (again), with other arguments perhaps; a rejection comes as `tool.completed`. */
@@ -184,6 +308,8 @@ export interface ToolCompleted {
   latency_ms: number;
   attempts: number;
   message_id: string;
+  /** True when it was taken from the record of the run that this one was forked from. */
+  recorded?: true;
   /** True when the client's own code gave it by `submit_tool_outputs`. */
   submitted: boolean;
   /** Of a rejection. */
@@ -247,4 +373,6 @@ export interface RunError {
   retryable: boolean;
   /** For `guardrail_blocked`. */
   guardrail?: GuardrailDecided["guardrail"];
+  /** For `replay_diverged`: where. */
+  divergence?: Divergence;
 }

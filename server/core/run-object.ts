@@ -1,6 +1,7 @@
 import { textOf } from "./decide.ts";
 import { cancelError } from "./frames.ts";
 import { siblingId } from "./ids.ts";
+import { originOf } from "./origin.ts";
 import { toolText } from "./prompt.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
@@ -34,8 +35,10 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     metadata: run.metadata,
     trace_id: siblingId(run.run_id, "trace") as string | null,
     parent_run_id: run.parent_run_id,
-    forked_from: null,
-    replay_of: null,
+    forked_from: run.forked_from ?? null,
+    replay_of: run.replay_of ?? null,
+    origin: originOf(run),
+    replay: run.replay ?? null,
     queue_position: state.status === "queued" ? queuePosition : null,
     attempt: state.attempt,
     created_at: timestamp(state.created_at),
@@ -53,17 +56,20 @@ export function messageObject(message: Message, calls: readonly ToolCall[]) {
   const created_at = timestamp(at);
   if (message.role === "user") return { id, role, content: message.content, created_at };
   if (message.role === "tool") {
-    const call = calls.find((candidate) => candidate.id === message.tool_call_id);
+    const call = callOf(calls, message.tool_call_id);
     return { id, role, content: call ? toolText(call).output : "", tool_call_id: message.tool_call_id, created_at };
   }
   const asked = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
   const tool_calls = asked.map((part) => ({
     id: part.id,
     name: part.name,
-    arguments: calls.find((call) => call.id === part.id)?.arguments ?? {},
+    arguments: callOf(calls, part.id)?.arguments ?? {},
   }));
   return { id, role, content: textOf(message.parts), ...(tool_calls.length > 0 && { tool_calls }), created_at };
 }
+
+// What is asked for is mostly among the newest: from the end the search is short.
+const callOf = (calls: readonly ToolCall[], id: string) => calls.findLast((call) => call.id === id);
 
 const toolCallObject = (call: ToolCall) => ({
   id: call.id,

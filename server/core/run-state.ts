@@ -1,10 +1,15 @@
-import type { AssistantPart } from "./model-call.ts";
+import type { AssistantPart, PromptMessage } from "./model-call.ts";
+import { originOf } from "./origin.ts";
 import type {
+  AttachedDocument,
+  ContextCompacted,
   FileFacts,
   GuardrailDecided,
   JournalEntry,
+  MemoryRetrieved,
   ModelAnswer,
   Needs,
+  Preparation,
   RequiredAction,
   RequiredCall,
   RunCreated,
@@ -95,6 +100,14 @@ export interface RunState {
   blocked: RunError | null;
   /** How often the output was given back to the model for not fitting `output_schema`. */
   repairs: number;
+  /** What has still to be fetched before the model is first asked. */
+  to_prepare: Preparation[];
+  /** What was said in its thread before. */
+  history: PromptMessage[];
+  documents: AttachedDocument[];
+  retrieved: Omit<MemoryRetrieved, "step_index" | "latency_ms"> | null;
+  /** The newest one counts: it stands for all before it. `after_refusal` until the model has answered since. */
+  compacted: (Pick<ContextCompacted, "summary" | "left_out"> & { after_refusal: boolean }) | null;
   required_action: RequiredAction | null;
   output: string | null;
   output_json: unknown;
@@ -124,6 +137,11 @@ export const initialState: RunState = {
   decisions: [],
   blocked: null,
   repairs: 0,
+  to_prepare: [],
+  history: [],
+  documents: [],
+  retrieved: null,
+  compacted: null,
   required_action: null,
   output: null,
   output_json: null,
@@ -139,7 +157,16 @@ export const isResolved = ({ status, needs }: Pick<ToolCall, "status" | "needs">
   needs === null && status !== "running";
 
 /** The only place where a run changes. Folding it over the journal is recovery, the trace and the live view. */
-export function apply(before: RunState, { seq, at, event }: JournalEntry): RunState {
+export function apply(before: RunState, entry: JournalEntry): RunState {
+  const after = change(before, entry);
+  const { recorded_to = 0 } = after.run!;
+  if (entry.seq > recorded_to) return after;
+  // What another run has paid for already costs this one nothing, and a fork begins where it leaves its record.
+  const begun = originOf(after.run!) === "fork" ? { created_at: entry.at, started_at: entry.at } : {};
+  return { ...after, usage: before.usage, ...begun };
+}
+
+function change(before: RunState, { seq, at, event }: JournalEntry): RunState {
   if (seq !== before.seq + 1) throw new Error(`Entry ${seq} does not follow entry ${before.seq}.`);
   if (isOver(before.status)) throw new Error(`${event.type} after the run was ${before.status}.`);
   const state: RunState = { ...before, seq, updated_at: at };
@@ -148,6 +175,7 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
       return {
         ...state,
         run: event,
+        to_prepare: event.prepare ?? [],
         created_at: at,
         started_at: at,
         messages: [{ role: "user", id: event.message_id, at, content: event.input }],
@@ -203,6 +231,8 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
       const open = state.open.filter((step) => step.step_index !== event.step_index);
       const next = { ...state, open, stalls: 0 };
       if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed"));
+      if (event.answer && event.status === "completed" && next.compacted)
+        next.compacted = { ...next.compacted, after_refusal: false };
       if (event.error && event.step_type === "model_call" && event.status === "failed") {
         const { code, message, retryable } = event.error;
         const error = { type: "run_error", code, message, retryable, step_index: event.step_index } as RunError;
@@ -259,10 +289,27 @@ export function apply(before: RunState, { seq, at, event }: JournalEntry): RunSt
         repairs: state.repairs + 1,
         messages: [...state.messages, { role: "user", id: event.message_id, at, content: event.content }],
       };
+    case "history.loaded":
+      return { ...state, history: event.messages, to_prepare: without(state, "history") };
+    case "documents.attached":
+      return { ...state, documents: event.documents, to_prepare: without(state, "documents") };
+    case "memory.retrieved": {
+      const { query, stores, matches, failures } = event;
+      return { ...state, retrieved: { query, stores, matches, failures }, to_prepare: without(state, "retrieval") };
+    }
+    case "context.compacted": {
+      const { summary, left_out, spent } = event;
+      const usage = spent ? addModelCall(state.usage, spent) : state.usage;
+      const after_refusal = state.model_error !== null;
+      return { ...state, compacted: { summary, left_out, after_refusal }, model_error: null, usage };
+    }
     default:
       return event satisfies never;
   }
 }
+
+const without = ({ to_prepare }: RunState, done: Preparation): Preparation[] =>
+  to_prepare.filter((one) => one !== done);
 
 const isCall = (type: StepType): boolean => type === "tool_call" || type === "subagent";
 
@@ -313,7 +360,7 @@ const waiting = (needs: Needs | null): ToolCallStatus =>
 /** A call that is asked for again (its outcome is unknown) keeps its place and its arguments. */
 function requested(state: RunState, request: ToolRequest, at: number): Partial<RunState> {
   const { id, needs, step_index } = request;
-  if (state.calls.some((call) => call.id === id))
+  if (step_index < state.steps && state.calls.some((call) => call.id === id))
     return {
       calls: changeCall(state.calls, id, (call) => ({ ...call, needs, approved: false, status: waiting(needs) })),
     };
@@ -334,8 +381,11 @@ function requested(state: RunState, request: ToolRequest, at: number): Partial<R
   return { calls: [...state.calls, call], steps: Math.max(state.steps, step_index + 1) };
 }
 
-const changeCall = (calls: ToolCall[], id: string | null, change: (call: ToolCall) => ToolCall): ToolCall[] =>
-  id === null ? calls : calls.map((call) => (call.id === id ? change(call) : call));
+function changeCall(calls: ToolCall[], id: string | null, change: (call: ToolCall) => ToolCall): ToolCall[] {
+  // What changes is one of the newest: the search is short, however long the run.
+  const index = id === null ? -1 : calls.findLastIndex((call) => call.id === id);
+  return index === -1 ? calls : calls.with(index, change(calls[index]!));
+}
 
 function settle(
   call: ToolCall,

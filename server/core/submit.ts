@@ -143,7 +143,8 @@ function settle(
   return settleCall(call, { status, output, error, latency_ms, attempts: call.attempts, submitted: true });
 }
 
-const clientError = (output: unknown): ToolError => ({
+/** What the model reads of a call that a client says went wrong. */
+export const clientError = (output: unknown): ToolError => ({
   code: "client_error",
   message: typeof output === "string" ? output : JSON.stringify(output ?? null),
 });

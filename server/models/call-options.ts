@@ -35,10 +35,19 @@ function toPrompt(messages: PromptMessage[]): LanguageModelV4Prompt {
   for (const message of messages) {
     if (message.role === "tool") addResult(prompt, toResult(message));
     else if (message.role === "system") prompt.push({ role: "system", content: message.content });
-    else if (message.role === "user") prompt.push({ role: "user", content: [{ type: "text", text: message.content }] });
+    else if (message.role === "user") prompt.push(toUser(message));
     else addAnswer(prompt, message.parts);
   }
   return prompt;
+}
+
+function toUser({ content, images = [] }: Extract<PromptMessage, { role: "user" }>): LanguageModelV4Message {
+  const files = images.map(({ mime_type, data = "" }) => ({
+    type: "file" as const,
+    mediaType: mime_type,
+    data: { type: "data" as const, data },
+  }));
+  return { role: "user", content: [{ type: "text", text: content }, ...files] };
 }
 
 /** Results that follow each other are one message: Google wants all answers to parallel calls in one turn. */

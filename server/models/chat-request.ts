@@ -1,5 +1,5 @@
 import { toInput } from "./call-options.ts";
-import type { AssistantPart, ModelRequest, ModelTool, PromptMessage } from "./port.ts";
+import type { AssistantPart, ModelRequest, ModelTool, PromptImage, PromptMessage } from "./port.ts";
 
 type ToolCall = Extract<AssistantPart, { type: "tool_call" }>;
 
@@ -32,6 +32,10 @@ const toTool = ({ name, description, parameters }: ModelTool) => ({
 
 function toMessage(message: PromptMessage): Record<string, unknown>[] {
   if (message.role === "tool") return [{ role: "tool", tool_call_id: message.call_id, content: message.output }];
+  if (message.role === "user" && message.images && message.images.length > 0) {
+    const text = { type: "text", text: message.content };
+    return [{ role: "user", content: [text, ...message.images.map(toImage)] }];
+  }
   if (message.role !== "assistant") return [{ role: message.role, content: message.content }];
   const calls = message.parts.filter((part): part is ToolCall => part.type === "tool_call");
   const [text, reasoning] = [said(message.parts, "text"), said(message.parts, "reasoning")];
@@ -46,6 +50,11 @@ function toMessage(message: PromptMessage): Record<string, unknown>[] {
     },
   ];
 }
+
+const toImage = ({ mime_type, data = "" }: PromptImage) => ({
+  type: "image_url",
+  image_url: { url: `data:${mime_type};base64,${data}` },
+});
 
 const said = (parts: AssistantPart[], type: "text" | "reasoning"): string =>
   parts.map((part) => (part.type === type ? part.text : "")).join("");

@@ -9,6 +9,7 @@ export type {
   ModelSettings,
   ModelTool,
   ModelUsage,
+  PromptImage,
   PromptMessage,
   ScriptEntry,
 } from "../core/model-call.ts";

@@ -611,3 +611,43 @@ test("the setting for parallel calls stays away when there is no tool", async ()
   const body = await bodyFor(openai, { tools: [], settings: { parallel_tool_calls: true } });
   expect(body).not.toHaveProperty("parallel_tool_calls");
 });
+
+test("an image arrives in each provider's own words, beside the text", async () => {
+  const data = "iVBORw0KGgo=";
+  const image = { file_id: "file_1", mime_type: "image/png", sha256: "0", data };
+  const messages = [{ role: "user" as const, content: "What is it?", images: [image] }];
+  const url = `data:image/png;base64,${data}`;
+  expect(await bodyFor(openai, { messages })).toMatchObject({
+    input: [
+      {
+        content: [
+          { type: "input_text", text: "What is it?" },
+          { type: "input_image", image_url: url },
+        ],
+      },
+    ],
+  });
+  expect(await bodyFor(anthropic, { messages })).toMatchObject({
+    messages: [
+      {
+        content: [
+          { type: "text", text: "What is it?" },
+          { type: "image", source: { type: "base64", media_type: "image/png", data } },
+        ],
+      },
+    ],
+  });
+  expect(await bodyFor(google, { messages })).toMatchObject({
+    contents: [{ parts: [{ text: "What is it?" }, { inlineData: { mimeType: "image/png", data } }] }],
+  });
+  expect(await bodyFor(compatible, { messages })).toMatchObject({
+    messages: [
+      {
+        content: [
+          { type: "text", text: "What is it?" },
+          { type: "image_url", image_url: { url } },
+        ],
+      },
+    ],
+  });
+});

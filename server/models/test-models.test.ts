@@ -59,6 +59,15 @@ describe("test/script", () => {
     expect(texts(await ask("script", { ...two, messages: [hello, answered] }))).toEqual(["two"]);
   });
 
+  test("plays the entry that the run has come to, where the conversation has more or fewer answers", async () => {
+    const { settings } = script({ text: "one" }, { text: "two" });
+    const at = (script_at: number, ...messages: PromptMessage[]) =>
+      ask("script", { messages, settings: { ...settings, script_at } });
+    expect(texts(await at(0, answered, hello))).toEqual(["one"]);
+    expect(texts(await at(1, hello))).toEqual(["two"]);
+    expect(JSON.stringify(await at(2, hello))).toContain("this is call 3");
+  });
+
   test("reasons first, then speaks, then calls", async () => {
     const call = { name: "weather", arguments: { city: "Oslo" } };
     const all = await ask("script", script({ reasoning: "Think hard.", text: "Done.", tool_calls: [call, call] }));

@@ -165,6 +165,8 @@ function exhausted(request: ModelRequest): string {
 }
 
 function callsBefore(request: ModelRequest): number {
+  const { script_at } = request.settings;
+  if (script_at !== undefined) return script_at;
   return request.messages.reduce((calls, message) => (message.role === "assistant" ? calls + 1 : calls), 0);
 }
 

@@ -63,6 +63,14 @@ describe("an agent as a tool", () => {
     expect(child!.depth).toBe(1);
   });
 
+  test("knows how much its own model takes", async () => {
+    using bench = runBench({ agents: { agt_research: agent([{ text: "42" }]) }, window: 9000 });
+    const { id } = await bench.start(parent("research"), { tools: [research] });
+    await bench.settled(id);
+    const [child] = rows(bench, id);
+    expect(bench.journal.read(child!.id)[0]!.event).toMatchObject({ parent_run_id: id, context_window: 9000 });
+  });
+
   test("may call agents itself, five deep and no deeper", async () => {
     const nests = agentTool("deeper", "agt_deeper");
     const agents = { agt_deeper: agent(parent("deeper"), { tools: [nests] }) };

@@ -7,6 +7,7 @@ import { cancelError } from "../core/frames.ts";
 import { decidedEvents } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RequiredCall, RunCreated, RunEvent, ToolError } from "../core/run-event.ts";
 import { fold, initialState, isOver, pendingCalls, type RunState } from "../core/run-state.ts";
@@ -16,6 +17,7 @@ import { AppendRefused, type Inserted, type Journal, type RunHead } from "../jou
 import { withFollowUp } from "../worker/follow-up.ts";
 import type { ChildOrder, ChildStanding } from "../worker/messages.ts";
 import type { Pool } from "./pool.ts";
+import { requireScopeIds } from "./scope-ids.ts";
 import { screenInput } from "./screening.ts";
 import type { RunStore } from "./store.ts";
 import { unlessDamaged } from "./unless-damaged.ts";
@@ -41,6 +43,7 @@ export function createChildren({
   snapshot,
   insertOrphan,
   priceOf,
+  windowOf,
   now,
 }: {
   journal: Journal;
@@ -53,6 +56,8 @@ export function createChildren({
   insertOrphan(runId: string): JournalEntry[];
   /** What a model costs now, by its full name; null when nobody knows. */
   priceOf(model: string): ModelPrice | null;
+  /** How many tokens a model takes, by its full name; null when nobody knows. */
+  windowOf(model: string): number | null;
   now: () => number;
 }) {
   /** Loops that wait for a run, by its id. */
@@ -77,11 +82,13 @@ export function createChildren({
 
   /** Whom the creator's key may use does not matter here: it may use the parent, and the parent has this tool. */
   async function pick(
-    { project_id, environment }: Scope,
+    { project_id, environment, run_id }: RunHead,
     agentId: string,
   ): Promise<AgentSnapshot | { refused: ToolError }> {
     try {
-      return await snapshot({ project_id, environment }, agentId);
+      const agent = await snapshot({ project_id, environment }, agentId);
+      if (agent.memory) requireScopeIds(agent, fold(journal.read(run_id, 0, 1)).run!);
+      return agent;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === "resource_not_found") return refusal("agent_not_found", "The agent of this tool was deleted.");
@@ -101,6 +108,8 @@ export function createChildren({
       timeout_ms: Math.min(limits.run_timeout_ms, left_ms),
       budget: childBudget(parent, own, Math.max(0, now() - parent.started_at!)),
       price: priceOf(agent.model),
+      context_window: windowOf(agent.model),
+      ...preparationsOf(agent, { thread_id: null, file_ids: [] }),
     });
   }
 
@@ -302,7 +311,18 @@ const lost: Over = {
   usage: unknownRunUsage,
 };
 
-type Own = Pick<RunCreated, "run_id" | "agent_hash" | "input" | "parent_call_id" | "timeout_ms" | "budget" | "price">;
+type Own = Pick<
+  RunCreated,
+  | "run_id"
+  | "agent_hash"
+  | "input"
+  | "parent_call_id"
+  | "timeout_ms"
+  | "budget"
+  | "price"
+  | "context_window"
+  | "prepare"
+>;
 
 /** A run of its own, that belongs to whom and to what its parent belongs. */
 const childRun = (parent: RunCreated, agent: AgentSnapshot, own: Own): RunCreated => ({

@@ -1,11 +1,18 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import type { Guardrail, ToolSnapshot } from "../core/agent-snapshot.ts";
+import { memoryTools } from "../agents/memory-tools.ts";
+import { attached, passage } from "../core/__fixtures__/events.ts";
+import type { AgentSnapshot, Guardrail, PinnedStore, ToolSnapshot } from "../core/agent-snapshot.ts";
+import { newId } from "../core/ids.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
+import { modelRequest } from "../core/prompt.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { type Db, openDatabase } from "../db/open.ts";
+import { hashJson } from "../lib/hash.ts";
 import { httpTool, runBench, type StreamFrame, textOfFrames, tool } from "../testing/run-bench.ts";
+import type { AnswerQuestion } from "./pool.ts";
+import type { CreateRun } from "./schema.ts";
 import { parseCursor } from "./stream.ts";
 
 // A server whose calls are counted: what a customer's payment service would have seen.
@@ -63,7 +70,51 @@ interface Shape {
   /** How often a call that may not be repeated can reach its server. */
   repeats?: boolean;
   guardrails?: Guardrail[];
+  /** Of the model, in tokens, and what is done when a prompt is longer. */
+  context?: { window: number; strategy: "compact" | "truncate" };
+  /** What is searched before its first model call. */
+  stores?: PinnedStore[];
+  run?: Partial<CreateRun>;
+  /** What every prompt has. */
+  prompt?: string[];
 }
+
+const memoryOf = ({ context, stores }: Shape) =>
+  (context || stores) && {
+    stores: stores ?? [],
+    history: { mode: "thread" as const, max_messages: 50 },
+    context: { strategy: context?.strategy ?? "compact", reserve_output_tokens: 50, tool_output_max_bytes: 40_000 },
+  };
+
+/** Turns that say much, and a last one. */
+const talkative: ScriptEntry[] = [
+  ...Array.from({ length: 5 }, (_, turn) => ({
+    text: `Turn ${turn}: ${"so much is said ".repeat(20)}`,
+    tool_calls: [{ name: "pay", arguments: { turn } }],
+  })),
+  { text: "It is paid." },
+];
+
+const notes: PinnedStore = {
+  ...{ memory_id: "mem_notes", name: "Notes", kind: "vector", scope: "project", access: "read_write" },
+  ...{ auto_retrieve: true, top_k: 6, score_threshold: 0 },
+};
+let looks = 0;
+
+/** A memory whose calls are counted like those of the server; what is found is different each time. */
+const remember: AnswerQuestion = ({ run_id }, question) => {
+  if (["search_memory", "history", "documents"].includes(question.of)) {
+    arrived();
+    looks++;
+  }
+  if (question.of === "search_memory") return { matches: [passage({ text: `Search ${looks}` })] };
+  if (question.of === "history") return [{ role: "user", content: `History ${looks}` }];
+  if (question.of === "documents") return [attached({ text: `Document ${looks}` })];
+  if (question.of !== "write_memory") return undefined;
+  requests.push({ key: question.tool_call_id, run: run_id, call: question.tool_call_id });
+  arrived();
+  return { entry_id: "ment_1" };
+};
 
 const url = `http://127.0.0.1:${server.port}/pay`;
 const pay = { name: "pay", arguments: { amount: 3 } };
@@ -110,6 +161,36 @@ const shapes: Record<string, Shape> = {
       { type: "blocked_terms", on: ["input", "tool_output"], action: "redact", config: { terms: ["hello", "answer"] } },
     ],
   },
+  "has its conversation summarised": {
+    script: talkative,
+    tools: [httpTool("pay", url, { idempotent: true })],
+    repeats: true,
+    context: { window: 900, strategy: "compact" },
+  },
+  "leaves out the oldest of its conversation": {
+    script: talkative,
+    tools: [httpTool("pay", url, { idempotent: true })],
+    repeats: true,
+    context: { window: 900, strategy: "truncate" },
+  },
+  "remembers, and writes down what it has learnt": {
+    script: [
+      { text: "I note that. ", tool_calls: [{ name: "memory_write", arguments: { text: "He pays 3." } }] },
+      { text: "Noted." },
+    ],
+    tools: memoryTools([notes]),
+    repeats: true,
+    stores: [notes],
+    prompt: ["> Search"],
+  },
+  "has its thread, its files and its memory before it": {
+    script: paid,
+    tools: [httpTool("pay", url, { idempotent: true })],
+    repeats: true,
+    stores: [notes],
+    run: { thread_id: newId("thread"), file_ids: [newId("file")] },
+    prompt: ["History", "Document", "> Search"],
+  },
   "does everything at once": {
     script: [
       {
@@ -136,8 +217,9 @@ interface Cut {
 }
 
 /** Lives a run to its end and keeps a copy of the database after every commit, and whenever a request has arrived. */
-async function live({ script, tools, guardrails }: Shape) {
-  using bench = runBench();
+async function live(shape: Shape) {
+  const { script, tools, guardrails, context } = shape;
+  using bench = runBench({ window: context?.window, answer: remember });
   const cuts: Cut[] = [];
   let id = "";
   const cut = () => cuts.push({ seq: bench.journal.head(id)!.seq, db: copyOf(bench.db) });
@@ -146,12 +228,18 @@ async function live({ script, tools, guardrails }: Shape) {
     cut();
   });
   arrived = cut;
-  const run = await bench.start(script, { tools, agent: guardrails && { guardrails } });
+  const run = await bench.start(script, { tools, agent: { guardrails, memory: memoryOf(shape) }, run: shape.run });
   const stream = bench.stream(run.id);
   const ended = await toTheEnd(bench, run.id);
   arrived = () => {};
-  return { id, cuts, ended, frames: await stream, requests: requests.splice(0) };
+  return { id, cuts, ended, entries: bench.journal.read(id), frames: await stream, requests: requests.splice(0) };
 }
+
+/** What was left out, and what stands for it. */
+const compactions = (entries: readonly JournalEntry[]) =>
+  entries.flatMap(({ event }) =>
+    event.type === "context.compacted" ? [[event.strategy, event.left_out, event.summary, event.tokens_after]] : [],
+  );
 
 const ends = ["run.completed", "run.failed", "run.cancelled"];
 
@@ -171,6 +259,13 @@ function expectWhole(entries: JournalEntry[]): void {
   expect(new Set(results).size).toBe(results.length);
 }
 
+/** What the process was in the middle of says that it was begun anew. */
+function expectRestarted({ open }: RunState, after: JournalEntry[]): void {
+  const begun = open.filter(({ step_type }) => !["tool_call", "subagent"].includes(step_type));
+  const again = after.flatMap(({ event }) => (event.type === "step.restarted" ? [event.step_index] : []));
+  expect(again).toEqual(expect.arrayContaining(begun.map(({ step_index }) => step_index)));
+}
+
 /** Nobody was judged twice, no number was given twice, and nothing that is guarded was written down. */
 function expectGuarded(entries: JournalEntry[]): void {
   const decided = entries.flatMap(({ event }) => (event.type === "guardrail.decided" ? [event] : []));
@@ -181,6 +276,18 @@ function expectGuarded(entries: JournalEntry[]): void {
   );
   expect(new Set(steps).size).toBe(steps.length);
   expect(JSON.stringify(entries)).not.toMatch(/tuna|Hello|answer to/);
+}
+
+/** What is fetched for the model is fetched once for the record, and every prompt is what the record says. */
+function expectPrompts(entries: JournalEntry[], agent: AgentSnapshot, words: readonly string[]): void {
+  for (const type of ["history.loaded", "documents.attached", "memory.retrieved"])
+    expect(entries.filter(({ event }) => event.type === type).length).toBeLessThanOrEqual(1);
+  for (const [index, { event }] of entries.entries()) {
+    if (event.type !== "step.started" || event.step_type !== "model_call") continue;
+    const request = modelRequest(fold(entries.slice(0, index)), agent);
+    for (const word of words) expect(JSON.stringify(request.messages)).toContain(word);
+    expect(event.input_hash).toBe(hashJson(request));
+  }
 }
 
 const recordedText = (state: RunState): string =>
@@ -210,10 +317,11 @@ for (const [name, shape] of Object.entries(shapes))
     const original = await live(shape);
     const { id, cuts, frames } = original;
     expect(original.ended.status).toBe("completed");
+    if (shape.context) expect(compactions(original.entries).length).toBeGreaterThan(0);
     expect(cuts.length).toBeGreaterThanOrEqual(2); // What follows without work shares the commit of what it follows from.
     for (const { seq, db } of cuts) {
       requests = [];
-      using bench = runBench({ db });
+      using bench = runBench({ db, answer: remember });
       const before = bench.journal.read(id);
       const died = fold(before);
       expect(await bench.service.recover()).toBe(died.status === "in_progress" ? 1 : 0);
@@ -223,7 +331,10 @@ for (const [name, shape] of Object.entries(shapes))
       expect(run.output).toBe(original.ended.output);
       expect(entries.slice(0, before.length)).toEqual(before);
       expectWhole(entries);
+      expectRestarted(died, entries.slice(before.length));
       if (shape.guardrails) expectGuarded(entries);
+      expectPrompts(entries, bench.journal.snapshot(bench.scope, fold(entries).run!.agent_hash), shape.prompt ?? []);
+      if (shape.context) expect(compactions(entries)).toEqual(compactions(original.entries));
       const recoveries = entries.filter(({ event }) => event.type === "run.recovered").length;
       expect(recoveries).toBe(died.status === "in_progress" ? 1 : 0);
       expect(run.attempt).toBe(1 + recoveries);

@@ -362,6 +362,7 @@ export function createPool({
 
   /** Fails a run that cannot be driven: its model is gone, or a bug stopped its loop. */
   async function end(runId: string, attempt: number, cause: unknown): Promise<void> {
+    if (stopped) return; // What breaks off as the process ends is no fault of the run: the next process goes on with it.
     const known = cause instanceof AppError && cause.code === "model_not_available";
     const message = known ? cause.message : "runnel met an internal error while it worked on this run.";
     if (!known) log.error("a run met a bug", { run_id: runId, error: cause });

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { originOf, sourceOf } from "../core/origin.ts";
 import type { JournalEntry, ToolRequest } from "../core/run-event.ts";
 import { isOver, type RunStatus } from "../core/run-state.ts";
 import type { Projector, RunHead } from "../journal/journal.ts";
@@ -26,18 +27,20 @@ export function createRunProjector(sqlite: Database): Projector {
   const insertRun = sqlite.query(
     `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, thread_id, session_id, user_id,
        metadata, created_at_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms, model, parent_run_id,
-       parent_call_id, depth)
-     VALUES (?, ?, ?, ?, 'in_progress', 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       parent_call_id, depth, origin, source_run_id)
+     VALUES (?, ?, ?, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const selectTimes = sqlite.query<Times, [string]>(
     "SELECT worked_ms, status_since_ms, timeout_ms, action_timeout_ms FROM runs WHERE id = ?",
   );
-  // A queued run's third entry is its start, or the first behind what guardrails say of its input.
-  const selectWall = sqlite.query<Wall, [string, string]>(
-    `SELECT json_extract(data, '$.budget.max_wall_ms') AS max_ms,
-       (SELECT max(at_ms) FROM run_events WHERE run_id = ? AND seq <= 40 AND type IN ('run.created', 'run.started'))
-         AS started_at
-     FROM run_events WHERE run_id = ? AND seq = 1`,
+  // A queued run's third entry is its start, or the first behind what guardrails say of its input; a fork's stand behind
+  // what it has of its record.
+  const selectWall = sqlite.query<Wall, [string]>(
+    `SELECT json_extract(first.data, '$.budget.max_wall_ms') AS max_ms,
+       max(created_at_ms, coalesce((SELECT at_ms FROM run_events AS later WHERE later.run_id = runs.id
+         AND later.seq BETWEEN ifnull(json_extract(first.data, '$.recorded_to'), 1)
+           AND ifnull(json_extract(first.data, '$.recorded_to'), 1) + 40 AND later.type = 'run.started'), 0)) AS started_at
+     FROM runs JOIN run_events AS first ON first.run_id = runs.id AND first.seq = 1 WHERE runs.id = ?`,
   );
   const updateSeq = sqlite.query("UPDATE runs SET seq = ? WHERE id = ?");
   const updateRun = sqlite.query(
@@ -52,7 +55,9 @@ export function createRunProjector(sqlite: Database): Projector {
   const deleteCall = sqlite.query("DELETE FROM pending_calls WHERE run_id = ? AND id = ?");
   const deleteCalls = sqlite.query("DELETE FROM pending_calls WHERE run_id = ?");
 
-  function created({ at, event: run }: JournalEntry): RunHead {
+  function created(entries: readonly JournalEntry[]): RunHead {
+    const { event: run } = entries[0]!;
+    const at = begunAt(entries);
     if (run.type !== "run.created") throw new Error(`A journal begins with ${run.type}.`);
     const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, timeout_ms, action_timeout_ms } =
       run;
@@ -62,6 +67,7 @@ export function createRunProjector(sqlite: Database): Projector {
       project_id,
       environment,
       agent_id,
+      standingAfter(entries), // Never `in_progress` for a moment: another run of its thread may be.
       thread_id,
       session_id,
       user_id,
@@ -75,6 +81,8 @@ export function createRunProjector(sqlite: Database): Projector {
       parent_run_id,
       run.parent_call_id ?? null,
       depth,
+      originOf(run),
+      sourceOf(run),
     );
     return { run_id, project_id, environment, status: "in_progress", seq: 0, attempt: 1, parent_run_id, depth };
   }
@@ -83,7 +91,7 @@ export function createRunProjector(sqlite: Database): Projector {
   function wallEnd({ run_id }: RunHead, entries: readonly JournalEntry[]): number {
     const [first] = entries;
     const isNew = first!.event.type === "run.created";
-    const wall = isNew ? wallOf(first!) : selectWall.get(run_id, run_id);
+    const wall = isNew ? wallOf(entries) : selectWall.get(run_id);
     const begun = entries.findLast(({ event }) => event.type === "run.started")?.at;
     // A child run may have got nothing at all.
     return typeof wall?.max_ms === "number" ? (begun ?? wall.started_at) + wall.max_ms : Number.POSITIVE_INFINITY;
@@ -102,7 +110,7 @@ export function createRunProjector(sqlite: Database): Projector {
     upsertCall.run(run_id, call.id, project_id, environment, call.needs, JSON.stringify(call), at);
 
   return (known, entries) => {
-    const head = known ?? created(entries[0]!);
+    const head = known ?? created(entries);
     const last = entries.at(-1)!;
     for (const entry of entries) projectCalls(head, entry);
     if (!entries.some(({ event }) => changesStanding(event.type))) return void updateSeq.run(last.seq, head.run_id);
@@ -115,10 +123,20 @@ export function createRunProjector(sqlite: Database): Projector {
   };
 }
 
-const wallOf = ({ at, event }: JournalEntry): Wall => ({
-  max_ms: event.type === "run.created" ? (event.budget?.max_wall_ms ?? null) : null,
-  started_at: at,
-});
+/** When a run was created: a fork when it left its record, whose times are older. */
+function begunAt(entries: readonly JournalEntry[]): number {
+  const [{ at, event }] = entries as [JournalEntry];
+  const isFork = event.type === "run.created" && originOf(event) === "fork";
+  return isFork ? entries[(event.recorded_to ?? 1) - 1]!.at : at;
+}
+
+function wallOf(entries: readonly JournalEntry[]): Wall {
+  const { event } = entries[0]!;
+  return {
+    max_ms: event.type === "run.created" ? (event.budget?.max_wall_ms ?? null) : null,
+    started_at: begunAt(entries),
+  };
+}
 
 const changesStanding = (type: string): boolean => statusAfter(type) !== null || type === "run.recovered";
 
@@ -132,6 +150,9 @@ const statuses: Record<string, RunStatus> = {
   "run.cancelled": "cancelled",
 };
 const statusAfter = (type: string): RunStatus | null => statuses[type] ?? null;
+
+const standingAfter = (entries: readonly JournalEntry[]): RunStatus =>
+  entries.reduce<RunStatus>((status, { event }) => statusAfter(event.type) ?? status, "in_progress");
 
 function stand(standing: Standing, { at, event }: JournalEntry): Standing {
   if (event.type === "run.recovered") return { ...standing, attempt: event.attempt };

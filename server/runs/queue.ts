@@ -39,15 +39,28 @@ export function createRunQueue({
   let stopped = false;
   const unlisten = watches.listen(changed);
 
-  /** Within a write: null for a run that may begin now, else its place in the queue. Throws when there is neither. */
-  function place(scope: Scope, wish: CreateRun["on_concurrency_limit"] = "reject"): number | null {
+  /**
+   * Within a write: null for a run that may begin now, else its place in the queue. Throws when there is neither. `line` is
+   * its place behind others of its thread: then a slot is no matter yet.
+   */
+  function place(
+    scope: Scope,
+    wish: CreateRun["on_concurrency_limit"] = "reject",
+    line: number | null = null,
+  ): number | null {
     const limit = slots(scope);
+    if (line !== null) {
+      const queued = runs.queued(scope);
+      if (queued < limits.queued_runs) return line;
+      throw full(limit, queued);
+    }
     if (limit === Number.POSITIVE_INFINITY) return null;
-    const queued = runs.queued(scope);
-    const ahead = wish === "queue" && queued > 0; // Whoever queues lets those before it begin first.
+    const waiting = runs.waitForSlot(scope);
+    const ahead = wish === "queue" && waiting > 0; // Whoever queues lets those before it begin first.
     // Free slots belong to the runs that wait for them.
-    if (!ahead && runs.inProgress(scope) + queued < limit) return null;
-    if (wish === "queue" && queued < limits.queued_runs) return queued + 1;
+    if (!ahead && runs.inProgress(scope) + waiting < limit) return null;
+    const queued = runs.queued(scope);
+    if (wish === "queue" && queued < limits.queued_runs) return waiting + 1;
     throw full(limit, queued);
   }
 

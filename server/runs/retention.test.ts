@@ -217,6 +217,16 @@ test("what is due is found by an index and not sorted, and who uses a blob is no
     "SEARCH runs USING INDEX runs_by_end (project_id=? AND environment=? AND <expr>=? AND ended_at_ms>? AND ended_at_ms<?)",
     "CORRELATED SCALAR SUBQUERY 1",
     "SEARCH p USING INDEX sqlite_autoindex_runs_1 (id=?)",
+    "CORRELATED SCALAR SUBQUERY 5",
+    "SEARCH s USING COVERING INDEX suite_cases_by_run (project_id=? AND environment=? AND run_id=?)",
+    "CORRELATED LIST SUBQUERY 4",
+    "MATERIALIZE above",
+    "SETUP",
+    "SCAN CONSTANT ROW",
+    "RECURSIVE STEP",
+    "SCAN above",
+    "SEARCH r USING INDEX sqlite_autoindex_runs_1 (id=?)",
+    "SCAN above",
   ]);
   expect(plan(selectBytes).filter((step) => step.startsWith("S") && !step.includes("SCALAR"))).toEqual([
     "SCAN CONSTANT ROW",

@@ -3,6 +3,7 @@ import { environments, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Log } from "../lib/log.ts";
 import type { ProjectStore } from "../projects/store.ts";
+import { isNotPinned } from "./pins.ts";
 import type { RunRow, RunStore } from "./store.ts";
 
 /** Within a write: deletes up to `limit` rows that have outlived their time, and answers how many those were. */
@@ -30,13 +31,14 @@ const eventsPerWrite = 1000;
 const bytesPerWrite = 1_000_000;
 const rowsPerWrite = 500;
 
-/** Oldest first, by the index `runs_by_end`; of a run that others started only once its parent knows what came of it. */
+/** Oldest first, by the index `runs_by_end`, and none that a suite has pinned; of a run that others started only once its parent knows what came of it. */
 export const selectEnded = `
   SELECT id, project_id, environment, agent_id, status, seq, expires_at_ms, summary, ended_at_ms, rowid AS place
   FROM runs WHERE project_id = ? AND environment = ? AND (summary IS NULL) = ?
     AND ended_at_ms < ? AND (ended_at_ms, rowid) > (?, ?)
     AND (parent_run_id IS NULL OR NOT EXISTS (
       SELECT 1 FROM runs p WHERE p.id = runs.parent_run_id AND p.ended_at_ms IS NULL))
+    AND ${isNotPinned}
   ORDER BY ended_at_ms, rowid LIMIT ?`;
 
 /** What a run's journal and its large payloads take, none of which is read for it. CROSS: from the run, not from all blobs. */

@@ -119,21 +119,13 @@ test("an answer waits no longer than it was told to", async () => {
   expect((await client.get("/v1/runs")).body.data).toHaveLength(2);
 });
 
-test.each(["thread_id", "if_thread_busy", "overrides.budget"])(
-  "%s is not known yet, and refused rather than ignored",
-  async (path) => {
-    await using server = testApp();
-    const client = await server.client();
-    const agent_id = await newAgent(client);
-    const [field, inner] = path.split(".") as [string, string?];
-    const extra = { [field]: inner ? { [inner]: {} } : {} };
-    expect(refusal(await client.post("/v1/runs", { agent_id, input: "Hi", ...extra }))).toEqual([
-      400,
-      "unknown_parameter",
-      path,
-    ]);
-  },
-);
+test("a field that does not exist is refused rather than ignored", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const agent_id = await newAgent(client);
+  const answer = await client.post("/v1/runs", { agent_id, input: "Hi", overrides: { budget: {} } });
+  expect(refusal(answer)).toEqual([400, "unknown_parameter", "overrides.budget"]);
+});
 
 test("an input has at most 256 KB, counted as bytes", async () => {
   await using server = testApp();

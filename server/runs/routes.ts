@@ -3,6 +3,8 @@ import { AppError } from "../core/errors.ts";
 import { frameOf } from "../core/frames.ts";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { origins } from "../core/origin.ts";
+import type { RunObject } from "../core/run-object.ts";
 import { runStatuses } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
 import { type Auth, type Principal, requireAgent, type StillValid } from "../http/auth.ts";
@@ -10,12 +12,15 @@ import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
 import { pageParameters, readPage } from "../http/page.ts";
+import { readWait } from "../http/read-wait.ts";
 import { pathOf } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
 import { atMostEvery } from "../lib/at-most-every.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
-import { CancelRun, CreateRun, SubmitToolOutputs } from "./schema.ts";
+import { ForkRun } from "./fork-schema.ts";
+import type { Replays } from "./replay.ts";
+import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
 import type { Note, RunService } from "./service.ts";
 import type { RunStore } from "./store.ts";
 import { type Cursor, parseCursor, type RunStream, requirePlace } from "./stream.ts";
@@ -27,6 +32,7 @@ export interface RunRoutes {
   audit: Audit;
   runs: RunStore;
   service: RunService;
+  replays: Replays;
   tail: RunStream;
   watches: Watches;
   isValid: StillValid;
@@ -41,31 +47,23 @@ const filters = {
   thread_id: new RegExp(idPattern("thread")),
   user_id: subject,
   parent_run_id: new RegExp(idPattern("run")),
+  origin: origins,
+  source_run_id: new RegExp(idPattern("run")),
 };
 
 export const runRoutes = (deps: RunRoutes) => {
-  const { auth, runs, service } = deps;
+  const { auth, runs, service, replays } = deps;
   const params = pathOf("run");
   return new Elysia()
     .use(auth)
     .post(
       "/runs",
-      async ({ principal, body, request, set, status }) => {
+      ({ principal, body, request, set }) => {
         requireAgent(principal, body.agent_id);
         checkInput(body.input);
-        const wait = readWait(request.url);
-        const claim = claimOf(request);
-        const run = claim?.earlier
-          ? runs.asOf(principal, claim.earlier)
-          : await service.create(principal, body, String(set.headers["x-request-id"]), noteOf(claim, body, wait));
-        if (body.stream && claim) requireEvents(deps, principal, run.id);
-        set.headers.location = `/v1/runs/${run.id}`;
-        if (body.stream) return streamOf(deps, principal, run.id, start, request, body.on_disconnect === "cancel");
-        if (wait === 0 || typeof claim?.earlier?.seq === "number") return status(201, run);
-        await service.settled(run.id, wait * 1000, [deps.closing, request.signal]);
-        // Whoever hung up was answered nothing: the same request waits on for the same run.
-        if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
-        return status(201, answerOf(deps, principal, run.id, claim));
+        return answerNew(deps, principal, request, set, body, (requestId, note) =>
+          service.create(principal, body, requestId, note),
+        );
       },
       { permission: { needs: "run", query: ["wait"] }, body: CreateRun },
     )
@@ -95,6 +93,27 @@ export const runRoutes = (deps: RunRoutes) => {
         return answerOf(deps, principal, id, claim);
       },
       { permission: "run", params, body: CancelRun },
+    )
+    .post(
+      "/runs/:id/fork",
+      ({ principal, params: { id }, body, request, set }) =>
+        answerNew(deps, principal, request, set, body, (requestId, note) =>
+          service.fork(principal, id, body, requestId, byPerson(deps, principal, "forked", note)),
+        ),
+      { permission: { needs: "run", query: ["wait"] }, params, body: ForkRun },
+    )
+    .post(
+      "/runs/:id/replay",
+      async ({ principal, params: { id }, body, request, set, status }) => {
+        const claim = claimOf(request);
+        const note = byPerson(deps, principal, "replayed", noteOf(claim));
+        const run = claim?.earlier
+          ? runs.asOf(principal, claim.earlier)
+          : await replays.create(principal, id, body, String(set.headers["x-request-id"]), note);
+        set.headers.location = `/v1/runs/${run.id}`;
+        return status(201, run);
+      },
+      { permission: "run", params, body: ReplayRun },
     )
     .post(
       "/runs/:id/submit_tool_outputs",
@@ -138,6 +157,32 @@ export const runRoutes = (deps: RunRoutes) => {
 const recheck_ms = 500;
 
 const start: Cursor = { seq: 0, anchor: null, offset: 0 };
+
+/** Answers with a new run: by its events, or with the run as it is at once or when the wait is over. */
+async function answerNew(
+  deps: RunRoutes,
+  principal: Principal,
+  request: Request,
+  set: { status?: number | string; headers: Record<string, string | number | undefined> },
+  { stream, on_disconnect }: Pick<CreateRun, "stream" | "on_disconnect">,
+  make: (requestId: string, note: Note | undefined) => Promise<RunObject>,
+): Promise<Response | RunObject> {
+  const { runs, service, closing } = deps;
+  const wait = readWait(request.url);
+  const claim = claimOf(request);
+  const run = claim?.earlier
+    ? runs.asOf(principal, claim.earlier)
+    : await make(String(set.headers["x-request-id"]), noteOf(claim, { stream }, wait));
+  if (stream && claim) requireEvents(deps, principal, run.id);
+  set.headers.location = `/v1/runs/${run.id}`;
+  if (stream) return streamOf(deps, principal, run.id, start, request, on_disconnect === "cancel");
+  set.status = 201;
+  if (wait === 0 || typeof claim?.earlier?.seq === "number") return run;
+  await service.settled(run.id, wait * 1000, [closing, request.signal]);
+  // Whoever hung up was answered nothing: the same request waits on for the same run.
+  if (!request.signal.aborted) await claim?.keepNow(runs.standing(principal, run.id));
+  return answerOf(deps, principal, run.id, claim);
+}
 
 /** Keeps, with the run's own entries, what a request with a key is answered with. */
 function noteOf(claim: Claim | undefined, { stream = false } = {}, wait = 0): Note | undefined {
@@ -226,13 +271,4 @@ function eventList(deps: RunRoutes, id: string, url: string) {
 function checkInput(input: string): void {
   if (Buffer.byteLength(input) > limits.input_bytes)
     throw validationError([fault("input", `Expected at most ${limits.input_bytes} bytes.`)]);
-}
-
-/** Seconds that the answer may wait for the run, from `?wait=`. */
-function readWait(url: string): number {
-  const wait = new URL(url).searchParams.get("wait");
-  if (wait === null) return 0;
-  if (!/^\d{1,2}$/.test(wait) || Number(wait) > 60)
-    throw validationError([fault("wait", "Expected seconds from 0 to 60.")]);
-  return Number(wait);
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
+import { replayAgents, replayModes } from "../core/run-event.ts";
 import { Budget, idOf, JsonObject, Metadata, oneOf } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
@@ -12,6 +13,8 @@ export const CreateRun = Type.Object(
     agent_id: Type.String(),
     input: Type.String({ maxLength: limits.input_bytes }),
     stream: Type.Optional(Type.Boolean()),
+    thread_id: Type.Optional(idOf("thread")),
+    if_thread_busy: Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),
     session_id: Type.Optional(Subject),
     user_id: Type.Optional(Subject),
     file_ids: Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
@@ -59,5 +62,12 @@ export const SubmitToolOutputs = Type.Object(
   },
   closed,
 );
+
+/** Body of `POST /v1/runs/:id/replay` (contract, section 16). */
+export const ReplayRun = Type.Object(
+  { mode: Type.Optional(oneOf(replayModes)), agent: Type.Optional(oneOf(replayAgents)) },
+  closed,
+);
+export type ReplayRun = Static<typeof ReplayRun>;
 
 export const CancelRun = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 500 })) }, closed);

@@ -6,6 +6,7 @@ import { AppError } from "../core/errors.ts";
 import { decidedEvents } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RunCreated, RunError, RunEvent } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
@@ -22,14 +23,17 @@ import { untilAborted } from "../lib/until-aborted.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
 import { createChildren } from "./children.ts";
 import { createDeadlines } from "./deadlines.ts";
+import { createForks, type EditAgent } from "./fork.ts";
 import { ownersOf } from "./owners.ts";
 import { partialOf } from "./partial.ts";
 import { type Pool, recoveredEvent } from "./pool.ts";
 import { createRunQueue } from "./queue.ts";
 import type { CreateRun } from "./schema.ts";
+import { requireScopeIds } from "./scope-ids.ts";
 import { guardsAnswers, type ScreenedAnswer, screenAnswer, screenInput } from "./screening.ts";
 import type { RunRow, RunStore } from "./store.ts";
 import { acquittal, createTrials } from "./trials.ts";
+import { createTurns, noTurn, type ThreadOwnerOf } from "./turns.ts";
 import { unlessDamaged } from "./unless-damaged.ts";
 import type { Watches } from "./watch.ts";
 
@@ -51,8 +55,14 @@ export function createRunService({
   runs,
   snapshot,
   refreshTools = () => undefined,
+  editAgent = (_, agent, { instructions = agent.instructions, model = agent.model }) => ({
+    ...agent,
+    ...{ instructions, model },
+  }),
   requireFiles = () => {},
+  threadOwner = () => ({ user_id: null, session_id: null }),
   priceOf,
+  windowOf = () => null,
   slots,
   trial_ms,
   look_ms,
@@ -67,10 +77,15 @@ export function createRunService({
   snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
   /** Brings what is known of the agent's MCP servers up to date, before it is pinned; undefined when it is already. */
   refreshTools?(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
+  editAgent?: EditAgent;
   /** Throws for files that are not there. */
   requireFiles?(scope: Viewer, ids: readonly string[]): void;
+  /** Whom the runs of a thread are for; throws for a thread that is not there. */
+  threadOwner?: ThreadOwnerOf;
   /** What a model costs now, by its full name; null when nobody knows. */
   priceOf(model: string): ModelPrice | null;
+  /** How many tokens a model takes, by its full name; null when nobody knows. */
+  windowOf?(model: string): number | null;
   /** How many runs of a scope may be in progress at once. */
   slots(scope: Scope): number;
   /** How long a run that may be what brings the process down goes on alone. */
@@ -81,46 +96,62 @@ export function createRunService({
 }) {
   const trials = createTrials({ db, journal, watches, only: pool.only, trial_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms });
+  const turns = createTurns({ runs, ownerOf: threadOwner, insertCancelled });
   const deadlines = createDeadlines(db.sqlite, expire, now);
   const children = createChildren({
-    ...{ journal, watches, pool, runs, insertOrphan, priceOf, now },
-    snapshot: async (scope, agentId) => {
-      await refreshTools(scope, agentId, undefined);
-      return snapshot(scope, agentId, undefined);
-    },
+    ...{ journal, watches, pool, runs, insertOrphan, priceOf, windowOf, now },
+    snapshot: freshSnapshot,
+  });
+  const fork = createForks({
+    ...{ journal, runs, queue, pool, editAgent, priceOf, windowOf, now },
+    snapshot: freshSnapshot,
   });
   let isRecovered = false;
   // A run that begins to wait may have to end sooner than it would have had to before.
   const unlisten = watches.listen(deadlines.look);
 
+  async function freshSnapshot(scope: Viewer, agentId: string): Promise<AgentSnapshot> {
+    await refreshTools(scope, agentId, undefined);
+    return snapshot(scope, agentId, undefined);
+  }
+
   /** Starts or queues a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
   async function create(scope: Viewer, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
     const refreshed = refreshTools(scope, body.agent_id, body.overrides);
     if (refreshed) await refreshed;
-    const run_id = newId("run", now());
     const agent = snapshot(scope, body.agent_id, body.overrides);
+    const owner = turns.owner(scope, body);
+    requireScopeIds(agent, owner);
     requireFiles(scope, body.file_ids ?? []);
     // Only where there is something to look at: the creations of a tick share a snapshot of the database.
     const screened = agent.guardrails ? await screenInput(agent, body.input) : null;
     const decided = decidedEvents(screened?.findings ?? [], 0, 0);
+    const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
     const created = {
       type: "run.created" as const,
       ...pinned(scope, run_id, agent, body, requestId, journal.hashOf(agent)),
+      ...owner,
+      ...preparationsOf(agent, { ...owner, file_ids: body.file_ids ?? [] }),
       ...(screened && { input: screened.input }),
       price: priceOf(agent.model),
+      context_window: windowOf(agent.model),
     };
-    const entries = await journal.commit(run_id, () => {
-      // What is over at once takes nobody's slot.
-      const queue_position = screened?.isBlocked ? null : queue.place(scope, body.on_concurrency_limit);
+    const inserted = await journal.commitAll(() => {
+      // What is over at once takes nobody's turn, nor slot.
+      const isOverAtOnce = screened?.isBlocked === true;
+      const turn = isOverAtOnce ? noTurn : turns.take(scope, body);
+      const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, turn.line);
       const events: RunEvent[] =
         queue_position === null
           ? withFollowUp(initialState, [created, ...decided], agent, now())
           : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decided];
-      const inserted = journal.insert(run_id, events);
+      const own = journal.insert(run_id, events);
       journal.pin(scope, run_id, agent);
       note?.(runs.standing(scope, run_id), 0);
-      return inserted;
+      return [...turn.ended, [run_id, own]];
     });
+    const [, entries] = inserted.at(-1)!;
+    for (const [id] of inserted.slice(0, -1)) pool.abort(id);
     const state = fold(entries);
     const answer = runObject(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(scope);
@@ -345,6 +376,7 @@ export function createRunService({
 
   return {
     create,
+    fork,
     submit,
     cancel,
     settled,
@@ -408,8 +440,8 @@ function pinned(
     action_timeout_ms: body.action_timeout_ms ?? limits.action_timeout_ms,
     on_disconnect: body.on_disconnect ?? "continue",
     thread_id: null,
-    session_id: body.session_id ?? null,
-    user_id: body.user_id ?? null,
+    session_id: null,
+    user_id: null,
     file_ids: body.file_ids ?? [],
     parent_run_id: null,
     budget: tightest(agent.budget, body.budget),

@@ -5,7 +5,7 @@ import { live } from "../testing/simulation/life.ts";
 
 // `SEED=1234 bun test ./server/runs/simulation.test.ts` lives this one life again and prints what happened in it;
 // `SEEDS=100000` lives more of them.
-const { SEED, SEEDS = "10000" } = process.env;
+const { SEED, SEEDS = "7500" } = process.env;
 const batch = 500;
 
 describe("a server whose process, threads, storage, models, tools and clients fail at random keeps its promises", () => {

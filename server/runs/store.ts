@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { siblingId } from "../core/ids.ts";
-import type { Needs, ToolRequest } from "../core/run-event.ts";
+import type { Needs, RunCreated, ToolRequest } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, isOver, type RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
@@ -13,6 +13,7 @@ import type { RunAnswer } from "../http/idempotency-store.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
+import { createRequireUnpinned } from "./pins.ts";
 
 /** The row of a run: what runs are listed and timed by. */
 export interface RunRow extends Scope {
@@ -34,7 +35,17 @@ interface PendingRow extends Scope {
   expires_at_ms: number;
 }
 
+type Owner = Pick<RunCreated, "user_id" | "session_id">;
+
 export type RunStore = ReturnType<typeof createRunStore>;
+
+// A run of the same thread that goes before this one. One that is not queued has begun, whatever its id is.
+const aheadInThread = `
+  SELECT 1 FROM runs ahead WHERE ahead.project_id = runs.project_id AND ahead.environment = runs.environment
+    AND ahead.thread_id = runs.thread_id AND ahead.ended_at_ms IS NULL AND ahead.id <> runs.id
+    AND (ahead.status <> 'queued' OR ahead.id < runs.id)`;
+
+const afterAllRuns = "run_~";
 
 /** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
 export function createRunStore({ db, journal, audit }: { db: Db; journal: Journal; audit: Audit }) {
@@ -54,8 +65,21 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     "SELECT count(*) AS n FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued' AND id < ?",
   );
   const selectQueued = sqlite.query<{ id: string }, [string, string, number]>(
-    "SELECT id FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued' ORDER BY id LIMIT ?",
+    `SELECT id FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued'
+       AND (thread_id IS NULL OR NOT EXISTS (${aheadInThread})) ORDER BY id LIMIT ?`,
   );
+  // Over the runs in threads that are not over, of which there are few; most queues have none.
+  const countBehind = sqlite.query<{ n: number }, [string, string, string]>(
+    `SELECT count(*) AS n FROM runs INDEXED BY runs_in_thread
+     WHERE project_id = ? AND environment = ? AND thread_id IS NOT NULL AND ended_at_ms IS NULL AND id < ?
+       AND status = 'queued' AND EXISTS (${aheadInThread})`,
+  );
+  const selectInThread = sqlite.query<RunRow, [string, string, string]>(
+    `SELECT ${columns} FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ? AND ended_at_ms IS NULL
+     ORDER BY status = 'queued', id`,
+  );
+  const selectOwner = sqlite.query<Owner, [string]>("SELECT user_id, session_id FROM runs WHERE id = ?");
+  const selectThread = sqlite.query<{ thread_id: string | null }, [string]>("SELECT thread_id FROM runs WHERE id = ?");
   // The first condition names the index: without it, SQLite would look through all runs that ever were.
   const selectQueues = sqlite.query<Scope, []>(
     `SELECT DISTINCT project_id, environment FROM runs
@@ -89,6 +113,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
        AND EXISTS (SELECT 1 FROM runs c WHERE c.parent_run_id = p.id)`,
   );
 
+  const requireUnpinned = createRequireUnpinned(sqlite);
+
   /** All runs below a run, deepest first. */
   const below = (id: string) => selectBelow.all(id);
 
@@ -105,9 +131,18 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       ? runObject(fold(journal.read(row.id)), row.expires_at_ms, row.status === "queued" ? positionOf(row) : null)
       : JSON.parse(row.summary);
 
-  /** Counted from 1: it is the next to begin. */
-  const positionOf = ({ id, project_id, environment }: Scope & { id: string }): number =>
-    countBefore.get(project_id, environment, id)!.n + 1;
+  /** Counted from 1: it is the next to begin, of its thread where it waits for that, and else of all that could begin. */
+  function positionOf({ id, project_id, environment }: Scope & { id: string }): number {
+    const inLine = inThread({ project_id, environment }, selectThread.get(id)?.thread_id ?? null);
+    const place = inLine.findIndex((run) => run.id === id);
+    if (place > 0) return inLine.slice(0, place).filter(({ status }) => status === "queued").length + 1;
+    const behind = countBehind.get(project_id, environment, id)!.n;
+    return countBefore.get(project_id, environment, id)!.n - behind + 1;
+  }
+
+  /** The runs of a thread that are not over: the one at work, and those in line behind it. */
+  const inThread = ({ project_id, environment }: Scope, thread_id: string | null): RunRow[] =>
+    thread_id === null ? [] : selectInThread.all(project_id, environment, thread_id);
 
   /** Within a write: all runs below one that is about to be deleted, with their rows; throws while one is not over. */
   function overBelow(viewer: Viewer, id: string): RunRow[] {
@@ -129,11 +164,13 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     const summary = { ...read(row), messages: [], tool_calls: [], trace_id: null };
     sqlite.query("UPDATE runs SET summary = ? WHERE id = ?").run(JSON.stringify(summary), row.id);
     sqlite.query("DELETE FROM run_events WHERE run_id = ?").run(row.id);
+    forgetMessages(sqlite, row);
     forgetBlobs(sqlite, row, row.id);
   }
 
   /** Within a write: deletes a run that is over. */
   function erase(row: Scope & { id: string }): void {
+    forgetMessages(sqlite, row);
     forgetBlobs(sqlite, row, row.id);
     sqlite.query("DELETE FROM runs WHERE id = ?").run(row.id);
   }
@@ -161,7 +198,16 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       toList(listRows<RunRow>(db, { table: "runs", columns, scope, page, where: ofAgents(scope, "agent_id") }), read),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     queued: ({ project_id, environment }: Scope): number => countQueued.get(project_id, environment)!.n,
-    /** Those that have waited longest. */
+    /** Queued runs that wait for nothing but a slot. */
+    waitForSlot({ project_id, environment }: Scope): number {
+      const { n } = countQueued.get(project_id, environment)!;
+      return n === 0 ? 0 : n - countBehind.get(project_id, environment, afterAllRuns)!.n;
+    },
+    inThread,
+    /** For whom a run is. */
+    ownerOf: (id: string): Owner => selectOwner.get(id) ?? { user_id: null, session_id: null },
+    threadOf: (id: string): string | null => selectThread.get(id)?.thread_id ?? null,
+    /** Those that have waited longest, and wait for nothing but a slot. */
     firstQueued: ({ project_id, environment }: Scope, limit: number): string[] =>
       selectQueued.all(project_id, environment, limit).map(({ id }) => id),
     /** Every scope in which runs are queued. */
@@ -190,8 +236,10 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         const row = standing(scope, id);
         if (row.summary !== null) throw notFound();
         if (!isOver(row.status)) throw notTerminal();
+        const children = overBelow(scope, id);
+        requireUnpinned(scope, [id, ...children.map((child) => child.id)]);
         // What an agent did for another one is a part of what that one did.
-        for (const child of overBelow(scope, id)) if (child.summary === null) eraseTrace(child);
+        for (const child of children) if (child.summary === null) eraseTrace(child);
         eraseTrace(row);
         noteDeleted(scope, { type: "trace", id: siblingId(id, "trace") }, row);
       });
@@ -203,7 +251,9 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         const row = standing(scope, id);
         if (!isOver(row.status)) throw notTerminal();
         requireSettled(id);
-        for (const child of overBelow(scope, id)) erase(child);
+        const children = overBelow(scope, id);
+        requireUnpinned(scope, [id, ...children.map((child) => child.id)]);
+        for (const child of children) erase(child);
         erase(row);
         noteDeleted(scope, { type: "run", id }, row);
       });
@@ -248,6 +298,16 @@ export const deleteUnusedBlob = `
   DELETE FROM blobs WHERE project_id = ?1 AND environment = ?2 AND hash = ?3 AND NOT EXISTS (
     SELECT 1 FROM run_blobs CROSS JOIN runs ON runs.id = run_blobs.run_id
     WHERE run_blobs.hash = ?3 AND runs.project_id = ?1 AND runs.environment = ?2)`;
+
+/** Takes what a run said out of its thread. */
+function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope & { id: string }): void {
+  const deletion = "DELETE FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?";
+  const { changes } = sqlite.query(deletion).run(project_id, environment, id);
+  if (changes === 0) return;
+  const counting = `UPDATE threads SET message_count = message_count - ?4
+    WHERE project_id = ?1 AND environment = ?2 AND id = (SELECT thread_id FROM runs WHERE id = ?3)`;
+  sqlite.query(counting).run(project_id, environment, id, changes);
+}
 
 /** Takes a run off its blobs, and deletes those that no other run of this scope uses. */
 function forgetBlobs(sqlite: Database, { project_id, environment }: Scope, id: string): void {

@@ -82,6 +82,7 @@ function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> 
     runTool,
     keepFile: none,
     startChild: none,
+    ask: none,
     reserve: async () => null,
     judge: () => Promise.reject(new Error("There is no judge.")),
     now: () => 0,

@@ -11,6 +11,7 @@ import { backoff, sleep } from "../lib/retry.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { allowCall, withinAllowance } from "./allow-call.ts";
+import { fetchImages } from "./fetch-images.ts";
 import { askJudges, judgesOn } from "./judge.ts";
 import { requestCalls } from "./request-calls.ts";
 import { createScreen, type Piece, type Screen } from "./screen.ts";
@@ -45,7 +46,8 @@ export async function callModel(turn: Turn): Promise<void> {
     const allowed = await allowCall(turn, request);
     if ("code" in allowed) return refuse(turn, allowed, begun);
     failpoint?.("before_effect.model_call");
-    const heard = await listen(withinAllowance(request, allowed), anchor, turn, begun);
+    const whole = await fetchImages(withinAllowance(request, allowed), turn.ports.ask);
+    const heard = await listen(whole, anchor, turn, begun);
     failpoint?.("after_effect.model_call");
     if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
     const { error } = heard;

@@ -81,6 +81,7 @@ export function createEngine(
       runTool: tools.runTool,
       keepFile: tools.keepFile,
       startChild: (order) => ask("start_child", { ...order, budget: null }),
+      ask,
       now,
     };
     await runLoop(start, ports, signal).finally(tools.close);

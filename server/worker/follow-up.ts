@@ -1,13 +1,16 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { failedEvents } from "../core/conclude.ts";
+import { isTooLong, planContext } from "../core/context.ts";
 import { decide, runError } from "../core/decide.ts";
 import { requiredAction } from "../core/frames.ts";
 import { newId } from "../core/ids.ts";
 import { modelRequest } from "../core/prompt.ts";
-import type { RunEvent } from "../core/run-event.ts";
+import type { RunError, RunEvent } from "../core/run-event.ts";
 import { apply, type RunState, type ToolCall } from "../core/run-state.ts";
 import { hashJson } from "../lib/hash.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
+import { leaveOut } from "./leave-out.ts";
+import { openRetrieval, startOfRetrieval } from "./retrieve.ts";
 import { unjudged } from "./unjudged.ts";
 
 /**
@@ -20,13 +23,19 @@ export function followUp(state: RunState, agent: AgentSnapshot, now: number): Ru
     case "call_model":
       if (state.turns === 0 && agent.unavailable?.[0]) return unavailable(state, agent.unavailable[0], now);
       if (unjudged(state, agent).length > 0) return []; // Nothing is asked of the model before its judges have said yes.
-      return state.open.some((step) => step.step_type === "model_call") ? [] : [startOfCall(state, agent)];
+      return state.open.some((step) => step.step_type === "model_call") ? [] : nextCall(state, agent, now);
+    case "prepare":
+      if (agent.unavailable?.[0]) return unavailable(state, agent.unavailable[0], now);
+      if (unjudged(state, agent).length > 0 || command.what !== "retrieval" || openRetrieval(state)) return [];
+      return [startOfRetrieval(state, agent)];
     case "pause":
       return [pause(state, command.calls, now)];
     case "complete":
       return complete(state, agent, command.output, now);
     case "fail":
-      return failedEvents(state, command.error, now);
+      return isTooLong(state) && command.error === state.model_error
+        ? afterRefusal(state, agent, command.error, now)
+        : failedEvents(state, command.error, now);
     default:
       return [];
   }
@@ -46,6 +55,21 @@ export function withFollowUp(
 /** An agent that lacks a tool is not the agent that was meant. */
 const unavailable = (state: RunState, { tool, message }: { tool: string; message: string }, now: number): RunEvent[] =>
   failedEvents(state, runError("tool_error", `The tool ${tool} cannot be used: ${message}`, state, true), now);
+
+/** The start of a model call, or of what has to come before it so that its prompt fits; or the end, if it cannot. */
+function nextCall(state: RunState, agent: AgentSnapshot, now: number): RunEvent[] {
+  const plan = planContext(state, agent);
+  if (!plan) return [startOfCall(state, agent)];
+  if (plan.do === "fail") return failedEvents(state, plan.error, now);
+  return withFollowUp(state, leaveOut(plan, state, agent), agent, now);
+}
+
+/** The model has found its prompt too long: it is asked again with a shorter one, if there is one. */
+function afterRefusal(state: RunState, agent: AgentSnapshot, error: RunError, now: number): RunEvent[] {
+  const plan = planContext(state, agent);
+  if (!plan || plan.do === "fail") return failedEvents(state, error, now);
+  return withFollowUp(state, leaveOut(plan, state, agent), agent, now);
+}
 
 const startOfCall = (state: RunState, agent: AgentSnapshot): RunEvent => ({
   type: "step.started",

@@ -1,6 +1,15 @@
 import type { AgentSnapshot, Budget } from "../core/agent-snapshot.ts";
 import type { UnknownPrice, WorstCase } from "../core/budget.ts";
-import type { JournalEntry, RequiredCall, RunError, RunEvent, ToolError } from "../core/run-event.ts";
+import type { PromptMessage } from "../core/model-call.ts";
+import type {
+  AttachedDocument,
+  JournalEntry,
+  RequiredCall,
+  RetrievedPassage,
+  RunError,
+  RunEvent,
+  ToolError,
+} from "../core/run-event.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
 import type { Connection } from "../models/port.ts";
@@ -46,6 +55,42 @@ export interface Asks {
   reserve: { ask: { worst: WorstCase }; answer: Reserved };
   /** Starts the child run of a call, or finds the one that was started. */
   start_child: { ask: ChildOrder; answer: { run_id: string } | { refused: ToolError } };
+  /** What was said in the run's thread before it, oldest first: at most so many messages. */
+  history: { ask: { max_messages: number }; answer: PromptMessage[] };
+  /** The files of a run as its model gets them, with at most so many bytes of text in all. */
+  documents: {
+    ask: { file_ids: readonly string[]; max_bytes: number; images: boolean };
+    answer: AttachedDocument[];
+  };
+  /** Searches a memory store of the run; of one for each user or session, the part of the run's own. */
+  search_memory: {
+    ask: {
+      memory_id: string;
+      query: string;
+      top_k: number;
+      score_threshold: number;
+      filter?: Record<string, unknown>;
+    };
+    answer: { matches: RetrievedPassage[] } | { refused: ToolError };
+  };
+  /** Adds a text to a memory store, once a call; answers when it can be found, or soon. */
+  write_memory: {
+    ask: {
+      memory_id: string;
+      text: string;
+      metadata: Record<string, string | number | boolean>;
+      tool_call_id: string;
+    };
+    answer: { entry_id: string } | { refused: ToolError };
+  };
+  get_key: {
+    ask: { memory_id: string; key: string };
+    answer: { found: { value: unknown; version: number } | null } | { refused: ToolError };
+  };
+  set_key: {
+    ask: { memory_id: string; key: string; value: unknown; tool_call_id: string };
+    answer: { version: number } | { refused: ToolError };
+  };
   /** Answers when the child run is over, or waits for somebody. */
   await_child: { ask: { run_id: string }; answer: ChildStanding };
 }

@@ -92,7 +92,12 @@ export function createSharedSandbox(): (ask: Ask) => Promise<Sandbox> {
 // A large file crosses in pieces, so that nobody else on the main thread waits for it.
 const partBytes = 256 * 1024;
 
-async function readFile(file_id: string, most: number, ask: Ask): Promise<ProgramFile | "missing" | "too_large"> {
+/** A file's content, if it is no larger than that. */
+export async function readFile(
+  file_id: string,
+  most: number,
+  ask: Ask,
+): Promise<ProgramFile | "missing" | "too_large"> {
   const parts: Uint8Array[] = [];
   for (let start = 0; ; start += partBytes) {
     const found = await ask("read_file", { file_id, start, length: partBytes });

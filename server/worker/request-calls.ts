@@ -2,7 +2,8 @@ import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { AssistantPart, JsonSchema } from "../core/model-call.ts";
-import type { Needs, RunEvent, ToolError, ToolRequest } from "../core/run-event.ts";
+import { recordedPlace, takenPlaces } from "../core/recorded.ts";
+import type { GuardrailDecided, Needs, RunEvent, ToolError, ToolRequest } from "../core/run-event.ts";
 import type { RunState } from "../core/run-state.ts";
 import { settleCall, stepTypeOf } from "../core/settle.ts";
 import { jsonFault } from "../lib/json-limits.ts";
@@ -21,7 +22,15 @@ export function requestCalls(
   { first = state.steps, words = noWords }: { first?: number; words?: ReadonlyMap<string, Word> } = {},
 ): RunEvent[] {
   const asked = parts.filter((part) => part.type === "tool_call");
-  return asked.flatMap((part, index) => request(part, first + index, state.turns - 1, agent, words.get(part.id)));
+  const taken = takenPlaces(state.calls);
+  const onRecord = (call: Pick<ToolRequest, "tool" | "arguments">): number | null => {
+    const place = recordedPlace(state, call, taken);
+    if (place !== null) taken.add(place);
+    return place;
+  };
+  return asked.flatMap((part, index) =>
+    request(part, first + index, state.turns - 1, agent, words.get(part.id), onRecord),
+  );
 }
 
 /** What guardrails say of a call: it is not run for this reason, or not without a person. */
@@ -29,27 +38,46 @@ export type Word = { blocked: string } | "needs_approval";
 
 const noWords: ReadonlyMap<string, Word> = new Map();
 
+/** What guardrails have said of calls, by their ids: the first that blocks counts. */
+export function wordsOf(
+  decisions: readonly Pick<GuardrailDecided, "guardrail" | "verdict" | "message" | "tool_call_id">[],
+): Map<string, Word> {
+  const words = new Map<string, Word>();
+  for (const { guardrail, verdict, message, tool_call_id: id } of decisions) {
+    if (guardrail.on !== "tool_call" || id === null) continue;
+    if (verdict === "blocked" && typeof words.get(id) !== "object") words.set(id, { blocked: message });
+    else if (verdict === "approval_required" && !words.has(id)) words.set(id, "needs_approval");
+  }
+  return words;
+}
+
 function request(
   part: Asked,
   step_index: number,
   turn_index: number,
   agent: AgentSnapshot,
   word: Word | undefined,
+  onRecord: (call: Pick<ToolRequest, "tool" | "arguments">) => number | null,
 ): RunEvent[] {
   const tool = agent.tools.find(({ name }) => name === part.name);
   const read = { ...readArguments(part.arguments, tool) };
   if (typeof word === "object") read.error = { code: "guardrail_blocked", message: word.blocked };
   const isAsked = word === "needs_approval";
-  const needs = read.error || !tool ? null : isAsked ? "approval" : needsOf(tool, read.arguments);
+  const recorded = read.error ? null : onRecord({ tool: part.name, arguments: read.arguments });
+  // Nobody is asked for what is on record, nor for what is not to be run.
+  const isNobodys = read.error || !tool || recorded !== null;
+  const needs = isNobodys ? null : isAsked ? "approval" : needsOf(tool, read.arguments);
   const call = {
     id: part.id,
     step_index,
     turn_index,
-    tool_id: tool?.id ?? null,
+    // Those of the memory are no tools that anybody could look up.
+    tool_id: tool && tool.type !== "memory" ? tool.id : null,
     tool: part.name,
     type: tool?.type ?? "unknown",
     arguments: read.arguments,
     needs,
+    ...(recorded !== null && { recorded }),
   };
   const begun: RunEvent[] = [
     { type: "tool.requested", call },

@@ -1,9 +1,11 @@
-import { decide } from "../core/decide.ts";
+import { type Command, decide } from "../core/decide.ts";
 import { apply, fold } from "../core/run-state.ts";
 import { callModel } from "./call-model.ts";
+import { compact } from "./compact.ts";
 import { followUp, withFollowUp } from "./follow-up.ts";
 import { judgePending } from "./judge-pending.ts";
 import type { RunStart } from "./messages.ts";
+import { prepare } from "./prepare.ts";
 import { runTools } from "./run-tools.ts";
 import type { Ports, Turn } from "./turn.ts";
 import { unjudged } from "./unjudged.ts";
@@ -36,8 +38,13 @@ export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal
     const ready = followUp(state, start.agent, ports.now());
     if (command.do === "stop") return;
     if (ready.length > 0) await turn.record(...ready);
-    else if (command.do === "call_model" && unjudged(state, start.agent).length > 0) await judgePending(turn);
+    else if (asksOutside(command) && unjudged(state, start.agent).length > 0) await judgePending(turn);
+    else if (command.do === "prepare") await prepare(command.what, turn);
     else if (command.do === "call_model") await callModel(turn);
+    else if (command.do === "compact") await compact(turn);
     else if (command.do === "run_tools") await runTools(command.calls, turn);
   }
 }
+
+/** Whether the input goes to somebody: its judges are asked before. */
+const asksOutside = ({ do: next }: Command): boolean => next === "call_model" || next === "prepare";

@@ -1,5 +1,6 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import { decidedEvents } from "../core/guardrail-event.ts";
+import { recordedResult } from "../core/recorded.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
 import type { ToolError } from "../core/run-event.ts";
 import { isOver, type OpenStep, type ToolCall } from "../core/run-state.ts";
@@ -34,6 +35,7 @@ function createLine(): InLine {
 async function runCall({ id }: ToolCall, turn: Turn, inLine: InLine): Promise<void> {
   const call = () => turn.state().calls.find((each) => each.id === id)!;
   const step = openStep(turn, id);
+  if (recordedResult(turn.state(), call())) return takeRecorded(call(), turn, inLine);
   const tool = turn.start.agent.tools.find(({ name }) => name === call().tool)!;
   if (step.run_attempt < turn.state().attempt && !(await resume(call(), step, tool, turn))) return;
   const begun = performance.now();
@@ -44,6 +46,27 @@ async function runCall({ id }: ToolCall, turn: Turn, inLine: InLine): Promise<vo
   await inLine(async () => {
     requireCurrent(turn);
     await record(call(), tool, outcome, latency_ms, turn);
+  });
+}
+
+/** A result on record stands for running the call, once guardrails have looked at it; nobody is asked anything. */
+async function takeRecorded(call: ToolCall, turn: Turn, inLine: InLine): Promise<void> {
+  const { status, output, error } = recordedResult(turn.state(), call)!;
+  await inLine(async () => {
+    requireCurrent(turn);
+    const done: Done = error ? { output: null, error, attempts: 0 } : { output, error: null, attempts: 0 };
+    const screened = await screenResult(done, call.id, turn);
+    requireCurrent(turn);
+    const withheld = screened.done.error !== null && error === null;
+    const kept = {
+      status: withheld ? ("failed" as const) : status,
+      output: screened.done.output,
+      error: screened.done.error,
+    };
+    await turn.record(
+      ...settleCall(call, { ...kept, attempts: 0, latency_ms: 0, submitted: false, recorded: true }),
+      ...decidedEvents(screened.findings, turn.takeSteps(screened.findings.length), call.turn_index),
+    );
   });
 }
 

@@ -3,7 +3,7 @@ import type { WorstCase } from "../core/budget.ts";
 import type { JournalEntry, RunEvent, ToolError } from "../core/run-event.ts";
 import type { RunState, ToolCall } from "../core/run-state.ts";
 import type { Model } from "../models/port.ts";
-import type { ChildOrder, Delta, Reserved, RunStart } from "./messages.ts";
+import type { Ask, ChildOrder, Delta, Reserved, RunStart } from "./messages.ts";
 import type { ToolContext, ToolOutcome } from "./tools/context.ts";
 
 /** The world as a run sees it. */
@@ -22,6 +22,8 @@ export interface Ports {
   keepFile: ToolContext["keepFile"];
   /** Starts the child run of an agent's call, or finds the one that was started. */
   startChild(order: Omit<ChildOrder, "budget">): Promise<{ run_id: string } | { refused: ToolError }>;
+  /** What only the main thread knows. */
+  ask: Ask;
   now(): number;
 }
 

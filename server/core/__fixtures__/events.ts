@@ -1,9 +1,13 @@
 import type { AssistantPart } from "../model-call.ts";
 import type {
+  AttachedDocument,
+  ContextCompacted,
   GuardrailDecided,
   JournalEntry,
+  MemoryRetrieved,
   ModelAnswer,
   Needs,
+  RetrievedPassage,
   RunCreated,
   RunEvent,
   StepCompleted,
@@ -168,6 +172,54 @@ export const guardrailDecided = (
   message: "It matches.",
   matches: 1,
   latency_ms: 0,
+  spent: null,
+  ...more,
+});
+
+export const passage = (more: Partial<RetrievedPassage> = {}): RetrievedPassage => ({
+  memory_id: "mem_1",
+  entry_id: "ment_1",
+  text: "The filter is changed every six months.",
+  score: 0.7,
+  file_id: "file_1",
+  filename: "manual.pdf",
+  chunk_index: 4,
+  page: 12,
+  heading: "Maintenance",
+  ...more,
+});
+
+export const retrieved = (step_index: number, more: Partial<MemoryRetrieved> = {}): Of<"memory.retrieved"> => ({
+  type: "memory.retrieved",
+  step_index,
+  query: "Hello",
+  stores: [{ memory_id: "mem_1", name: "Manuals" }],
+  matches: [passage()],
+  failures: [],
+  latency_ms: 5,
+  ...more,
+});
+
+export const attached = (more: Partial<AttachedDocument> = {}): AttachedDocument => ({
+  file_id: "file_1",
+  filename: "notes.txt",
+  mime_type: "text/plain",
+  sha256: "0".repeat(64),
+  text: "Fourteen chars",
+  image: false,
+  note: null,
+  ...more,
+});
+
+export const compacted = (step_index: number, more: Partial<ContextCompacted> = {}): Of<"context.compacted"> => ({
+  type: "context.compacted",
+  step_index,
+  strategy: "compact",
+  summary: "They greeted.",
+  left_out: 2,
+  tokens_before: 900,
+  tokens_after: 300,
+  latency_ms: 6,
   spent: null,
   ...more,
 });

@@ -1,0 +1,176 @@
+import { expect } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inProject } from "../scripts/root.ts";
+import { executable } from "./harness.ts";
+
+/** A command of the README that is run as it stands; others only show what could be typed. */
+export interface Block {
+  /** `start`: `npm start`. `settings`: the reader copies what it printed. The others are typed. */
+  kind: "start" | "settings" | "quickstart" | "example";
+  code: string;
+  /** What the README shows after it. */
+  expected: string | null;
+}
+
+const readme = readFileSync(inProject("README.md"), "utf8");
+const patience_ms = 30_000;
+
+/** The blocks of one section, in their order. */
+export function blocksOf(heading: string): Block[] {
+  const [, level, rest] = new RegExp(`^(#+) ${RegExp.escape(heading)}\\n([\\s\\S]*)`, "m").exec(readme)!;
+  const [section] = rest!.split(new RegExp(`^#{1,${level!.length}} (?=[A-Z])`, "m"));
+  const fences = [...section!.matchAll(/^```(\w+)(?: (\w+))?\n([\s\S]*?)^```$/gm)];
+  return fences.flatMap(([, language, kind, code = ""], index) => {
+    if (language !== "bash" || kind === undefined) return [];
+    const [, next, , expected = ""] = fences[index + 1] ?? [];
+    return [{ kind: kind as Block["kind"], code, expected: next === "text" ? expected.trim() : null }];
+  });
+}
+
+interface Server {
+  child: Bun.Subprocess<"ignore", "pipe", "inherit">;
+  address: string;
+  key: string | null;
+}
+
+/** A stranger who types what the README says, in one shell in the project's folder, where `npm start` has put the executable. */
+export function createReader() {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-reader-"));
+  mkdirSync(join(folder, "dist"));
+  symlinkSync(executable, join(folder, "dist/runnel"));
+  const shell = openShell(folder);
+  let server: Server | null = null;
+
+  /** What `npm start` comes to, but for its port: that of the first start is any free one, and the second takes the same. */
+  async function start(): Promise<void> {
+    const again = server;
+    await again?.child.exited; // The reader's `kill -9` has ended it.
+    const port = again ? new URL(again.address).port : "0";
+    const child = Bun.spawn([executable, "serve", "--port", port, "--json"], {
+      cwd: folder,
+      env: environment(),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const { address, keys } = JSON.parse(await firstLine(child.stdout));
+    server = { child, address, key: keys?.test ?? null };
+  }
+
+  /** The reader's own values in place of the example's. */
+  function settings(code: string): string {
+    const { address, key } = server!;
+    const set = code
+      .replace(/RUNNEL_URL=.*/, `RUNNEL_URL=${address}`)
+      .replace(/RUNNEL_API_KEY=.*/, `RUNNEL_API_KEY=${key}`);
+    expect(set).not.toContain("…");
+    return set;
+  }
+
+  return {
+    folder,
+    /** Types these, and compares what they print with what the README shows. */
+    async type(blocks: readonly Block[]): Promise<void> {
+      for (const { kind, code, expected } of blocks) {
+        if (kind === "start") await start();
+        else if (kind === "settings") await shell.run(settings(code));
+        else {
+          const { stdout, stderr } = await shell.run(code);
+          if (expected !== null && !fits(stdout.trim(), expected))
+            expect({ code, printed: stdout.trim(), stderr }).toEqual({ code, printed: expected, stderr: "" });
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      shell.end();
+      server?.child.kill("SIGKILL");
+      await server?.child.exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `…` stands for anything. Each part is taken where it comes first: a regular expression could try for ever. */
+function fits(printed: string, expected: string): boolean {
+  const [first = "", ...rest] = expected.split("…");
+  const last = rest.pop();
+  if (last === undefined) return printed === first;
+  if (!printed.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = printed.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return printed.endsWith(last) && printed.length - last.length >= at;
+}
+
+/** One shell for all blocks, since they use one another's variables. */
+function openShell(cwd: string) {
+  const bash = Bun.spawn(["bash", "--noprofile", "--norc"], {
+    cwd,
+    env: environment(),
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = [collect(bash.stdout), collect(bash.stderr)];
+  let count = 0;
+  return {
+    /** Runs a block to its end. */
+    async run(code: string): Promise<{ stdout: string; stderr: string }> {
+      const mark = `--- end of block ${++count} ---`;
+      const file = join(cwd, `block-${count}.sh`);
+      writeFileSync(file, code);
+      // From a file: a command of the block that reads its input would take the next block for it.
+      bash.stdin.write(`. ${file} < /dev/null\nprintf '\\n%s\\n' '${mark}'; printf '%s\\n' '${mark}' >&2\n`);
+      bash.stdin.flush();
+      const timer = setTimeout(() => bash.kill("SIGKILL"), patience_ms); // What it had said tells where it hangs.
+      const said = { stdout: await stdout.until(mark), stderr: await stderr.until(mark) };
+      clearTimeout(timer);
+      return said;
+    },
+    end(): void {
+      bash.kill("SIGKILL");
+    },
+  };
+}
+
+/** Text as it comes, handed out up to a mark. */
+function collect(output: ReadableStream<Uint8Array>) {
+  let text = "";
+  let wake = () => {};
+  let ended = false;
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of output) {
+      text += decoder.decode(chunk, { stream: true });
+      wake();
+    }
+    ended = true;
+    wake();
+  })();
+  return {
+    async until(mark: string): Promise<string> {
+      while (!text.includes(mark)) {
+        if (ended) throw new Error(`It ended and had said: ${text}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const at = text.indexOf(mark);
+      const before = text.slice(0, at);
+      text = text.slice(at + mark.length);
+      return before;
+    },
+  };
+}
+
+const firstLine = (output: ReadableStream<Uint8Array>): Promise<string> => collect(output).until("\n");
+
+/** Without the caller's settings: a stranger has none. */
+function environment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^RUNNEL_|_proxy$/i.test(name)));
+}

@@ -1,0 +1,130 @@
+import { failedEvents } from "../core/conclude.ts";
+import { planContext } from "../core/context.ts";
+import { runError } from "../core/decide.ts";
+import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
+import { newId } from "../core/ids.ts";
+import type { ModelRequest } from "../core/model-call.ts";
+import { processRestarted, restartStep } from "../core/restart.ts";
+import type { ModelSpend, RunError, RunEvent } from "../core/run-event.ts";
+import { apply } from "../core/run-state.ts";
+import { fitSummary, summaryRequest } from "../core/summary.ts";
+import { compileGuardrails } from "../guardrails/compile.ts";
+import { searched } from "../guardrails/in-slices.ts";
+import { screenText } from "../guardrails/inspect.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import { backoff, sleep } from "../lib/retry.ts";
+import { type ModelError, unknownUsage } from "../models/port.ts";
+import { runPrice } from "../models/run-price.ts";
+import { allowCall, withinAllowance } from "./allow-call.ts";
+import { type Cut, compactedEvents } from "./leave-out.ts";
+import { type Spoken, spendingOf } from "./spending.ts";
+import { Superseded, type Turn } from "./turn.ts";
+
+const attemptsMax = 4;
+const answerMax_ms = 300_000;
+// A model that does not come to an end may not fill the memory.
+const saidMax = 262_144;
+
+type Fault = Pick<RunError, "code" | "message" | "retryable">;
+
+/**
+ * One step: asks the run's own model for a summary of what its prompt has no more room for. Where there is none to be
+ * had from what may be said, the oldest is left out without one; a model that cannot be asked ends the run.
+ */
+export async function compact(turn: Turn): Promise<void> {
+  const { state, start, signal } = turn;
+  const begun = performance.now();
+  await begin(turn);
+  const cut = planContext(state(), start.agent) as Cut; // The same as when the step began: nothing has changed since.
+  const request = summaryRequest(state(), start.agent, cut);
+  for (let attempt = 1; ; attempt++) {
+    const allowed = await allowCall(turn, request);
+    if ("code" in allowed) return fail(turn, allowed, null, begun);
+    failpoint?.("before_effect.model_call");
+    const heard = await listen(withinAllowance(request, allowed), turn);
+    failpoint?.("after_effect.model_call");
+    if (signal.aborted) throw new Superseded();
+    const { error } = heard;
+    const spent = spendingOf(heard, request, runPrice(state().run!));
+    // The record was cut to what should fit, and does not: no summary can be had of it.
+    if (!error || error.code === "context_length_exceeded")
+      return finish(turn, cut, error ? "" : heard.answer, spent, begun);
+    if (!error.retryable || attempt >= attemptsMax) return fail(turn, error, spent, begun);
+    const delay_ms = backoff(attempt, error.retry_after_ms);
+    await turn.record(restartStep(openStep(turn), { code: error.code, message: error.message }, { delay_ms, spent }));
+    await sleep(delay_ms, signal);
+  }
+}
+
+const openStep = ({ state }: Turn) => state().open.find((step) => step.step_type === "compaction")!;
+
+async function begin(turn: Turn): Promise<void> {
+  const step = openStep(turn);
+  if (step.run_attempt !== turn.state().attempt)
+    await turn.record(restartStep(step, processRestarted("the conversation was being shortened")));
+}
+
+async function listen(request: ModelRequest, { ports, signal }: Turn) {
+  const heard: Spoken & { answer: string; error: ModelError | null } = {
+    ...{ answer: "", error: null, usage: unknownUsage, failed: false, said: 0 },
+  };
+  const either = AbortSignal.any([signal, AbortSignal.timeout(answerMax_ms)]);
+  for await (const event of ports.model.stream(request, either)) {
+    if (event.type === "delta") heard.said += event.text.length;
+    if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
+    else if (event.type === "done") heard.usage = event.usage;
+    else if (event.type === "error") Object.assign(heard, { usage: event.usage, error: event.error, failed: true });
+    if (heard.said > saidMax) break;
+  }
+  return heard;
+}
+
+async function finish(turn: Turn, cut: Cut, text: string, spent: ModelSpend, begun: number): Promise<void> {
+  const { step_index, turn_index } = openStep(turn);
+  const screened = await screen(text, turn);
+  // What was summarised before stays, where nothing better has come.
+  const before = turn.state().compacted?.summary ?? null;
+  const summary = screened.text === "" ? before : fitSummary(screened.text, cut);
+  const latency_ms = Math.round(performance.now() - begun);
+  await turn.record(
+    ...decidedEvents(screened.findings, turn.takeSteps(screened.findings.length), turn_index),
+    ...compactedEvents(cut, { step_index, summary, latency_ms, spent }),
+  );
+}
+
+/**
+ * What the guardrails of answers leave of a summary. It is no answer, so it has no shape to keep to, and what is blocked
+ * in it does not end the run: it goes on without the summary. Judges are not asked: nobody reads it but the model.
+ */
+async function screen(text: string, { start }: Turn): Promise<{ text: string; findings: Finding[] }> {
+  const list = compileGuardrails(start.agent.guardrails ?? []).filter(
+    ({ guardrail: { type } }) => type !== "json_schema" && type !== "max_length" && type !== "llm_judge",
+  );
+  if (list.length === 0 || text === "") return { text, findings: [] };
+  const { value, triggered, blocked } = screenText(await searched(list, "output", [text]), "output", text);
+  const findings = triggered.map((one) => (one.verdict === "blocked" ? { ...one, verdict: "redacted" as const } : one));
+  return { text: blocked ? "" : value, findings };
+}
+
+/** The end of a run whose model could not be asked for a summary. */
+async function fail(turn: Turn, fault: Fault, spent: ModelSpend | null, begun: number): Promise<void> {
+  const { state, ports } = turn;
+  const { code, message, retryable } = fault;
+  const { step_index } = openStep(turn);
+  const completed: RunEvent = {
+    type: "step.completed",
+    step_index,
+    step_type: "compaction",
+    status: "failed",
+    latency_ms: Math.round(performance.now() - begun),
+    error: { code, message, retryable },
+    answer: spent && {
+      ...spent,
+      ...{ message_id: newId("message"), parts: [], deltas: [], finish: null, time_to_first_token_ms: null },
+    },
+  };
+  const now = ports.now();
+  const after = apply(state(), { seq: state().seq + 1, at: now, event: completed });
+  const error = { ...runError(code, message, after, retryable), step_index };
+  await turn.record(completed, ...failedEvents(after, error, now));
+}

@@ -1,0 +1,49 @@
+import type { Finding } from "../core/guardrail-event.ts";
+import type { RetrievedPassage } from "../core/run-event.ts";
+import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { searched } from "../guardrails/in-slices.ts";
+import { screenOutput } from "../guardrails/inspect.ts";
+import { askJudges, judgesOn } from "./judge.ts";
+import type { Turn } from "./turn.ts";
+
+interface ScreenedPassages {
+  passages: RetrievedPassage[];
+  findings: Finding[];
+}
+
+/** What the guardrails of tool outputs leave of passages: they come from outside too. Passages have no shape to keep to. */
+export async function screenPassages(passages: RetrievedPassage[], turn: Turn): Promise<ScreenedPassages> {
+  const list = compileGuardrails(turn.start.agent.guardrails ?? []).filter(
+    ({ guardrail }) => guardrail.type !== "json_schema",
+  );
+  if (passages.length === 0 || guardrailsOn(list, "tool_output").length === 0) return { passages, findings: [] };
+  const texts = passages.flatMap(({ text, heading, filename }) => [text, heading ?? "", filename ?? ""]);
+  const known = await searched(list, "tool_output", texts);
+  const screened = screenAll(passages, known);
+  if (screened.findings.some(({ verdict }) => verdict === "blocked")) return screened;
+  const all = screened.passages.map(({ text }) => text).join("\n\n");
+  const verdicts = await askJudges(judgesOn(turn, "tool_output"), "tool_output", all, turn);
+  return { ...screened, findings: [...screened.findings, ...verdicts] };
+}
+
+function screenAll(passages: readonly RetrievedPassage[], known: CompiledGuardrails): ScreenedPassages {
+  // How long a text may be is said of passages, not of the names of their sources.
+  const ofNames = known.filter(({ guardrail }) => guardrail.type !== "max_length");
+  const findings = new Map<number, Finding>();
+  const screen = <T extends string | null>(text: T, list: CompiledGuardrails): T => {
+    if (text === null) return text;
+    const { value, triggered } = screenOutput(list, text);
+    for (const one of triggered) {
+      const { index } = one.guardrail;
+      findings.set(index, { ...one, matches: (findings.get(index)?.matches ?? 0) + one.matches });
+    }
+    return value as T;
+  };
+  const left = passages.map((passage) => ({
+    ...passage,
+    text: screen(passage.text, known),
+    heading: screen(passage.heading, ofNames),
+    filename: screen(passage.filename, ofNames),
+  }));
+  return { passages: left, findings: [...findings.values()] };
+}
