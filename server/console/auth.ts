@@ -4,6 +4,7 @@ import { type Auth, type Authenticate, createAuth } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { ProjectStore } from "../projects/store.ts";
+import { type Role, reaches } from "./role.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -19,6 +20,11 @@ export interface ConsoleAuth {
 }
 
 const everything: ReadonlySet<Permission> = new Set<Permission>(["admin"]);
+const reading: ReadonlySet<Permission> = new Set<Permission>(["read"]);
+
+/** A viewer reads all that there is, and does what needs no more than reading: to search memory is a POST. */
+const scopesOf = (role: Role, { method }: Request): ReadonlySet<Permission> =>
+  reaches(role, "member") || method === "GET" || method === "HEAD" ? everything : reading;
 
 /** Admits people by their session, to the project and environment that the address names. Keys count for nothing here. */
 export const createConsoleAuth = (deps: ConsoleAuth): Auth =>
@@ -45,7 +51,9 @@ export function createSessionAuthenticate({
     if (archived_at_ms !== null) throw notFound();
     // What people read here may not use up what the project's keys may read.
     const limits = { ...settings, reads_per_minute: 0 };
-    return { kind: "user", id: user.id, project_id: id, environment, scopes: everything, agent_ids: null, limits };
+    const scopes = scopesOf(user.role, request);
+    const operator = user.role === "owner";
+    return { kind: "user", id: user.id, project_id: id, environment, scopes, agent_ids: null, limits, operator };
   };
 }
 

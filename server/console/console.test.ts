@@ -52,6 +52,7 @@ async function startConsole({ secureCookie = true } = {}) {
       },
       clientOf: (request) => request.headers.get("test-address"),
       closing: closing.signal,
+      ofServer: () => new Elysia(),
       resources: (auth) =>
         new Elysia()
           .use(auth)
@@ -131,7 +132,7 @@ describe("set-up", () => {
     const session = await server.send("GET", "/session");
     expect(session.status).toBe(200);
     expect(session.body).toEqual({
-      user: { id: expect.stringMatching(/^usr_/), email: ada.email },
+      user: { id: expect.stringMatching(/^usr_/), email: ada.email, role: "owner" },
       projects: [{ id: server.project.id, name: "default" }],
       setup_required: false,
       version: "1.2.3",

@@ -7,16 +7,20 @@ import type { RateLimiter } from "../http/rate-limit.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import type { Watches } from "../runs/watch.ts";
+import { accountRoutes } from "./account-routes.ts";
 import { createAccounts } from "./accounts.ts";
 import { createConsoleAuth } from "./auth.ts";
 import { liveRuns } from "./live-runs.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createPasswords } from "./password.ts";
+import { createPeople } from "./people.ts";
+import { peopleRoutes } from "./people-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { sessionRoutes } from "./routes.ts";
 import { sessionCookie } from "./session-cookie.ts";
 import { createSessions } from "./sessions.ts";
 import { createSetup } from "./setup.ts";
+import { type SignedIn, signedIn } from "./signed-in.ts";
 
 /** What the operator's settings say of the dashboard. */
 export interface ConsoleOptions {
@@ -38,6 +42,8 @@ export interface Console extends ConsoleOptions {
   closing: AbortSignal;
   /** The same resources as under /v1, for another kind of principal. */
   resources: (auth: Auth, isValid: StillValid) => AnyElysia;
+  /** What belongs to no project: the server's own. */
+  ofServer: (signedIn: SignedIn) => AnyElysia;
   now?: () => number;
 }
 
@@ -48,8 +54,10 @@ export function createConsole(deps: Console) {
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
   const sessions = createSessions({ db, audit, now });
   const setup = createSetup({ db, audit, accounts, now });
+  const people = createPeople({ db, audit, accounts, now });
   const cookie = sessionCookie({ secure: deps.secureCookie });
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf: deps.clientOf });
+  const admitted = signedIn({ sessions, setup, cookie, clientOf: deps.clientOf });
   const isValid: StillValid = ({ project_id }, request) =>
     sessions.find(cookie.read(request)) !== null && projects.isOpen(project_id);
   const owned = db.sqlite.query("SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ?");
@@ -76,7 +84,10 @@ export function createConsole(deps: Console) {
 
   return new Elysia()
     .use(deps.pages)
-    .use(sessionRoutes({ ...deps, accounts, sessions, setup, cookie }))
-    .use(projectRoutes({ ...deps, sessions, setup, cookie }))
+    .use(sessionRoutes({ ...deps, accounts, people, sessions, setup, cookie }))
+    .use(projectRoutes({ signedIn: admitted, projects }))
+    .use(peopleRoutes({ signedIn: admitted, people }))
+    .use(accountRoutes({ signedIn: admitted, accounts, sessions }))
+    .use(deps.ofServer(admitted))
     .group("/console/api/:project_id/:environment", (scoped) => scoped.use(live).use(resources(auth, isValid)));
 }

@@ -30,6 +30,7 @@ async function startConsole() {
       watches: { listen: () => () => true },
       clientOf: () => "192.0.2.1",
       closing: new AbortController().signal,
+      ofServer: () => new Elysia(),
       resources: (auth) => new Elysia().use(auth).get("/whoami", () => ({}), { permission: "admin" }),
     }),
   );

@@ -3,14 +3,16 @@ import { readJsonBody } from "../http/json-body.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import type { Accounts, Origin, User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
+import type { People } from "./people.ts";
 import { requireSameOrigin } from "./same-origin.ts";
-import { Login, Logout, SetUp } from "./schema.ts";
+import { AcceptInvitation, Login, Logout, ReadInvitation, SetUp } from "./schema.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Setup } from "./setup.ts";
 
 export interface SessionRoutes {
   accounts: Accounts;
+  people: Pick<People, "read" | "accept">;
   sessions: Sessions;
   setup: Setup;
   cookie: SessionCookie;
@@ -21,9 +23,9 @@ export interface SessionRoutes {
 
 type Headers = Record<string, string | number>;
 
-/** Who is signed in: set-up by the one-time link, login, logout. */
+/** Who is signed in: set-up by the one-time link, invitations, login, logout. */
 export function sessionRoutes(deps: SessionRoutes) {
-  const { accounts, sessions, setup, cookie, projects, clientOf, version } = deps;
+  const { accounts, people, sessions, setup, cookie, projects, clientOf, version } = deps;
 
   const sessionOf = (user: User) => ({
     user,
@@ -40,7 +42,7 @@ export function sessionRoutes(deps: SessionRoutes) {
   });
   /** Always a new session: one that somebody planted before the login is worth nothing after it. */
   async function signIn(user: User, origin: Origin, request: Request, headers: Headers) {
-    const token = await sessions.open(user.id, origin);
+    const token = await sessions.open(user.id, origin, request.headers.get("user-agent"));
     await sessions.close(cookie.read(request));
     headers["set-cookie"] = cookie.set(token);
     return sessionOf(user);
@@ -64,6 +66,19 @@ export function sessionRoutes(deps: SessionRoutes) {
         return status(201, await signIn(user, origin, request, set.headers as Headers));
       },
       { parse, body: SetUp },
+    )
+    .post("/invitations/read", ({ body }) => ({ object: "invitation", ...people.read(body.token) }), {
+      parse,
+      body: ReadInvitation,
+    })
+    .post(
+      "/invitations/accept",
+      async ({ body, request, set, status }) => {
+        const origin = originOf(request, set.headers as Headers);
+        const user = await people.accept(body, origin);
+        return status(201, await signIn(user, origin, request, set.headers as Headers));
+      },
+      { parse, body: AcceptInvitation },
     )
     .post(
       "/login",

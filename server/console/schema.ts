@@ -1,4 +1,6 @@
 import { Type } from "@sinclair/typebox";
+import { oneOf, orNull } from "../http/schemas.ts";
+import { roles } from "./role.ts";
 
 const closed = { additionalProperties: false };
 // Longer than any that is accepted, so that what is wrong with them is said where they are checked.
@@ -11,3 +13,35 @@ export const Logout = Type.Object({}, closed);
 export const Nothing = Type.Object({}, closed);
 // A person types the name, and so means this project.
 export const DeleteProject = Type.Object({ name: Type.String({ maxLength: 128 }) }, closed);
+
+const Token = Type.String({ maxLength: 256 });
+export const ConsoleId = Type.String({ pattern: "^(usr|ses|inv|bak)_\\w{26}$" });
+export const NewInvitation = Type.Object({ email: Email, role: oneOf(roles) }, closed);
+export const RoleChange = Type.Object({ role: oneOf(roles) }, closed);
+export const ReadInvitation = Type.Object({ token: Token }, closed);
+export const AcceptInvitation = Type.Object({ token: Token, password: Password }, closed);
+export const PasswordChange = Type.Object({ current_password: Password, password: Password }, closed);
+
+export const ConnectionName = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" });
+export const NewConnection = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 64 }),
+    provider: Type.Optional(Type.String({ maxLength: 64 })),
+    base_url: Type.Optional(orNull(Type.String({ maxLength: 2048 }))),
+    api_key: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
+  },
+  closed,
+);
+export const ConnectionTest = Type.Object({ model: Type.Optional(Type.String({ maxLength: 200 })) }, closed);
+const ModelId = Type.String({ minLength: 1, maxLength: 300 });
+export const PricedModel = Type.Object({ model: ModelId }, closed);
+export const NewPrice = Type.Object(
+  {
+    model: ModelId,
+    input: Type.Number({ minimum: 0 }),
+    cached_input: Type.Number({ minimum: 0 }),
+    output: Type.Number({ minimum: 0 }),
+    context_window: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 100_000_000 }))),
+  },
+  closed,
+);

@@ -2,6 +2,7 @@ import { AppError } from "../core/errors.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Accounts, Credentials, Origin, User } from "./accounts.ts";
+import { randomToken } from "./random-token.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const validFor_ms = 30 * 60_000;
@@ -41,7 +42,7 @@ export function createSetup({
 
     /** A new token; older ones are void. */
     async issue(actor: Actor): Promise<string> {
-      const token = crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
+      const token = randomToken();
       await db.write(() => {
         db.sqlite.run("DELETE FROM setup_tokens");
         db.sqlite

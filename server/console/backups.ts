@@ -1,0 +1,114 @@
+import { mkdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { AppError } from "../core/errors.ts";
+import { timestamp } from "../core/time.ts";
+import type { Actor, Audit } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import { notFound } from "../http/not-found.ts";
+import { newConsoleId } from "./console-id.ts";
+
+/** Copies the database into a new file; answers the version of its schema. */
+export type MakeBackup = (file: string) => Promise<{ version: number }>;
+
+export interface BackupOptions {
+  db: Db;
+  audit: Audit;
+  /** The data directory; null where the database is in memory. */
+  dataDir: string | null;
+  make: MakeBackup;
+  /** Throws `storage_full` when there is no room for new work. */
+  requireRoom: () => void;
+  now?: () => number;
+}
+
+/** A copy that lies ready to be downloaded. */
+export interface MadeBackup {
+  id: string;
+  object: "backup";
+  filename: string;
+  bytes: number;
+  version: number;
+  created_at: string;
+  /** The server deletes its copy then. */
+  expires_at: string;
+}
+
+const keptFor_ms = 15 * 60_000;
+
+/** Backups of the dashboard: each is made, downloaded and forgotten. At most one lies on the disk. */
+export type Backups = ReturnType<typeof createBackups>;
+
+export function createBackups({ db, audit, dataDir, make, requireRoom, now = Date.now }: BackupOptions) {
+  const folder = dataDir === null ? null : join(dataDir, "backups-to-download");
+  let ready: MadeBackup | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let making: Promise<MadeBackup> | null = null;
+
+  /** Also what an earlier process has left. */
+  function forget(): void {
+    clearTimeout(timer);
+    ready = null;
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+  forget();
+
+  async function perform(actor: Actor): Promise<MadeBackup> {
+    if (folder === null || dataDir === null) throw new Error("A database in memory has no backup.");
+    forget();
+    requireRoom();
+    requireSpace(dataDir);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const [id, at] = [newConsoleId("backup", now()), now()];
+    const file = join(folder, id);
+    const { version } = await make(file);
+    const filename = `runnel-${timestamp(at).slice(0, 19).replaceAll(":", "")}.db`;
+    const bytes = statSync(file).size;
+    const times = { created_at: timestamp(at), expires_at: timestamp(now() + keptFor_ms) };
+    ready = { id, object: "backup", filename, bytes, version, ...times };
+    timer = setTimeout(forget, keptFor_ms);
+    timer.unref();
+    const target = { type: "backup", id };
+    const details = { bytes, version };
+    await db.write(() => audit.note({ scope: null, actor, action: "backup.created", target, details }));
+    return ready;
+  }
+
+  return {
+    /** Makes one. Who asks meanwhile gets the same. */
+    create(actor: Actor): Promise<MadeBackup> {
+      making ??= perform(actor).finally(() => {
+        making = null;
+      });
+      return making;
+    },
+
+    /** The file, with its name for the browser. */
+    download(id: string): Response {
+      if (folder === null || ready?.id !== id) throw notFound();
+      return new Response(Bun.file(join(folder, id)), {
+        headers: {
+          "content-type": "application/vnd.sqlite3",
+          "content-disposition": `attachment; filename="${ready.filename}"`,
+          "cache-control": "no-store",
+        },
+      });
+    },
+
+    stop: forget,
+  };
+}
+
+/** A copy is at most as large as what it is of: it may not take the last of the disk. */
+function requireSpace(dataDir: string): void {
+  const { bavail, bsize } = statfsSync(dataDir);
+  const needed = databaseBytes(dataDir) * 1.1;
+  if (bavail * bsize > needed) return;
+  const megabytes = Math.ceil(needed / 1e6);
+  throw new AppError("storage_full", `A backup needs ${megabytes} MB on the server's disk. Make room first.`);
+}
+
+/** How much the database takes on the disk. */
+export const databaseBytes = (dataDir: string): number =>
+  ["runnel.db", "runnel.db-wal"]
+    .map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { operations } from "../http/openapi-operations.ts";
+import { asPage, type ConsoleVisitor, visitorOf } from "../testing/console-visitor.ts";
+import { testApp } from "../testing/test-app.ts";
+import { type Role, reaches, roles } from "./role.ts";
+
+// Who may use which route of the dashboard, asked of every route there is. One that is not in the table fails.
+
+/** Of the dashboard's own routes, the least role; `anybody` needs no session. */
+const own: Record<string, Role | "anybody"> = {
+  "GET /session": "anybody", // Says itself that there is none.
+  "POST /setup": "anybody",
+  "POST /login": "anybody",
+  "POST /logout": "anybody",
+  "POST /invitations/read": "anybody",
+  "POST /invitations/accept": "anybody",
+
+  "GET /projects": "viewer",
+  "GET /projects/:id": "viewer",
+  "POST /projects": "owner",
+  "PATCH /projects/:id": "owner",
+  "POST /projects/:id/archive": "owner",
+  "POST /projects/:id/unarchive": "owner",
+  "POST /projects/:id/delete": "owner",
+
+  "GET /people": "viewer",
+  "PATCH /people/:id": "owner",
+  "DELETE /people/:id": "owner",
+  "GET /invitations": "owner",
+  "POST /invitations": "owner",
+  "DELETE /invitations/:id": "owner",
+
+  "POST /account/password": "viewer",
+  "GET /account/sessions": "viewer",
+  "DELETE /account/sessions": "viewer",
+  "DELETE /account/sessions/:id": "viewer",
+
+  "GET /connections": "viewer",
+  "POST /connections": "owner",
+  "DELETE /connections/:name": "owner",
+  "POST /connections/:name/test": "owner",
+  "GET /prices": "viewer",
+  "PUT /prices": "owner",
+  "POST /prices/reset": "owner",
+
+  "GET /server": "viewer",
+  "GET /openapi.json": "viewer",
+  "POST /backups": "owner",
+  "GET /backups/:id": "owner",
+
+  "GET /:project_id/:environment/runs/live": "viewer",
+};
+
+const inProject = "/:project_id/:environment";
+
+/** The API's own resources: a viewer has what reads, and a member has all of them. */
+const ofResources = Object.fromEntries(
+  Object.entries(operations)
+    .filter(([route]) => route !== "GET /v1/openapi.json")
+    .map(([route, { needs }]) => {
+      const [method, path] = route.split(" ") as [string, string];
+      const least: Role = method === "GET" || needs === "read" || needs === "read_or_run" ? "viewer" : "member";
+      return [`${method} ${inProject}${path.slice("/v1".length)}`, least];
+    }),
+);
+const table: Record<string, Role | "anybody"> = { ...own, ...ofResources };
+
+const server = testApp({ dashboard: true });
+afterAll(() => server[Symbol.asyncDispose]());
+const visitors = {} as Record<Role, ConsoleVisitor>;
+let projectId: string;
+beforeAll(async () => {
+  for (const role of roles) visitors[role] = await visitorOf(server, role);
+  projectId = (await server.projects.create("default")).id;
+});
+
+const routes = server.app.routes
+  .filter(({ path }) => path.startsWith("/console/api/"))
+  .map(({ method, path }) => `${method} ${path.slice("/console/api".length).replace(/\/$/, "")}`);
+
+test("every route has its least role in the table, and the table has no other routes", () => {
+  expect(routes.toSorted()).toEqual(Object.keys(table).sort());
+});
+
+/** A request in which everything is wrong: whatever is said of it was said after the role was looked at. */
+function ask(send: ConsoleVisitor["send"], route: string) {
+  const [method = "", path = ""] = route.split(" ");
+  const address = path.replace(":project_id", projectId).replace(":environment", "test").replaceAll(/:\w+/g, "none");
+  const body = method === "GET" ? undefined : '{"nonsense';
+  return send(method, `${address}?nonsense=1`, body, { "content-type": "text/nonsense" });
+}
+
+test.each(routes)("%s lets in who has the role and nobody else, before it reads the body", async (route) => {
+  const least = table[route]!;
+  const stranger = await ask(asPage(server), route);
+  if (least === "anybody") {
+    if (route !== "GET /session") expect(stranger.status).toBe(415);
+    return;
+  }
+  expect([stranger.status, stranger.body.error.code]).toEqual([401, "missing_session"]);
+  for (const role of roles) {
+    const { status, body } = await ask(visitors[role].send, route);
+    if (reaches(role, least))
+      expect({ role, status: [200, 400, 404, 415].includes(status) }).toEqual({ role, status: true });
+    else
+      expect({ role, status, code: body.error.code, details: body.error.details }).toEqual({
+        ...{ role, status: 403, code: "insufficient_role" },
+        details: { required_role: least, role },
+      });
+  }
+});
+
+test("a role that is taken counts from the next request on, within a project too", async () => {
+  const { send, id } = await visitorOf(server, "member", "once@example.com");
+  const path = `/${projectId}/test/tools`;
+  expect((await send("POST", path, { name: "first" })).status).toBe(201);
+  expect((await visitors.owner.send("PATCH", `/people/${id}`, { role: "viewer" })).status).toBe(200);
+  expect((await send("POST", path, { name: "second" })).body.error.code).toBe("insufficient_role");
+  expect((await send("GET", path)).body.data).toHaveLength(1);
+  expect((await send("GET", `/${projectId}/test/api_keys`)).status).toBe(200);
+});
+
+test("what concerns the whole server stands in the audit log of owners alone", async () => {
+  const seen = async ({ send }: ConsoleVisitor): Promise<string[]> =>
+    (await send("GET", `/${projectId}/test/audit_log?limit=100`)).body.data.map(
+      ({ action }: { action: string }) => action,
+    );
+  const agent = { name: "seen", instructions: "", model: "test/echo" };
+  expect((await visitors.owner.send("POST", `/${projectId}/test/agents`, agent)).status).toBe(201);
+  expect(await seen(visitors.owner)).toContain("user.created");
+  for (const role of ["member", "viewer"] as const) {
+    const actions = await seen(visitors[role]);
+    expect(actions.filter((action) => /^(user|invitation|model_connection)\./.test(action))).toEqual([]);
+    expect(actions).toContain("agent.created");
+  }
+});

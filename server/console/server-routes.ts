@@ -1,0 +1,59 @@
+import { statfsSync } from "node:fs";
+import { Elysia } from "elysia";
+import { timestamp } from "../core/time.ts";
+import { pathWith } from "../http/schemas.ts";
+import { build } from "../lib/build-info.ts";
+import type { SandboxLevel } from "../sandbox/program.ts";
+import { type Backups, databaseBytes } from "./backups.ts";
+import { ConsoleId, Nothing } from "./schema.ts";
+import type { SignedIn } from "./signed-in.ts";
+
+export interface ServerRoutes {
+  signedIn: SignedIn;
+  backups: Backups;
+  sandbox: { known(): SandboxLevel | null };
+  dataDir: string | null;
+  started_at_ms: number;
+  /** The API in OpenAPI, as `GET /v1/openapi.json` tells it. */
+  openApi: () => Promise<string>;
+}
+
+/** What this server is, what it has, and a copy of it. */
+export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi }: ServerRoutes) {
+  function facts() {
+    const disk = dataDir === null ? null : statfsSync(dataDir);
+    return {
+      object: "server",
+      version: build.version,
+      commit: build.commit,
+      built_at: build.date,
+      started_at: timestamp(started_at_ms),
+      sandbox_level: sandbox.known(),
+      data_dir: dataDir,
+      database_bytes: dataDir === null ? null : databaseBytes(dataDir),
+      free_bytes: disk && disk.bavail * disk.bsize,
+      disk_bytes: disk && disk.blocks * disk.bsize,
+    };
+  }
+
+  return new Elysia({ prefix: "/console/api" })
+    .use(signedIn)
+    .get("/server", facts, { role: "viewer" })
+    .get(
+      "/openapi.json",
+      async ({ set }) => {
+        set.headers["content-type"] = "application/json";
+        set.headers["cache-control"] = "no-store";
+        return await openApi(); // Text: a `request_id` among its fields would make it another format.
+      },
+      { role: "viewer" },
+    )
+    .post("/backups", async ({ visitor, status }) => status(201, await backups.create(visitor.actor)), {
+      role: "owner",
+      body: Nothing,
+    })
+    .get("/backups/:id", ({ params: { id } }) => backups.download(id), {
+      role: "owner",
+      params: pathWith({ id: ConsoleId }),
+    });
+}
