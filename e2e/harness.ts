@@ -214,7 +214,7 @@ function readKeys(line: Json): { test: string; live: string } {
 /** Without the caller's settings and proxies: a stranger's machine has neither. */
 function cleanEnvironment(more: Record<string, string>): Record<string, string> {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^RUNNEL_|_API_KEY$|_proxy$|^BUN_/i.test(name) && name !== "OLLAMA_BASE_URL",
+    ([name]) => !/^RUNNEL_|^OTEL_|_API_KEY$|_proxy$|^BUN_/i.test(name) && name !== "OLLAMA_BASE_URL",
   );
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...more };
 }

@@ -19,7 +19,7 @@ export const wordsOf = (count: number): string =>
 /**
  * An OpenAI-compatible model on loopback. Its name says how it behaves:
  * `words-<count>-<ms>` writes words, or as many tokens as it may, with a pause before each; `tools-<count>` asks for the first tool so many times at
- * once, and writes when it has read the results; `turns-<ms>` asks for each of its tools in turn, one per call;
+ * once, and writes when it has read the results; `until-<count>` asks for the first tool up to that request; `turns-<ms>` asks for each of its tools in turn, one per call;
  * `tells-<ms>` does so too, the last three at once, and says something before that it never says again; the rest fail
  * or lie, as the table says.
  */
@@ -75,6 +75,7 @@ function answer(
     return sse(calling(Array(Number(first)).fill(tools[0].function.name)), 0, onAbort);
   if (kind === "turns" && results < tools.length)
     return sse(calling([tools[results].function.name]), Number(first), onAbort);
+  if (kind === "until" && tools.length > 0 && number < Number(first)) return sse(calling([tools[0].function.name]));
   if (kind === "tells") return sse(telling(`${number}: ${wordsOf(6)}`, next(tools, results)), Number(first), onAbort);
   return sse(saying(`I read ${results} results.`), 0, onAbort);
 }

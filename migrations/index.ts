@@ -10,6 +10,11 @@ import children from "./0009_children.sql" with { type: "text" };
 import earlyOutputs from "./0010_early_outputs.sql" with { type: "text" };
 import webhooks from "./0011_webhooks.sql" with { type: "text" };
 import schedules from "./0012_schedules.sql" with { type: "text" };
+import memory from "./0013_memory.sql" with { type: "text" };
+import threads from "./0014_threads.sql" with { type: "text" };
+import replays from "./0015_replays.sql" with { type: "text" };
+import suites from "./0016_suites.sql" with { type: "text" };
+import people from "./0017_people.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -25,4 +30,9 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0010_early_outputs", sql: earlyOutputs },
   { name: "0011_webhooks", sql: webhooks },
   { name: "0012_schedules", sql: schedules },
+  { name: "0013_memory", sql: memory },
+  { name: "0014_threads", sql: threads },
+  { name: "0015_replays", sql: replays },
+  { name: "0016_suites", sql: suites },
+  { name: "0017_people", sql: people },
 ];

@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import { vecFile } from "../server/lib/assets.ts";
+import { embeddingFolder } from "./embedding-files.ts";
 import { pythonFiles } from "./python-files.ts";
 import { inProject, root } from "./root.ts";
 import { smoke } from "./smoke.ts";
@@ -39,12 +40,15 @@ export async function compile({
 }): Promise<string> {
   const { platform, cpu } = platformOf(target);
   const python = await pythonFiles();
+  const embedding = embeddingFolder();
   const folder = join(dirname(outfile), `.build-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
     await Bun.build({
-      // All in `server/`: the worker's place in the executable is its path from there (server/lib/assets.ts).
-      entrypoints: [join(from, "server/main.ts"), join(from, "server/worker/entry.ts")],
+      // All in `server/`: a thread's place in the executable is its path from there (server/lib/assets.ts).
+      entrypoints: ["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"].map((path) =>
+        join(from, "server", path),
+      ),
       target: "bun",
       format: "esm",
       minify: true,
@@ -55,7 +59,7 @@ export async function compile({
       compile: {
         ...(target && { target }),
         outfile: join(folder, basename(outfile)),
-        assets: [join(from, "dist/dashboard"), python, vecOf(platform, cpu)],
+        assets: [join(from, "dist/dashboard"), python, embedding, vecOf(platform, cpu)],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
         autoloadBunfig: false,
         autoloadDotenv: false,

@@ -7,14 +7,15 @@ const patience = 30_000;
 
 /**
  * Starts the executable from an empty folder, away from sources and node_modules, and asks of it what only a whole one
- * can answer: its version, a server with database, TLS and dashboard, and a clean end on SIGTERM.
+ * can answer: its version, a server with database, TLS and dashboard, a clean end on SIGTERM, and its embedding model.
  */
 export async function smoke(executable: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-smoke-"));
   try {
     expectVersion(executable, folder);
     await expectServer(executable, folder);
-    console.log("smoke: version, serve, /healthz, /dashboard and SIGTERM are well");
+    expectEmbedding(executable, folder);
+    console.log("smoke: version, serve, /healthz, /dashboard, SIGTERM and the embedding model are well");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -25,6 +26,17 @@ function expectVersion(executable: string, cwd: string): void {
   const said = stdout.toString().trim();
   if (exitCode !== 0 || !/\d+\.\d+\.\d+/.test(said))
     throw new Error(`"version" ended with ${exitCode} and said: ${said}`);
+}
+
+/** The doctor looks at more than that, which depends on the machine. */
+function expectEmbedding(executable: string, cwd: string): void {
+  const command = [executable, "doctor", "--json", "--data-dir", join(cwd, "data")];
+  const { stdout } = Bun.spawnSync(command, { cwd, env: cleanEnv(), timeout: patience });
+  const { findings } = JSON.parse(stdout.toString()) as {
+    findings: { check: string; result: string; detail: string }[];
+  };
+  const found = findings.find(({ check }) => check === "embedding");
+  if (found?.result !== "ok") throw new Error(`The embedding model is not well: ${found?.detail}`);
 }
 
 async function expectServer(executable: string, cwd: string): Promise<void> {

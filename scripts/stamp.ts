@@ -4,7 +4,7 @@ import { inProject, root } from "./root.ts";
 const executable = inProject("dist/runnel");
 const stamp = inProject("dist/.inputs");
 const inputs = new Bun.Glob("{server,dashboard,migrations}/**/*");
-const rest = ["package.json", "bun.lock", "scripts/build.ts", "scripts/python-files.ts"];
+const rest = ["package.json", "bun.lock", "scripts/build.ts", "scripts/python-files.ts", "scripts/embedding-files.ts"];
 
 /** Whether `dist/runnel` was built for this machine from exactly the files that lie here now. */
 export function isFresh(): boolean {

@@ -14,6 +14,7 @@ interface Import {
 const levels = [
   ["server/lib"],
   ["server/core", "migrations"],
+  ["server/documents"],
   ["server/db", "server/models", "server/sandbox", "server/mcp", "server/guardrails"],
   ["server/guardrails"],
   ["server/retrieval"],
@@ -35,7 +36,7 @@ const levels = [
     "usage",
   ].map((name) => `server/${name}`),
   ["server/runs"],
-  ["server/callbacks"],
+  ["server/callbacks", "server/suites"],
   ["server/console"],
   ["server/app.ts"],
   ["server/cli", "server/testing"],
@@ -137,12 +138,20 @@ export function packageFaults(files: Files): string[] {
       !from.startsWith("server/sandbox/")
     )
       return [`${from} imports ${to}: the interpreters of programs run only in the sandbox's child`];
+    if (isParser(to) && /^server\/(?!documents\/|testing\/)/.test(from))
+      return [`${from} imports ${to}: only server/documents has parsers`];
+    if (/^server\/documents\/(parse|count-tokens)/.test(to) && !/^server\/(documents|sandbox)\//.test(from))
+      return [`${from} imports ${to}: documents are parsed only in the sandbox's child`];
+    if (to.startsWith("@tensorflow") && from !== "server/retrieval/embed/use-lite.ts")
+      return [`${from} imports ${to}: the embedding model runs only in a thread of its own`];
     if (/^elysia(\/|$)/.test(to) && from.startsWith("server/") && !speaksElysia(from)) {
       return [`${from} imports Elysia: only routes.ts, http/, console/, app.ts and testing/ know it`];
     }
     return [];
   });
 }
+
+const isParser = (name: string) => /^(unpdf|@mdream\/js|fflate|gpt-tokenizer)(\/|$)/.test(name);
 
 const speaksElysia = (path: string) =>
   isTest(path) || /\/routes\.ts$|^server\/(http|console|testing)\/|^server\/app\.ts$/.test(path);

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { Elysia } from "elysia";
 import { agentRoutes } from "./agents/routes.ts";
 import type { AgentOverrides } from "./agents/schema.ts";
@@ -9,16 +10,27 @@ import { createCallbacks } from "./callbacks/service.ts";
 import { createPriceStore } from "./connections/prices.ts";
 import { modelRoutes } from "./connections/routes.ts";
 import { createConnectionStore } from "./connections/store.ts";
+import { tryConnection } from "./connections/try-connection.ts";
+import { createBackups, type MakeBackup } from "./console/backups.ts";
+import { connectionRoutes } from "./console/connection-routes.ts";
 import { type ConsoleOptions, createConsole } from "./console/console.ts";
+import { serverRoutes } from "./console/server-routes.ts";
+import type { SignedIn } from "./console/signed-in.ts";
 import type { ToolSnapshot } from "./core/agent-snapshot.ts";
 import { AppError } from "./core/errors.ts";
+import { happening } from "./core/origin.ts";
 import { defaultLimits } from "./core/project-settings.ts";
 import type { RunObject } from "./core/run-object.ts";
+import { fold } from "./core/run-state.ts";
 import type { Environment, Scope } from "./core/scope.ts";
 import { createAudit } from "./db/audit.ts";
 import { createFileBlobs } from "./db/file-blobs.ts";
 import type { Db } from "./db/open.ts";
+import { createAttachments } from "./files/attachments.ts";
+import { createDocumentChunks } from "./files/document-chunks.ts";
+import { createDocumentWork } from "./files/document-work.ts";
 import { createOutputs } from "./files/outputs.ts";
+import { createProcessing } from "./files/processing.ts";
 import { createReceiver } from "./files/receive.ts";
 import { fileRoutes } from "./files/routes.ts";
 import { createFileStore } from "./files/store.ts";
@@ -29,7 +41,7 @@ import { healthRoutes } from "./http/health.ts";
 import { createTransportGate, type GateOptions } from "./http/https-only.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { isNewWork } from "./http/new-work.ts";
-import { openApiRoutes } from "./http/openapi.ts";
+import { createOpenApi, openApiRoutes } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createJournal } from "./journal/journal.ts";
 import { bearer, createKeyAuthenticate } from "./keys/authenticate.ts";
@@ -41,19 +53,36 @@ import type { Seal } from "./lib/seal.ts";
 import { createMcpClient } from "./mcp/client.ts";
 import { readStdioServers } from "./mcp/stdio-config.ts";
 import { createStdioServers } from "./mcp/stdio-servers.ts";
+import { createEmbeddingChooser } from "./memory/embedding.ts";
+import { createEntryStore } from "./memory/entries.ts";
+import { createFileEntries } from "./memory/file-entries.ts";
+import { createIndexer } from "./memory/indexer.ts";
+import { createKeyStore as createMemoryKeys } from "./memory/keys.ts";
+import { memoryRoutes } from "./memory/routes.ts";
+import { createMemorySearch } from "./memory/search.ts";
+import { createMemoryStores } from "./memory/store.ts";
+import { createMemorySweeper } from "./memory/sweeper.ts";
 import { createProjectStore } from "./projects/store.ts";
 import { createWindDown } from "./projects/wind-down.ts";
+import { createEmbedders, type Embedders } from "./retrieval/embed/embedder.ts";
+import { createSearcher } from "./retrieval/search/searcher.ts";
 import { type Answerers, createAnswers } from "./runs/answers.ts";
 import { createBench } from "./runs/bench.ts";
+import { createMemoryAnswers } from "./runs/memory-answers.ts";
 import { createPool } from "./runs/pool.ts";
 import { createRunProjector } from "./runs/project.ts";
+import { createReplays } from "./runs/replay.ts";
 import { createRetention, type ForgetExpired } from "./runs/retention.ts";
 import { runRoutes } from "./runs/routes.ts";
+import { requireScopeIds } from "./runs/scope-ids.ts";
 import { createRunService } from "./runs/service.ts";
 import { createRunStore } from "./runs/store.ts";
 import { createRunStream } from "./runs/stream.ts";
 import { sameThread, workerThread } from "./runs/threads.ts";
+import { unlessDamaged } from "./runs/unless-damaged.ts";
 import { createWatches } from "./runs/watch.ts";
+import { createCapsuleReader } from "./sandbox/capsule-reader.ts";
+import { createDocumentReader } from "./sandbox/document-reader.ts";
 import type { SandboxLevel } from "./sandbox/program.ts";
 import { createFirings } from "./schedules/firings.ts";
 import { scheduleRoutes } from "./schedules/routes.ts";
@@ -61,13 +90,31 @@ import { createScheduler, type StartRun } from "./schedules/scheduler.ts";
 import { createScheduleStore } from "./schedules/store.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { createSecretStore } from "./secrets/store.ts";
+import { createJudge } from "./suites/judge.ts";
+import { createLiveRuns } from "./suites/live.ts";
+import { createPerformer } from "./suites/performer.ts";
+import { createPin } from "./suites/pin.ts";
+import { suiteRoutes } from "./suites/routes.ts";
+import { createSuiteService } from "./suites/service.ts";
+import { createSuiteStore } from "./suites/store.ts";
+import { createSuiteRuns } from "./suites/suite-runs.ts";
+import { createThreadProjector } from "./threads/project.ts";
+import { threadRoutes } from "./threads/routes.ts";
+import { createThreadStore } from "./threads/store.ts";
 import type { ListTools } from "./tools/mcp-lists.ts";
 import { toolRoutes } from "./tools/routes.ts";
 import { openToolSecrets, resolveToolSecrets, sealedOf } from "./tools/secrets.ts";
 import { createToolStore } from "./tools/store.ts";
 import { createToolTest } from "./tools/test-call.ts";
-import { traceRoutes } from "./traces/routes.ts";
+import { createCapsules } from "./traces/capsule.ts";
+import { createImportBody } from "./traces/import-body.ts";
+import { createImports } from "./traces/imports.ts";
+import type { OtlpTarget } from "./traces/otlp-post.ts";
+import { createOtlpPush } from "./traces/otlp-push.ts";
+import { createOtlpSource } from "./traces/otlp-source.ts";
+import { capsuleRoutes, diffRoutes, importRoutes, traceRoutes } from "./traces/routes.ts";
 import { createTraceStore } from "./traces/store.ts";
+import { createWorkspace } from "./traces/workspace.ts";
 import { createDayBudgets } from "./usage/day-budgets.ts";
 import { createUsageProjector } from "./usage/project.ts";
 import { createReservations } from "./usage/reservations.ts";
@@ -100,14 +147,22 @@ export interface AppOptions {
     /** False once the database was found damaged. */
     isWhole(): boolean;
   };
+  /** The database's file, which a thread opens to search; absent: it is in memory, and searched on this thread. */
+  database?: string;
+  /** What makes vectors of text; by default the built-in model and those of the operator's connections. */
+  embedders?: Embedders;
   /** Absent where nobody looks: the API alone. */
   dashboard?: ConsoleOptions;
+  /** Makes the backups that people download at the dashboard. */
+  makeBackup?: MakeBackup;
   /** How long the audit log is kept; null is for ever. */
   audit_days?: number | null;
   /** Where clients reach this server, without a path; webhooks are told to answer there. */
   publicUrl?: () => string;
   /** What holds the code of code tools; absent: there is none. */
   sandbox?: { level(): Promise<SandboxLevel>; known(): SandboxLevel | null };
+  /** The operator's collector, which gets the trace of every run that ends; null for none. */
+  otlpTarget?: OtlpTarget | null;
   /** How long one attempt to reach a webhook may take; 15 s. */
   webhook_attempt_ms?: number;
   now?: () => number;
@@ -116,6 +171,8 @@ export interface AppOptions {
 export type App = ReturnType<typeof createApp>;
 
 const lastUsedEvery_ms = 60_000;
+// A run that remembers something waits so long until it could find it again.
+const indexedWithin_ms = 5000;
 const day_ms = 24 * 3_600_000;
 
 /** Builds every store and service by hand and mounts the routes: the only file that sees everything. */
@@ -128,14 +185,20 @@ export function createApp({
   egress,
   transport,
   storage,
+  database,
+  embedders: givenEmbedders,
   dashboard,
+  makeBackup,
   audit_days = 365,
   publicUrl = () => "http://127.0.0.1",
   sandbox = { level: async () => "off", known: () => "off" },
+  otlpTarget = null,
   webhook_attempt_ms = 15_000,
   now = Date.now,
 }: AppOptions) {
   const closing = new AbortController();
+  const started_at_ms = now();
+  const dataDir = database === undefined ? null : dirname(database);
   const audit = createAudit({ db, now });
   const projects = createProjectStore({ db, audit, now });
   const keys = createKeyStore({ db, audit, now });
@@ -173,6 +236,7 @@ export function createApp({
     now,
     modelAvailable: connections.isAvailable,
     toolSnapshots: tools.snapshots,
+    memoryFacts: (scope, id) => memoryStores.facts(scope, id),
   });
 
   const blobs = createFileBlobs({
@@ -181,12 +245,77 @@ export function createApp({
     now,
   });
   const outbox = createOutbox({ db, now });
+  const announced = () => dispatcher.wake(outbox.take());
+  const embedders = givenEmbedders ?? createEmbedders({ resolve: (model) => connections.resolve(model, "live"), log });
+  const searcher = createSearcher({ path: database ?? null, sqlite: db.sqlite, log });
+  const reader = createDocumentReader({ level: sandbox.level, concurrent: navigator.hardwareConcurrency });
+  const documentChunks = createDocumentChunks({ db });
+  const documentWork = createDocumentWork({ db, now });
+  const fileEntries = createFileEntries({ db, now });
+  const processing = createProcessing({
+    ...{ db, blobs, work: documentWork, chunks: documentChunks, reader, indexedOf: fileEntries.of, log, announced },
+    announce: outbox.announce,
+    onRead() {
+      indexer.wake();
+      attachments.wake();
+    },
+  });
   const files = createFileStore({
-    ...{ db, blobs, audit, now },
+    ...{ db, blobs, audit, work: documentWork, chunks: documentChunks, announced, now },
+    memory: {
+      ...fileEntries,
+      add: (scope, order, expires_at_ms) => memoryEntries.addFile(scope, order, expires_at_ms),
+      forget: (scope, id) => memoryEntries.forgetFile(scope, id),
+    },
+    process() {
+      processing.wake();
+      indexer.wake();
+    },
+    removed(id) {
+      processing.forget(id);
+      attachments.wake();
+    },
     announce: (scope, file) => outbox.announce(scope, "file.ready", file),
-    announced: () => dispatcher.wake(outbox.take()),
+  });
+  const memorySweeper = createMemorySweeper({
+    db,
+    forgetStore: searcher.forget,
+    onError: (error) => log.error("memory that nobody finds any more could not be deleted", { error }),
+    now,
+  });
+  /** What waited for an entry or a store that is gone goes on. */
+  const onMemoryDeleted = () => {
+    memorySweeper.collectSoon();
+    void processing.look().catch(() => {}); // A timer looks again.
+  };
+  const memoryStores = createMemoryStores({
+    ...{ db, audit, now, onDelete: onMemoryDeleted },
+    embeddings: createEmbeddingChooser({ embedders }),
+    progressOf: (store) => indexer.progressOf(store),
+    onEmbedding: () => indexer.changed(),
+  });
+  const memoryEntries = createEntryStore({
+    ...{ db, audit, stores: memoryStores, fileFor: files.document, onDelete: onMemoryDeleted, now },
+    indexer: { wake: () => indexer.wake(), settled: (id, ms) => indexer.settled(id, ms) },
+  });
+  const memoryKeys = createMemoryKeys({ db, stores: memoryStores, now });
+  const searchMemory = createMemorySearch({ db, stores: memoryStores, searcher, embedders, now });
+  const indexer = createIndexer({
+    ...{ db, embedders, log, now, ended: announced },
+    documents: {
+      reading: files.reading,
+      chunks: documentChunks.read,
+      demand: (scope, id, chunking) => documentWork.demand({ ...scope, id }, chunking),
+      settle: processing.settle,
+    },
+    demanded: processing.wake,
+    forget: searcher.forget,
   });
   const outputs = createOutputs({ files, now });
+  const attachments = createAttachments({
+    ...{ db, now },
+    read: (scope, id, length) => files.part(scope, id, 0, length)?.part ?? null,
+  });
   const readPart = (scope: Scope, id: string, start: number, length: number) => {
     const found = files.part(scope, id, start, length);
     return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
@@ -205,9 +334,10 @@ export function createApp({
 
   const watches = createWatches(now);
   const firings = createFirings({ db, audit, now });
+  const projectRun = createRunProjector(db.sqlite);
   const projectors = [
-    createRunProjector(db.sqlite),
     createUsageProjector(db.sqlite),
+    createThreadProjector(db.sqlite, (runId) => unlessDamaged(() => fold(journal.read(runId)))),
     outputs.project,
     firings.project,
     outbox.project,
@@ -215,12 +345,15 @@ export function createApp({
   const journal = createJournal({
     db,
     project: (head, entries) => {
-      for (const project of projectors) project(head, entries);
+      projectRun(head, entries);
+      const now = happening(entries);
+      if (now.length > 0) for (const project of projectors) project(head, now);
     },
     wake(runId, entries) {
       for (const { event } of entries) if (event.type === "tool.completed" && event.files) outputs.forget(event.files);
       reservations.committed(runId, entries);
       watches.committed(runId, entries);
+      push?.committed(runId, entries);
       dispatcher.wake(outbox.take());
     },
     now,
@@ -241,7 +374,16 @@ export function createApp({
   const reservations = createReservations({ dayBudgets, headOf: journal.head });
   const hasDayBudget = ({ project_id }: Scope) => projects.settingsOf(project_id).budget_per_day !== undefined;
   const runs = createRunStore({ db, journal, audit });
-  const traces = createTraceStore({ db, journal });
+  const threads = createThreadStore({ db, audit, now });
+  const otlp = createOtlpSource({ db, journal });
+  const push = otlpTarget && createOtlpPush({ target: otlpTarget, journal, otlp, log });
+  const traces = createTraceStore({ db, journal, otlp });
+  const workspace = createWorkspace(dataDir && join(dataDir, "capsules"));
+  const requireRoomNow = () => storage?.requireRoom(true);
+  const capsules = createCapsules({ db, journal, blobs, workspace, requireRoom: requireRoomNow, now });
+  const capsuleReader = createCapsuleReader({ level: sandbox.level });
+  const imports = createImports({ journal, audit, reader: capsuleReader, now });
+  const importBody = createImportBody({ workspace, requireRoom: requireRoomNow });
   const tail = createRunStream({ journal, watches });
   const slots = ({ project_id }: Scope): number =>
     projects.settingsOf(project_id).runs_in_progress ?? defaultLimits.runs_in_progress;
@@ -261,12 +403,19 @@ export function createApp({
     },
     sandbox: () => sandbox.level(),
     read_file: (scope, { file_id, start, length }) => readPart(scope, file_id, start, length),
+    documents: (scope, order) => attachments.of(scope, order),
     reserve: (head, { worst }) => reservations.reserve(head, worst),
     async start_child(head, order) {
       await refreshTools(head, order.agent_id);
       return service.startChild(head, order);
     },
+    history: (head, { max_messages }) => threads.history(head, runs.threadOf(head.run_id), max_messages),
     await_child: (_, { run_id }) => service.awaitChild(run_id),
+    ...createMemoryAnswers({
+      ...{ stores: memoryStores, search: searchMemory, entries: memoryEntries, keys: memoryKeys },
+      indexed: (entryId) => indexer.settled(entryId, indexedWithin_ms),
+      ownerOf: runs.ownerOf,
+    }),
   };
   const pool = createPool({
     journal,
@@ -311,13 +460,17 @@ export function createApp({
     pool,
     runs,
     snapshot: agents.snapshot,
+    editAgent: agents.edited,
     refreshTools,
     requireFiles: files.facts,
+    threadOwner: threads.ownerOf,
     priceOf: prices.priceOf,
+    windowOf: prices.windowOf,
     slots: slotsToBegin,
     now,
   });
 
+  const replays = createReplays({ journal, runs, snapshot: agents.snapshot, now });
   const callbacks = createCallbacks({ db, journal, watches, service, seal, baseUrl: publicUrl, log });
 
   const startScheduled: StartRun<RunObject> = (scope, order, requestId, note) =>
@@ -336,10 +489,20 @@ export function createApp({
     db,
     audit,
     hasAgent: agents.has,
-    checkOverrides: (viewer, agentId, overrides) => void agents.snapshot(viewer, agentId, overrides),
+    checkRun: (viewer, agentId, { overrides, ...run }) =>
+      requireScopeIds(agents.snapshot(viewer, agentId, overrides ?? {}), run),
     onPlan: scheduler.arm,
     now,
   });
+
+  const suiteRuns = createSuiteRuns({ db, now });
+  const suites = createSuiteStore({ db, audit, pin: createPin({ runs, journal }), suiteRuns, now });
+  const liveRuns = createLiveRuns({ journal, runs, service, fork: service.fork, log, now });
+  const performer = createPerformer({
+    ...{ db, suiteRuns, live: liveRuns, isOpen: projects.isOpen, log },
+    judge: createJudge({ journal, snapshot: (scope, agentId) => agents.snapshot(scope, agentId) }),
+  });
+  const suiteService = createSuiteService({ db, suites, suiteRuns, performer });
 
   /** The resources, once for keys under /v1 and once for people at the dashboard. */
   const resources = (auth: Auth, isValid: StillValid) =>
@@ -348,9 +511,19 @@ export function createApp({
       .use(toolRoutes({ auth, tools, testCall }))
       .use(secretRoutes({ auth, secrets }))
       .use(fileRoutes({ auth, files, receiver }))
-      .use(runRoutes({ auth, journal, audit, runs, service, tail, watches, isValid, closing: closing.signal }))
+      .use(runRoutes({ auth, journal, audit, runs, service, replays, tail, watches, isValid, closing: closing.signal }))
+      .use(threadRoutes({ auth, threads }))
+      .use(
+        memoryRoutes({
+          ...{ auth, stores: memoryStores, entries: memoryEntries, keys: memoryKeys, search: searchMemory },
+        }),
+      )
       .use(scheduleRoutes({ auth, schedules, firings, start: startScheduled, runAsOf: runs.asOf, now }))
+      .use(suiteRoutes({ auth, suites, suiteRuns, service: suiteService, closing: closing.signal }))
       .use(traceRoutes({ auth, traces, forget: runs.forgetTrace }))
+      .use(diffRoutes({ auth, traces }))
+      .use(capsuleRoutes({ auth, capsules }))
+      .use(importRoutes({ auth, traces, imports, body: importBody }))
       .use(keyRoutes({ auth, keys }))
       .use(auditRoutes({ auth, entries: createAuditStore({ db }) }))
       .use(usageRoutes({ auth, usage, now }))
@@ -368,6 +541,17 @@ export function createApp({
     idempotency,
   });
   const root = new Elysia({ normalize: false });
+  const openApi = createOpenApi(() => root.routes);
+  const backups = createBackups({
+    ...{ db, audit, dataDir, now, requireRoom: requireRoomNow },
+    make: makeBackup ?? (() => Promise.reject(new Error("Nothing here makes backups."))),
+  });
+  /** What people at the dashboard reach that belongs to no project. */
+  const ofServer = (signedIn: SignedIn) =>
+    new Elysia()
+      .use(connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }))
+      .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi }));
+
   const app = root
     .wrap(idempotency.around)
     .use(
@@ -407,9 +591,7 @@ export function createApp({
       }),
     )
     .group("/v1", (v1) =>
-      v1
-        .use(resources(keyAuth, ({ id }) => keys.isValid(id)))
-        .use(openApiRoutes({ auth: keyAuth, routes: () => root.routes })),
+      v1.use(resources(keyAuth, ({ id }) => keys.isValid(id))).use(openApiRoutes({ auth: keyAuth, document: openApi })),
     )
     .use(
       dashboard
@@ -423,6 +605,7 @@ export function createApp({
             clientOf,
             closing: closing.signal,
             resources,
+            ofServer,
             now,
           })
         : new Elysia(),
@@ -440,16 +623,23 @@ export function createApp({
     forgetAudit,
     files.forgetExpired,
     blobs.forgetUnused,
+    memoryKeys.forgetExpired,
+    memorySweeper.forgetExpired,
+    memorySweeper.forgetDeleted,
     deliveries.forget,
   ];
   const retention = createRetention({ db, projects, runs, forgetters, log, now });
   retention.start();
-  const windDown = createWindDown({ db, projects, cancel: service.cancel, log });
+  const windDown = createWindDown({
+    ...{ db, projects, cancel: service.cancel, log },
+    eraseFirst: memorySweeper.eraseOfProject,
+  });
   windDown.start();
 
   return {
     app: app as unknown as Elysia,
     projects,
+    threads,
     keys,
     connections,
     prices,
@@ -457,6 +647,14 @@ export function createApp({
     watches,
     pool,
     idempotency,
+    files,
+    memoryStores,
+    memoryEntries,
+    memoryKeys,
+    searchMemory,
+    /** Reads documents, and indexes what is to be found; both begin with `recover`. */
+    processing,
+    indexer,
     /** Takes up what an earlier process left unfinished. Answers how many runs that were. */
     async recover(): Promise<number> {
       blobs.collectSoon();
@@ -465,11 +663,23 @@ export function createApp({
       const recovered = await service.recover();
       await callbacks.recover();
       dispatcher.load();
+      memorySweeper.collectSoon();
+      processing.start();
+      indexer.start();
       scheduler.start();
+      performer.recover();
       return recovered;
+    },
+    /** For tests: answers when no document is read, nothing indexed, and nothing that was deleted goes any more. */
+    async idle(): Promise<void> {
+      await processing.idle();
+      await indexer.idle();
+      await Promise.all([files.idle(), memorySweeper.collect(), blobs.collect()]);
     },
     /** Deletes what is older than its project keeps, now; a timer does so every few minutes. */
     sweep: retention.sweep,
+    /** For tests: what performs suites; it goes on with `recover`. */
+    performer,
     /** What starts runs by the clock; begins with `recover`. */
     scheduler,
     /** Ends what goes on in archived and deleted projects and erases the latter, now; a timer does so every second. */
@@ -480,11 +690,28 @@ export function createApp({
     async stop(): Promise<void> {
       closing.abort();
       clearInterval(lastUsed);
-      const quiet = scheduler.stop();
+      const quiet = Promise.all([scheduler.stop(), performer.stop()]);
       callbacks.stop();
       service.stop();
       pool.stop();
-      await Promise.all([quiet, retention.stop(), windDown.stop(), stdio.close(), blobs.stop(), dispatcher.stop()]);
+      await Promise.all([processing.stop(), indexer.stop()]);
+      reader.stop();
+      capsuleReader.stop();
+      backups.stop();
+      workspace.close();
+      searcher.stop();
+      await Promise.all([
+        quiet,
+        retention.stop(),
+        windDown.stop(),
+        stdio.close(),
+        blobs.stop(),
+        dispatcher.stop(),
+        push?.stop(),
+        files.stop(),
+        memorySweeper.stop(),
+        embedders.stop(),
+      ]);
       // A full disk may not keep the process from ending: the next start then takes this for a crash.
       for (const write of [runs.markCleanStop, keys.writeLastUsed])
         await write().catch((error) => log.error("the end was not noted in the database", { error }));

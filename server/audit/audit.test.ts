@@ -43,9 +43,15 @@ const headers = { "X-Secret": secret };
 /** Where nobody listens. */
 const nobody = "http://127.0.0.1:65535/";
 const webhook = { url: `${nobody}${secret}`, events: ["run.completed"] };
+const store = { name: "m", kind: "vector", metadata: { note: secret } };
 const newSchedule = async (client: Client) => ({
   ...{ name: "s", agent_id: await made(client, "agents", agent), input: secret },
   ...{ cron: "0 0 1 1 *", timezone: "UTC" },
+});
+const newSuite = async (client: Client) => ({
+  name: "s",
+  run_ids: [await newRun(client)],
+  metadata: { note: secret },
 });
 
 /** How each route that changes something as an admin is made to succeed: a new route must be added here. */
@@ -82,6 +88,16 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
     const target = await made(client, "tools", { name: "t", type: "webhook", url: nobody, headers });
     return { path: `/v1/tools/${target}/test`, body: { arguments: { text: secret } }, action: "tool.tested", target };
   },
+  "POST /v1/memory": async () => ({ body: store, action: "memory.created" }),
+  "PATCH /v1/memory/:id": async (client) => ({
+    path: `/v1/memory/${await made(client, "memory", store)}`,
+    body: { metadata: { note: secret } },
+    action: "memory.updated",
+  }),
+  "DELETE /v1/memory/:id": async (client) => ({
+    path: `/v1/memory/${await made(client, "memory", store)}`,
+    action: "memory.deleted",
+  }),
   "POST /v1/webhooks": async () => ({ body: webhook, action: "webhook.created" }),
   "PATCH /v1/webhooks/:id": async (client) => ({
     path: `/v1/webhooks/${await made(client, "webhooks", webhook)}`,
@@ -121,6 +137,16 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
   "DELETE /v1/schedules/:id": async (client) => ({
     path: `/v1/schedules/${await made(client, "schedules", await newSchedule(client))}`,
     action: "schedule.deleted",
+  }),
+  "POST /v1/suites": async (client) => ({ body: await newSuite(client), action: "suite.created" }),
+  "PATCH /v1/suites/:id": async (client) => ({
+    path: `/v1/suites/${await made(client, "suites", await newSuite(client))}`,
+    body: { description: secret },
+    action: "suite.updated",
+  }),
+  "DELETE /v1/suites/:id": async (client) => ({
+    path: `/v1/suites/${await made(client, "suites", await newSuite(client))}`,
+    action: "suite.deleted",
   }),
   "POST /v1/api_keys": async () => ({ body: { name: "k", scopes: ["read"] }, action: "api_key.created" }),
   "PATCH /v1/api_keys/:id": async (client) => ({
@@ -208,7 +234,7 @@ describe.each(Object.keys(deeds))("%s", (route) => {
     const reader = await server.client({ project: `p${strangers - 1}`, scopes: ["read"] });
     const before = await log(client);
     const nothing = path
-      .replace(/(agt|tool|run|key|whk|sch)_\w{26}/, (id) => newId(kindOf(id)))
+      .replace(/(agt|tool|run|key|whk|sch|sui)_\w{26}/, (id) => newId(kindOf(id)))
       .replace("NAME", method === "DELETE" ? "NOTHING" : "NAME");
     const refused = [
       await ask(reader, path, body),
@@ -241,9 +267,9 @@ describe.each(Object.keys(deeds))("%s", (route) => {
 });
 
 const kindOf = (id: string) =>
-  (({ agt: "agent", tool: "tool", run: "run", key: "api_key", whk: "webhook", sch: "schedule" }) as const)[
-    id.split("_")[0] as "agt"
-  ];
+  (
+    ({ agt: "agent", tool: "tool", run: "run", key: "api_key", whk: "webhook", sch: "schedule", sui: "suite" }) as const
+  )[id.split("_")[0] as "agt"];
 
 describe("GET /v1/audit_log", () => {
   let [owner, live, neighbour]: Client[] = [];

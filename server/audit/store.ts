@@ -38,9 +38,9 @@ export const createAuditStore = ({ db }: { db: Pick<Db, "sqlite"> }) => ({
 });
 
 /** What concerns both environments is for either; what concerns the whole server is for its operators alone. */
-function visibleTo({ kind, project_id, environment }: Principal): Condition {
+function visibleTo({ operator, project_id, environment }: Principal): Condition {
   const sql = "project_id = ? AND (environment = ? OR environment IS NULL)";
-  return { sql: kind === "user" ? `(${sql}) OR project_id IS NULL` : sql, values: [project_id, environment] };
+  return { sql: operator ? `(${sql}) OR project_id IS NULL` : sql, values: [project_id, environment] };
 }
 
 /** A key that is bound to some agents reads what it did itself: the rest would name the other agents. */

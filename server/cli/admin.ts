@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { User } from "../console/accounts.ts";
+import { type Role, roles } from "../console/role.ts";
 import { cliActor } from "./actor.ts";
 import { askPassword, canAsk } from "./ask.ts";
 import { usageError } from "./exit-code.ts";
@@ -13,6 +14,7 @@ interface Options {
 
 interface AccountOptions extends Options {
   password?: string;
+  role?: Role;
 }
 
 export function adminCommand(): Command {
@@ -31,6 +33,7 @@ export function adminCommand(): Command {
       .addOption(jsonOption());
   account("create")
     .description("make a dashboard account")
+    .addOption(option("--role <role>", "what it may do", { choices: roles, default: "owner" }))
     .addHelpText("after", "\nExample:\n  $ RUNNEL_PASSWORD='…' runnel admin create ada@example.com")
     .action((email: string, options: AccountOptions) => withAccount(email, options, "create", "can sign in now"));
   account("reset-password")
@@ -70,12 +73,14 @@ async function openAccounts<T>(
 
 async function withAccount(
   email: string,
-  { dataDir, json, ...given }: AccountOptions,
+  { dataDir, json, role, ...given }: AccountOptions,
   action: "create" | "resetPassword",
   done: string,
 ): Promise<void> {
   const password = given.password ?? (await newPassword());
-  const user: User = await openAccounts(dataDir, ({ accounts }) => accounts[action]({ email, password }, cliActor));
+  const user: User = await openAccounts(dataDir, ({ accounts }) =>
+    accounts[action]({ email, password, role }, cliActor),
+  );
   print(json, user, () => `${user.email} ${done}.`);
 }
 

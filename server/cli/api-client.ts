@@ -8,13 +8,16 @@ export interface ApiClientOptions {
   ca: string | null;
 }
 
+// For an answer, which is never long in coming: a server that says nothing for so long is as good as gone.
+const patience_ms = 60_000;
+
 /** The API as the command line uses it. */
 export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** The server could not be reached, or the connection broke: worth another try, unlike a refusal. */
 export class ConnectionLost extends Error {
-  constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
     this.name = "ConnectionLost";
   }
 }
@@ -30,11 +33,12 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
       redirect: "error",
       ...(ca && { tls: { ca } }),
     }).catch((error) => {
-      if (init.signal?.aborted) throw error;
-      throw new ConnectionLost(error);
+      if (init.signal?.aborted && !isLate(error)) throw error;
+      throw new ConnectionLost(`The server at ${address} cannot be reached: ${reasonOf(error)}`, error);
     });
-    // Overloaded and stopping servers say so: the same as one that is not there yet.
-    if (response.status === 503) throw new ConnectionLost(new Error(await refusal(response)));
+    // Overloaded and stopping servers say so: the same as one that is not there yet. A read may be made again later.
+    if (response.status === 503 || (response.status === 429 && method === "GET"))
+      throw new ConnectionLost(await refusal(response));
     if (!response.ok) throw new CliError(await refusal(response));
     return response;
   }
@@ -42,7 +46,7 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
   async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
     const init =
       body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await ask(method, path, init);
+    const response = await ask(method, path, { ...init, signal: AbortSignal.timeout(patience_ms) });
     return (await response.json()) as T;
   }
 
@@ -58,11 +62,15 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
         yield* readFrames(response.body!);
       } catch (error) {
         if (signal.aborted) throw error;
-        throw new ConnectionLost(error);
+        throw new ConnectionLost(reasonOf(error), error);
       }
     },
   };
 }
+
+const isLate = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function refusal(response: Response): Promise<string> {
   const body = (await response.json().catch(() => null)) as {

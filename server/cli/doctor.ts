@@ -21,7 +21,10 @@ import { openDatabase } from "../db/open.ts";
 import { defaultReserve } from "../db/space.ts";
 import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 import { readCertificate } from "../lib/certificate.ts";
+import { silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import { createBuiltIn } from "../retrieval/embed/built-in.ts";
+import { builtInEmbedding } from "../retrieval/embed/embedder.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { exitCodes } from "./exit-code.ts";
 import { print } from "./print.ts";
@@ -45,7 +48,7 @@ const fail = (detail: string): Verdict => ({ result: "fail", detail });
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
 export async function doctor({ dataDir, json }: DoctorFlags): Promise<void> {
-  const findings = [...examine(dataDir), await sandboxFinding()];
+  const findings = [...examine(dataDir), await sandboxFinding(), await embeddingFinding()];
   const broken = findings.some(({ result }) => result === "fail");
   print(json, { healthy: !broken, findings }, () =>
     findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(16)} ${detail}`).join("\n"),
@@ -58,6 +61,22 @@ async function sandboxFinding(): Promise<Finding> {
   if (faults.length === 0) return { check: "sandbox", result: "ok", detail: "strict" };
   const detail = `process: Python is refused, and a program that breaks its interpreter could ${faults.join(", ")}`;
   return { check: "sandbox", result: "warn", detail };
+}
+
+/** Loads the built-in model as a server does, and asks it for one vector. */
+async function embeddingFinding(): Promise<Finding> {
+  const { embed, stop } = createBuiltIn({ log: silentLog });
+  const started = performance.now();
+  try {
+    const [vector] = await embed(["Is the embedding model well?"]);
+    const ms = Math.round(performance.now() - started);
+    const detail = `${builtInEmbedding.model}: ${vector!.length} dimensions, loaded and asked in ${ms} ms`;
+    return { check: "embedding", result: "ok", detail };
+  } catch (error) {
+    return { check: "embedding", result: "fail", detail: error instanceof Error ? error.message : String(error) };
+  } finally {
+    stop();
+  }
 }
 
 export function examine(dataDir: string): Finding[] {

@@ -33,6 +33,7 @@ export function exitCodeOf(error: unknown): number {
 const foreseen = new Set([
   "CliError",
   "AppError",
+  "ConnectionLost",
   "CopyRefused",
   "DataDirInUse",
   "DataDirRefused",

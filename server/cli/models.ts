@@ -1,6 +1,7 @@
 import { Command } from "commander";
+import { addable, checkConnection, modelPrefix } from "../connections/given.ts";
 import { timestampOrNull } from "../core/time.ts";
-import type { Connection, Provider } from "../models/port.ts";
+import type { Connection } from "../models/port.ts";
 import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { modelPricesCommand } from "./model-prices.ts";
@@ -17,8 +18,6 @@ interface AddOptions extends Options {
   baseUrl?: string;
   apiKey?: string;
 }
-
-const addable: readonly Provider[] = ["openai", "anthropic", "google", "ollama", "openai_compatible"];
 
 export function modelsCommand(): Command {
   const models = new Command("models").description("how to reach model providers, and what models cost");
@@ -77,25 +76,18 @@ async function add(name: string, { dataDir, json, ...given }: AddOptions): Promi
   print(json, shown, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
 }
 
-/** Checks what was given for a connection; throws a usage error with what is wrong. */
-export function readConnection(name: string, given: Omit<AddOptions, keyof Options>): Connection {
-  const provider = (given.provider ?? addable.find((known) => known === name) ?? "openai_compatible") as Provider;
-  if (provider !== "openai_compatible" && provider !== name)
-    throw usageError(`The connection to ${provider} is named ${provider}, not "${name}".`);
-  if (provider === "openai_compatible" && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
-    throw usageError("A connection's name has lower-case letters, digits, - and _.");
-  if (provider === "openai_compatible" && given.baseUrl === undefined)
-    throw usageError("An OpenAI-compatible server needs its --base-url.");
-  if (provider !== "openai_compatible" && provider !== "ollama" && given.apiKey === undefined)
-    throw usageError(`${provider} needs an --api-key, or RUNNEL_MODEL_API_KEY.`);
-  const url = given.baseUrl === undefined ? null : URL.parse(given.baseUrl);
-  if (given.baseUrl !== undefined && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password))
-    throw usageError("--base-url takes an http or https address without a user name.");
-  return { name, provider, base_url: given.baseUrl ?? null, api_key: given.apiKey?.trim() ?? null };
-}
+const flags = { name: null, provider: "--provider", base_url: "--base-url", api_key: "--api-key" };
 
-const modelPrefix = ({ provider, name }: Connection): string =>
-  provider === "openai_compatible" ? `openai_compatible/${name}` : provider;
+/** The connection that was given; throws a usage error with what is wrong, and by which flag. */
+export function readConnection(
+  name: string,
+  { provider, baseUrl, apiKey }: Omit<AddOptions, keyof Options>,
+): Connection {
+  const read = checkConnection({ name, provider, base_url: baseUrl, api_key: apiKey });
+  if (!("message" in read)) return read;
+  const flag = flags[read.param];
+  throw usageError(flag ? read.message.replace(/\.$/, ` (${flag}).`) : read.message);
+}
 
 async function list({ dataDir, json }: Options): Promise<void> {
   const all = await openConnections(dataDir, false, async (connections) => connections.list());

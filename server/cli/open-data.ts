@@ -17,7 +17,7 @@ export async function withData<T>(path: string, { create }: { create: boolean },
   const looked = openDataDir(path, { lock: false, create });
   const dir = isCurrent(looked) ? looked : openDataDir(path, { lock: true, create });
   try {
-    const db = openDatabase(dir.database);
+    const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary() });
     try {
       return await work({ dir, db });
     } finally {

@@ -17,8 +17,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** A cell ends no line and begins no column. */
-const oneLine = (cell: string): string => cell.replace(/\p{Cc}/gu, "\ufffd");
+/** What others have named ends no line, begins no column, and does not turn round what stands beside it. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "\ufffd");
 
 /** Control characters of others' text may not move the cursor or rewrite what stands on the terminal. */
 export const printable = (text: string): string =>

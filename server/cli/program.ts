@@ -9,6 +9,7 @@ import { projectsCommand } from "./projects.ts";
 import { restoreCommand } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
 import { serveCommand } from "./serve-command.ts";
+import { suiteCommand } from "./suite-command.ts";
 import { traceCommand } from "./trace-command.ts";
 import { versionCommand, versionText } from "./version.ts";
 
@@ -24,6 +25,7 @@ export function createProgram(): Command {
     .addCommand(adminCommand())
     .addCommand(runCommand())
     .addCommand(traceCommand())
+    .addCommand(suiteCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(doctorCommand())

@@ -166,12 +166,14 @@ const lookAgain_ms = 100;
 /** A server that runs on the directory erases by itself, after it has ended what it runs there. Else it is done here. */
 async function erased(db: Stores["db"], dataDir: string, id: string): Promise<void> {
   const { openDataDir } = await import("../db/data-dir.ts");
+  const { createMemorySweeper } = await import("../memory/sweeper.ts");
   const { createEraser } = await import("../projects/erase.ts");
+  const first = createMemorySweeper({ db }).eraseOfProject;
   const isThere = db.sqlite.query("SELECT 1 FROM projects WHERE id = ?");
   while (isThere.get(id)) {
     const held = takeLock(() => openDataDir(dataDir, { lock: true, create: false }));
     if (!held) await Bun.sleep(lookAgain_ms);
-    else await createEraser({ db })(id).finally(held.release);
+    else await createEraser({ db, first })(id).finally(held.release);
   }
 }
 

@@ -65,7 +65,7 @@ async function follow(client: ApiClient, id: string, take: (frame: StreamFrame) 
       }
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
-      if (++failures > retries) throw new CliError(`The connection is lost: ${error.message}. The run ${id} goes on.`);
+      if (++failures > retries) throw new CliError(`${error.message} The run ${id} goes on.`);
     }
     await Bun.sleep(pause_ms);
   }

@@ -44,6 +44,8 @@ export const serveCommand = (): Command =>
     .addOption(option("--allow-network-filesystem", "keep the data directory on a network disk: it may get damaged"))
     .addOption(option("--keep-exposed-keys", "do not revoke a live key that arrived in clear text"))
     .addOption(option("--audit-days <n>", "days that the audit log is kept, or: forever", { default: "365" }))
+    .addOption(option("--otlp-endpoint <url>", "an OpenTelemetry collector that gets the trace of every run that ends"))
+    .addOption(option("--otlp-content", "the collector gets prompts, answers, arguments and results too"))
     .addOption(
       option("--log <format>", "form of the log on standard error", { choices: logFormats, default: "pretty" }),
     )

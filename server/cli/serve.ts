@@ -16,17 +16,19 @@ import { createLog, type LogFormat } from "../lib/log.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
 import { cliActor } from "./actor.ts";
+import { backUpApart } from "./back-up-apart.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
 import { type ListenFlags, type ListenPlan, planListener, splitList } from "./listen-plan.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
+import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
 import { print } from "./print.ts";
 import type { SandboxFlag } from "./sandbox-flags.ts";
 import { openSandbox } from "./sandbox-level.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 
-export interface ServeFlags extends ListenFlags, StorageFlags {
+export interface ServeFlags extends ListenFlags, StorageFlags, OtlpFlags {
   workers?: string;
   egressAllow?: string;
   keepExposedKeys?: boolean;
@@ -48,10 +50,14 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const egress = { allow: splitList(flags.egressAllow), loopback: plan.loopback };
   const audit_days = readDays(flags.auditDays);
   checkPublicUrl(flags.publicUrl);
+  const collector = otlpTarget(flags, process.env);
   createJudge(egress); // Throws for a rule that cannot be read, before anything is touched.
   const write = (line: string) => console.error(line);
   const told = signalTold();
-  const storage = await openStorage(flags, createLog({ format: flags.log, write, secrets: secretsOf(process.env) }));
+  const storage = await openStorage(
+    flags,
+    createLog({ format: flags.log, write, secrets: [...secretsOf(process.env), ...otlpSecrets(collector)] }),
+  );
   const { dir, db, log } = storage;
   // The port comes first: a start that fails because it is taken may not count as a recovery of anybody's run. Requests
   // wait for the recovery, which would take the runs that they make for unfinished ones.
@@ -79,9 +85,12 @@ export async function serve(flags: ServeFlags): Promise<never> {
       keepExposedKeys: flags.keepExposedKeys ?? false,
     },
     storage,
+    database: dir.database,
     audit_days,
+    otlpTarget: collector,
     sandbox,
     publicUrl: () => flags.publicUrl ?? addressOf(plan, entrance.port),
+    makeBackup: backUpApart(dir.path),
     dashboard: { pages, secureCookie: !plan.insecureHttp, version: build.version },
   });
   await app.app.modules;

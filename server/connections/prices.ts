@@ -57,9 +57,15 @@ export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now
       return row ? toPrice(row) : builtInPrice(model);
     },
 
+    /** How many tokens a model takes, prompt and answer together, by its full name; null when nobody knows. */
+    windowOf(model: string): number | null {
+      const [provider = "", ...rest] = model.split("/");
+      return given(model)?.context_window ?? knownModel(provider, rest.join("/"))?.context_window ?? null;
+    },
+
     /** Sets a model's price. The next run that begins pins it. */
     async set(model: string, price: GivenPrice, actor: Actor): Promise<void> {
-      requireModel(model);
+      requireModel(model, price);
       for (const usd of [price.input, price.cached_input, price.output])
         if (!(usd >= 0 && usd <= priceMax))
           throw new AppError("validation_failed", `A price is from 0 to ${priceMax} USD per million tokens.`);
@@ -99,12 +105,13 @@ function toPrice({ model, input, cached_input, output, set_at_ms }: Row): ModelP
 const anyOf = (model: string): string => model.replace(/^(ollama|openai_compatible\/[^/]+)\/.*$/, "$1/*");
 const isOwnServer = (provider: string): boolean => provider === "ollama" || provider === "openai_compatible";
 
-function requireModel(model: string): void {
+function requireModel(model: string, { input, cached_input, output }: GivenPrice): void {
   const parsed = parseModel(model);
+  const isPriced = input > 0 || cached_input > 0 || output > 0;
   const problem = !parsed
     ? `"${model}" names no model. Models look like openai/gpt-5 or openai_compatible/gpu/llama.`
-    : parsed.provider === "test"
-      ? "Built-in test models are free."
+    : parsed.provider === "test" && isPriced
+      ? "Built-in test models are free: give 0 for their price, and a context window to try what long runs do."
       : parsed.model === "*" && !isOwnServer(parsed.provider)
         ? `Each model of ${parsed.provider} has a price of its own: name it.`
         : null;

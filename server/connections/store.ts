@@ -6,7 +6,7 @@ import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { modelConnections } from "../db/schema.ts";
 import type { Seal } from "../lib/seal.ts";
-import { freePrice, knownModel, knownModels } from "../models/known-models.ts";
+import { freePrice, knownModels } from "../models/known-models.ts";
 import type { Connection, Provider } from "../models/port.ts";
 import {
   connectionFor,
@@ -101,8 +101,8 @@ export function createConnectionStore({
       const connections = all();
       const named = [...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...givenNames(prices)];
       const known = [...new Set(named)].map((id) => {
-        const { provider, model } = parseModel(id)!;
-        const context_window = prices.given(id)?.context_window ?? knownModel(provider, model)?.context_window ?? null;
+        const { provider } = parseModel(id)!;
+        const context_window = prices.windowOf(id);
         const available = isAvailable(id, connections);
         return { id, object: "model" as const, provider, available, context_window, prices: prices.priceOf(id)! };
       });
@@ -112,7 +112,7 @@ export function createConnectionStore({
         object: "model" as const,
         provider: "test" as const,
         available: true,
-        context_window: null,
+        context_window: prices.windowOf(`test/${name}`),
         prices: freePrice,
       }));
       return [...known, ...builtIn];
@@ -159,7 +159,7 @@ export function createConnectionStore({
 
 /** Models that the operator named; not what stands for many. */
 const givenNames = (prices: PriceStore): string[] =>
-  prices.all().flatMap(({ model }) => (model.endsWith("/*") ? [] : [model]));
+  prices.all().flatMap(({ model }) => (model.endsWith("/*") || model.startsWith("test/") ? [] : [model]));
 
 const aad = (name: string): string => `model_connection:${name}`;
 

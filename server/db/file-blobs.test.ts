@@ -28,7 +28,8 @@ let files = 0;
 function insertFile({ sqlite }: Db, { project_id, environment }: Scope, hash: string): string {
   const id = `file_${files++}`;
   sqlite
-    .query("INSERT INTO files VALUES (?, ?, ?, ?, 0, 'f', 't', 'output', 'ready', NULL, NULL, NULL, '{}', 0, NULL)")
+    .query(`INSERT INTO files (project_id, environment, id, sha256, bytes, filename, mime_type, purpose, status, metadata, created_at_ms)
+       VALUES (?, ?, ?, ?, 0, 'f', 't', 'output', 'ready', '{}', 0)`)
     .run(project_id, environment, id, hash);
   return id;
 }

@@ -127,6 +127,8 @@ export const runs = sqliteTable("runs", {
   parent_run_id: text("parent_run_id"),
   parent_call_id: text("parent_call_id"),
   depth: integer("depth").notNull(),
+  origin: text("origin").notNull(),
+  source_run_id: text("source_run_id"),
 });
 
 export const runEvents = sqliteTable(
@@ -200,13 +202,27 @@ export const users = sqliteTable("users", {
   email: text("email").notNull(),
   password_hash: text("password_hash").notNull(),
   created_at_ms: integer("created_at_ms").notNull(),
+  role: text("role").notNull(),
 });
 
 export const sessions = sqliteTable("sessions", {
   hash: blob("hash", { mode: "buffer" }).primaryKey(),
+  id: text("id").notNull(),
   user_id: text("user_id").notNull(),
+  user_agent: text("user_agent"),
+  ip: text("ip"),
   created_at_ms: integer("created_at_ms").notNull(),
   last_seen_at_ms: integer("last_seen_at_ms").notNull(),
+});
+
+export const invitations = sqliteTable("invitations", {
+  id: text("id").primaryKey(),
+  hash: blob("hash", { mode: "buffer" }).notNull(),
+  email: text("email").notNull(),
+  role: text("role").notNull(),
+  invited_by: text("invited_by").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+  expires_at_ms: integer("expires_at_ms").notNull(),
 });
 
 export const facts = sqliteTable("facts", { name: text("name").primaryKey(), value: text("value").notNull() });
@@ -280,6 +296,11 @@ export const files = sqliteTable(
     mime_type: text("mime_type").notNull(),
     purpose: text("purpose").notNull(),
     status: text("status").notNull(),
+    error: text("error"),
+    chunking: text("chunking"),
+    chunks: integer("chunks").notNull(),
+    pages: integer("pages"),
+    attempts: integer("attempts").notNull(),
     run_id: text("run_id"),
     tool_call_id: text("tool_call_id"),
     agent_id: text("agent_id"),
@@ -434,4 +455,191 @@ export const webhookAttempts = sqliteTable(
     error: json<unknown>("error"),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.delivery_id, table.number] })],
+);
+
+export const documentChunks = sqliteTable(
+  "document_chunks",
+  {
+    ...scope,
+    file_id: text("file_id").notNull(),
+    chunk_index: integer("chunk_index").notNull(),
+    text: text("text").notNull(),
+    tokens: integer("tokens").notNull(),
+    page: integer("page"),
+    heading: text("heading"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.file_id, table.chunk_index] })],
+);
+
+export const memoryStores = sqliteTable(
+  "memory_stores",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    number: integer("number").notNull(),
+    name: text("name").notNull(),
+    kind: text("kind").notNull(),
+    scope: text("scope").notNull(),
+    model: text("model"),
+    dimensions: integer("dimensions"),
+    generation: integer("generation"),
+    next_model: text("next_model"),
+    next_dimensions: integer("next_dimensions"),
+    last_generation: integer("last_generation"),
+    ttl_seconds: integer("ttl_seconds"),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    items: integer("items").notNull(),
+    last_version: integer("last_version").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+    deleted_at_ms: integer("deleted_at_ms"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const memoryStoreNumbers = sqliteTable("memory_store_numbers", { number: integer("number").notNull() });
+
+export const memoryEntries = sqliteTable(
+  "memory_entries",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    memory_id: text("memory_id").notNull(),
+    scope_id: text("scope_id").notNull(),
+    file_id: text("file_id"),
+    text: text("text"),
+    chunking: text("chunking").notNull(),
+    metadata: text("metadata").notNull(),
+    status: text("status").notNull(),
+    error: text("error"),
+    processed: integer("processed").notNull(),
+    total: integer("total"),
+    tool_call_id: text("tool_call_id"),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+    expires_at_ms: integer("expires_at_ms"),
+    deleted_at_ms: integer("deleted_at_ms"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const memoryChunks = sqliteTable("memory_chunks", {
+  number: integer("number").primaryKey({ autoIncrement: true }),
+  ...scope,
+  entry_id: text("entry_id").notNull(),
+  store: integer("store").notNull(),
+  chunk_index: integer("chunk_index").notNull(),
+  text: text("text").notNull(),
+  tokens: integer("tokens").notNull(),
+  page: integer("page"),
+  heading: text("heading"),
+  generation: integer("generation").notNull(),
+});
+
+export const memoryKeys = sqliteTable(
+  "memory_keys",
+  {
+    ...scope,
+    memory_id: text("memory_id").notNull(),
+    scope_id: text("scope_id").notNull(),
+    key: text("key").notNull(),
+    value: text("value").notNull(),
+    version: integer("version").notNull(),
+    tool_call_id: text("tool_call_id"),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+    expires_at_ms: integer("expires_at_ms"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.project_id, table.environment, table.memory_id, table.scope_id, table.key] }),
+  ],
+);
+
+export const threads = sqliteTable(
+  "threads",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    title: text("title"),
+    user_id: text("user_id"),
+    session_id: text("session_id"),
+    message_count: integer("message_count").notNull(),
+    last_run_id: text("last_run_id"),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const threadMessages = sqliteTable(
+  "thread_messages",
+  {
+    ...scope,
+    thread_id: text("thread_id").notNull(),
+    position: integer("position").notNull(),
+    id: text("id").notNull(),
+    run_id: text("run_id").notNull(),
+    message: text("message").notNull(),
+    prompt: text("prompt").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.thread_id, table.position] })],
+);
+
+export const suites = sqliteTable(
+  "suites",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    description: text("description"),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    updated_at_ms: integer("updated_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const suiteCases = sqliteTable(
+  "suite_cases",
+  {
+    ...scope,
+    suite_id: text("suite_id").notNull(),
+    run_id: text("run_id").notNull(),
+    position: integer("position").notNull(),
+    agent_id: text("agent_id").notNull(),
+    status: text("status").notNull(),
+    output: text("output"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.suite_id, table.run_id] })],
+);
+
+export const suiteRuns = sqliteTable(
+  "suite_runs",
+  {
+    ...scope,
+    id: text("id").notNull(),
+    suite_id: text("suite_id").notNull(),
+    status: text("status").notNull(),
+    live: text("live"),
+    metadata: json<Record<string, string>>("metadata").notNull(),
+    created_at_ms: integer("created_at_ms").notNull(),
+    ended_at_ms: integer("ended_at_ms"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
+export const suiteRunCases = sqliteTable(
+  "suite_run_cases",
+  {
+    ...scope,
+    suite_run_id: text("suite_run_id").notNull(),
+    position: integer("position").notNull(),
+    run_id: text("run_id").notNull(),
+    agent_id: text("agent_id").notNull(),
+    status: text("status").notNull(),
+    result: text("result"),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.suite_run_id, table.position] })],
 );

@@ -48,7 +48,17 @@ const uniqueKeysOf = (table: string): string[][] =>
     );
 
 // The server's own: accounts, connections, facts. Rows of the last three hang on a run, and have its project.
-const ofNobody = ["projects", "model_connections", "model_prices", "users", "sessions", "facts", "setup_tokens"];
+const ofNobody = [
+  "projects",
+  "model_connections",
+  "model_prices",
+  "users",
+  "sessions",
+  "invitations",
+  "facts",
+  "setup_tokens",
+  "memory_store_numbers",
+];
 const ofARun = ["run_events", "run_blobs", "early_outputs"];
 // The log tells of both environments, and of the server itself.
 const ofMore = ["audit_log"];
@@ -61,9 +71,14 @@ const loose = [
     "runs.user_id",
     "runs.parent_run_id",
     "runs.parent_call_id",
+    "runs.source_run_id",
     "idempotency_keys.run_id",
   ],
   ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id"],
+  ...["memory_entries.scope_id", "memory_entries.file_id", "memory_entries.tool_call_id"],
+  ...["memory_keys.scope_id", "memory_keys.tool_call_id"],
+  ...["threads.user_id", "threads.session_id", "threads.last_run_id"],
+  ...["suite_cases.agent_id", "suite_run_cases.run_id", "suite_run_cases.agent_id"],
   ...["schedules.agent_id", "schedules.last_run_id", "schedule_runs.run_id"],
 ];
 

@@ -19,6 +19,8 @@ export interface Identity extends Scope {
   readonly agent_ids: readonly string[] | null;
   /** Limits of the project that differ from the defaults. */
   readonly limits: Partial<RateLimits>;
+  /** Sees what concerns the whole server, beside the project. */
+  readonly operator?: boolean;
 }
 
 /** Who asks: an API key, or a person at the dashboard. It is the scope of everything that they reach. */
@@ -80,6 +82,7 @@ export function createAuth(
     const standing = limiter.take(principal, bucketOf(request), principal.limits);
     Object.assign(headers, rateLimitHeaders(standing));
     if (!satisfies(principal.scopes, needs)) {
+      if (principal.kind === "user") throw viewerOnly();
       const required_scope = needs === "read_or_run" ? "read" : needs;
       throw new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, {
         details: { required_scope },
@@ -139,12 +142,18 @@ const satisfies = (scopes: ReadonlySet<Permission>, needs: Need): boolean =>
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
 function bucketOf(request: Request): Bucket {
-  if (isRead(request)) return "reads_per_minute";
+  if (isRead(request) || /\/memory\/[^/]+\/search\/?(\?|$)/.test(request.url)) return "reads_per_minute";
   const { method, url } = request;
-  return method === "POST" && /(\/runs|\/schedules\/[^/]+\/trigger)\/?(\?|$)/.test(url)
+  return method === "POST" && /(\/runs(\/[^/]+\/(fork|replay))?|\/schedules\/[^/]+\/trigger)\/?(\?|$)/.test(url)
     ? "run_creations_per_minute"
     : "writes_per_minute";
 }
+
+// Of people, whoever lacks a scope is a viewer: the others have them all.
+const viewerOnly = (): AppError =>
+  new AppError("insufficient_role", 'You are a viewer here. This needs the role "member".', {
+    details: { required_role: "member", role: "viewer" },
+  });
 
 /** Throws for a parameter that the route does not take, and for one given twice: which of them would count? */
 function refuseQuery(url: string, allowed: readonly string[]): void {

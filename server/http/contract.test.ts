@@ -140,7 +140,7 @@ test("all faults of a body are listed, each with its parameter", async () => {
 
 test("an unknown field alone is an unknown parameter", async () => {
   const admin = await server.client();
-  for (const extra of [{ memory: {} }, { model_settings: { top_k: 1 } }]) {
+  for (const extra of [{ memories: {} }, { model_settings: { top_k: 1 } }]) {
     const { status, body } = await admin.post("/v1/agents", {
       name: "a",
       instructions: "",

@@ -4,10 +4,15 @@ import { Elysia } from "elysia";
 import { toAppError } from "./errors.ts";
 import { oneOf, orNull } from "./schemas.ts";
 
+const either = Type.Union([Type.String({ maxLength: 2 }), Type.Number(), Type.Boolean()]);
 const app = new Elysia()
   .onError(({ error }) => Response.json(toAppError(error).message))
   .post("/", () => "fine", {
-    body: Type.Object({ days: orNull(Type.Integer({ minimum: 1 })), word: Type.Optional(oneOf(["a", "b"])) }),
+    body: Type.Object({
+      days: orNull(Type.Integer({ minimum: 1 })),
+      word: Type.Optional(oneOf(["a", "b"])),
+      either: Type.Optional(either),
+    }),
   });
 
 async function saidOf(body: object): Promise<string> {
@@ -22,6 +27,8 @@ test.each([
   [{ days: 0 }, "days: Expected integer to be greater or equal to 1."],
   [{ days: "many" }, "days: Expected integer."],
   [{ days: null, word: "c" }, "word: Expected one of a, b."],
+  [{ days: null, either: "long" }, "either: Expected string length less or equal to 2."],
+  [{ days: null, either: [1] }, "either: Expected one of the types string, number, boolean."],
 ])("of %p is said what a client can mend, also where null would do", async (body, message) => {
   expect(await saidOf(body)).toBe(JSON.stringify(message));
 });

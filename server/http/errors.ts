@@ -81,7 +81,8 @@ function fromValidation(error: ValidationError): AppError {
 }
 
 function toFault(error: SchemaError): Fault {
-  const { path, message, schema } = unlessNull(error);
+  const fitting = ofItsType(error);
+  const { path, message, schema } = fitting;
   const param = dotted(path);
   if (param === "") return { param: null, code: "invalid_value", message: `The body: ${sentence(message)}` };
   if (message === "Unexpected property")
@@ -92,15 +93,25 @@ function toFault(error: SchemaError): Fault {
   const choices = (schema.anyOf as { const?: unknown }[] | undefined)?.map((choice) => choice.const);
   if (choices?.every((choice) => typeof choice === "string"))
     return fault(param, `Expected one of ${choices.join(", ")}.`);
+  const types = membersOf(fitting).map(({ type }) => type);
+  if (types.length > 0 && types.every((type) => typeof type === "string"))
+    return fault(param, `Expected one of the types ${types.join(", ")}.`);
   return fault(param, sentence(message));
 }
 
-/** Of a field that may be null, what is wrong by its other rule: that it is not null either helps nobody. */
-function unlessNull(error: SchemaError): SchemaError {
-  const members = (error.schema.anyOf as { type?: unknown }[] | undefined) ?? [];
-  const other = members.findIndex(({ type }) => type !== "null");
-  if (members.length !== 2 || !members.some(({ type }) => type === "null")) return error;
-  const [first] = error.errors?.[other] ?? [];
+const membersOf = ({ schema }: SchemaError) => (schema.anyOf as { type?: unknown }[] | undefined) ?? [];
+
+/**
+ * Of a field that may be of several types, what is wrong by the rule for the one that it has; of one that may be null,
+ * by its other rule: that it is not null either helps nobody.
+ */
+function ofItsType(error: SchemaError): SchemaError {
+  const members = membersOf(error);
+  const types = members.map(({ type }) => type);
+  const type = typeof error.value;
+  const same = types.indexOf(type) === types.lastIndexOf(type) ? types.indexOf(type) : -1; // Of several it could be any.
+  const other = members.length === 2 && types.includes("null") ? types.findIndex((type) => type !== "null") : -1;
+  const [first] = error.errors?.[same === -1 ? other : same] ?? [];
   return first ?? error;
 }
 

@@ -7,22 +7,21 @@ export const readJsonBody = async (request: Request): Promise<unknown> =>
   parseJsonBody(await readBody(request), request.headers);
 
 /** The bytes of a body within the limits; none where there is no body. */
-export const readBody = async (request: Request): Promise<Uint8Array> =>
-  request.body === null ? noBytes : await readCapped(request).catch((error) => cutOff(error, "invalid_json"));
+export const readBody = async (request: Request, most: number = limits.body_bytes): Promise<Uint8Array> =>
+  request.body === null ? noBytes : await readCapped(request, most).catch((error) => cutOff(error, "invalid_json"));
 
 const noBytes = new Uint8Array();
 
 /** What the bytes of a body say, within the limits. */
-export function parseJsonBody(bytes: Uint8Array, headers: Headers): unknown {
+export function parseJsonBody(bytes: Uint8Array, headers: Headers, depth?: number): unknown {
   if (bytes.length === 0) return {};
   checkMediaType(headers);
-  return parseJson(bytes);
+  return parseJson(bytes, depth);
 }
 
 /** The same of bytes that were announced otherwise. */
-export function parseJson(bytes: Uint8Array): unknown {
-  if (!isShallow(bytes, limits.json_depth))
-    throw new AppError("invalid_json", `The body nests deeper than ${limits.json_depth}.`);
+export function parseJson(bytes: Uint8Array, depth: number = limits.json_depth): unknown {
+  if (!isShallow(bytes, depth)) throw new AppError("invalid_json", `The body nests deeper than ${depth}.`);
   const text = decode(bytes);
   const value = parse(text);
   const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
@@ -60,15 +59,15 @@ export function refuseCompressed(headers: Headers): void {
     throw new AppError("unsupported_media_type", "The body must not be compressed.");
 }
 
-async function readCapped(request: Request): Promise<Uint8Array> {
+async function readCapped(request: Request, most: number): Promise<Uint8Array> {
   const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (announced > limits.body_bytes) throw tooLarge();
-  if (announced >= 0) return refuseLonger(await request.bytes());
+  if (announced > most) throw tooLarge(most);
+  if (announced >= 0) return refuseLonger(await request.bytes(), most);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body!) {
     size += chunk.length;
-    if (size > limits.body_bytes) throw tooLarge(); // Leaving the loop stops the reading.
+    if (size > most) throw tooLarge(most); // Leaving the loop stops the reading.
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -81,12 +80,12 @@ export function cutOff(error: unknown, code: ErrorCode): never {
   throw error;
 }
 
-function refuseLonger(bytes: Uint8Array): Uint8Array {
-  if (bytes.length > limits.body_bytes) throw tooLarge();
+function refuseLonger(bytes: Uint8Array, most: number): Uint8Array {
+  if (bytes.length > most) throw tooLarge(most);
   return bytes;
 }
 
-const tooLarge = () => new AppError("payload_too_large", `A JSON body has at most ${limits.body_bytes} bytes.`);
+const tooLarge = (most: number) => new AppError("payload_too_large", `A JSON body has at most ${most} bytes.`);
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

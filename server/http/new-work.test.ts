@@ -8,16 +8,23 @@ const goesOn = [
   "DELETE /v1/agents/:id",
   "DELETE /v1/api_keys/:id",
   "DELETE /v1/files/:id",
+  "DELETE /v1/memory/:id",
+  "DELETE /v1/memory/:id/entries/:entry_id",
+  "DELETE /v1/memory/:id/keys/:key",
   "DELETE /v1/runs/:id",
   "DELETE /v1/schedules/:id",
   "DELETE /v1/secrets/:name",
+  "DELETE /v1/suites/:id",
+  "DELETE /v1/threads/:id",
   "DELETE /v1/tools/:id",
   "DELETE /v1/traces/:run_id",
   "DELETE /v1/webhooks/:id",
   "PATCH /v1/api_keys/:id",
   "POST /v1/api_keys/:id/rotate",
+  "POST /v1/memory/:id/search",
   "POST /v1/runs/:id/cancel",
   "POST /v1/runs/:id/submit_tool_outputs",
+  "POST /v1/suites/:id/runs/:suite_run_id/cancel",
 ];
 
 test("a disk that is nearly full refuses every writing request with 507, but those that end, answer or free something", async () => {

@@ -1,4 +1,6 @@
-import { toolTypes } from "../core/agent-snapshot.ts";
+import { memoryKinds, toolTypes } from "../core/agent-snapshot.ts";
+import { capsuleType } from "../core/capsule-format.ts";
+import { origins } from "../core/origin.ts";
 import { environments } from "../core/scope.ts";
 import type { Need } from "./auth.ts";
 import { listOf, ref, type Schema } from "./openapi-schemas.ts";
@@ -16,6 +18,8 @@ export interface Operation {
   media?: string;
   /** The body in parts, where it is taken so too. */
   parts?: Schema;
+  /** The media type of another body that it takes, which is no JSON. */
+  binary?: string;
   /** When the same address answers with server-sent events. */
   streams?: string;
   /** Codes of its 409. */
@@ -53,6 +57,8 @@ const account = (verb: string, summary: string) => ({
 });
 
 const schedules = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Schedules", summary, needs });
+const suites = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Suites", summary, needs });
+const threads = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Threads", summary, needs });
 const files = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Files", summary, needs });
 const filePurposes = ["retrieval", "code_interpreter", "attachment"];
 const uploadInParts = {
@@ -60,11 +66,20 @@ const uploadInParts = {
   properties: {
     file: { type: "string", contentMediaType: "application/octet-stream" },
     purpose: { type: "string", enum: filePurposes },
+    memory_id: text,
+    scope_id: text,
+    chunking: {
+      type: "object",
+      properties: { max_chunk_size_tokens: { type: "integer" }, chunk_overlap_tokens: { type: "integer" } },
+    },
     metadata: { type: "object", additionalProperties: text },
     expires_in_seconds: { type: "integer", minimum: 1 },
   },
   required: ["file", "purpose"],
 };
+
+const memories = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Memory", summary, needs });
+const ofScope = { scope_id: text };
 
 const webhooks = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Webhooks", summary, needs });
 
@@ -152,12 +167,23 @@ export const operations: Record<string, Operation> = {
     media: "application/octet-stream",
     answer: [200, {}],
   },
+  "GET /v1/files/:id/chunks": {
+    ...files("listFileChunks", "List the pieces of a document's text, in their order", "read_or_run"),
+    query: some,
+    answer: [200, listOf("FileChunk")],
+  },
+  "POST /v1/files/:id/retry": {
+    ...files("retryFile", "Try again what failed of a file", "run"),
+    answer: [200, ref("File")],
+    conflicts: ["file_not_failed"],
+  },
   "DELETE /v1/files/:id": { ...files("deleteFile", "Delete a file", "admin"), answer: deleted },
   "POST /v1/runs": {
     ...runs("createRun", "Start a run", "run"),
     query: { wait: { type: "integer", minimum: 0, maximum: 60, default: 0 } },
     answer: [201, ref("Run")],
     streams: "With `stream: true`: the run's events from the first to the last.",
+    conflicts: ["thread_busy"],
   },
   "GET /v1/runs": {
     ...runs("listRuns", "List runs", "read_or_run"),
@@ -171,6 +197,8 @@ export const operations: Record<string, Operation> = {
       thread_id: text,
       user_id: text,
       parent_run_id: text,
+      origin: { type: "string", enum: [...origins] },
+      source_run_id: text,
     },
     answer: [200, listOf("Run")],
   },
@@ -178,12 +206,24 @@ export const operations: Record<string, Operation> = {
   "DELETE /v1/runs/:id": {
     ...runs("deleteRun", "Delete a run that is over", "admin"),
     answer: deleted,
-    conflicts: ["run_not_terminal"],
+    conflicts: ["run_not_terminal", "run_pinned"],
   },
   "POST /v1/runs/:id/cancel": {
     ...runs("cancelRun", "Cancel a run", "run"),
     answer: [200, ref("Run")],
     conflicts: ["run_already_terminal"],
+  },
+  "POST /v1/runs/:id/replay": {
+    ...runs("replayRun", "Perform a run that is over again, by its record", "run"),
+    answer: [201, ref("Run")],
+    conflicts: ["run_not_terminal", "record_damaged"],
+  },
+  "POST /v1/runs/:id/fork": {
+    ...runs("forkRun", "Go on from a step of a run, with something changed", "run"),
+    query: { wait: { type: "integer", minimum: 0, maximum: 60, default: 0 } },
+    answer: [201, ref("Run")],
+    streams: "With `stream: true`: the run's events from the first to the last.",
+    conflicts: ["record_damaged"],
   },
   "POST /v1/runs/:id/submit_tool_outputs": {
     ...runs("submitToolOutputs", "Answer tool calls that a run waits for", "run"),
@@ -202,9 +242,142 @@ export const operations: Record<string, Operation> = {
     query: { ...page, needs: { type: "string", enum: ["output", "approval", "reconcile"] } },
     answer: [200, listOf("Approval")],
   },
+  "POST /v1/threads": { ...threads("createThread", "Create a thread", "run"), answer: [201, ref("Thread")] },
+  "GET /v1/threads": {
+    ...threads("listThreads", "List threads", "read_or_run"),
+    query: {
+      ...page,
+      user_id: text,
+      session_id: text,
+      status: { type: "string", enum: ["idle", "busy", "waiting"] },
+    },
+    answer: [200, listOf("Thread")],
+  },
+  "GET /v1/threads/:id": { ...threads("getThread", "Retrieve a thread", "read_or_run"), answer: [200, ref("Thread")] },
+  "PATCH /v1/threads/:id": {
+    ...threads("updateThread", "Change a thread's title or metadata", "run"),
+    answer: [200, ref("Thread")],
+  },
+  "DELETE /v1/threads/:id": {
+    ...threads("deleteThread", "Delete a thread and what was said in it; its runs stay", "run"),
+    answer: deleted,
+    conflicts: ["run_not_terminal"],
+  },
+  "GET /v1/threads/:id/messages": {
+    ...threads("listThreadMessages", "List what was said in a thread", "read_or_run"),
+    query: { ...some, ending_before: text, order: page.order! },
+    answer: [200, listOf("ThreadMessage")],
+  },
+  "POST /v1/memory": { ...memories("createMemory", "Create a memory store", "admin"), answer: [201, ref("Memory")] },
+  "GET /v1/memory": {
+    ...memories("listMemory", "List memory stores", "read_or_run"),
+    query: { ...page, kind: { type: "string", enum: [...memoryKinds] } },
+    answer: [200, listOf("Memory")],
+  },
+  "GET /v1/memory/:id": {
+    ...memories("getMemory", "Retrieve a memory store", "read_or_run"),
+    answer: [200, ref("Memory")],
+  },
+  "PATCH /v1/memory/:id": {
+    ...memories("updateMemory", "Change a memory store, or what it is embedded with", "admin"),
+    answer: [200, ref("Memory")],
+  },
+  "DELETE /v1/memory/:id": {
+    ...memories("deleteMemory", "Delete a memory store with all that it holds", "admin"),
+    answer: deleted,
+  },
+  "POST /v1/memory/:id/search": {
+    ...memories("searchMemory", "Find what a store knows of a question", "read_or_run"),
+    answer: [200, listOf("MemoryMatch")],
+  },
+  "POST /v1/memory/:id/entries": {
+    ...memories("createMemoryEntry", "Put a text or a file into a store", "run"),
+    answer: [201, ref("MemoryEntry")],
+  },
+  "GET /v1/memory/:id/entries": {
+    ...memories("listMemoryEntries", "List what is in a store", "read_or_run"),
+    query: {
+      ...page,
+      file_id: text,
+      scope_id: text,
+      status: { type: "string", enum: ["processing", "ready", "failed"] },
+    },
+    answer: [200, listOf("MemoryEntry")],
+  },
+  "GET /v1/memory/:id/entries/:entry_id": {
+    ...memories("getMemoryEntry", "Retrieve an entry", "read_or_run"),
+    answer: [200, ref("MemoryEntry")],
+  },
+  "DELETE /v1/memory/:id/entries/:entry_id": {
+    ...memories("deleteMemoryEntry", "Delete an entry", "run"),
+    answer: deleted,
+  },
+  "GET /v1/memory/:id/keys": {
+    ...memories("listMemoryKeys", "List keys by their names", "read_or_run"),
+    query: { ...page, ...ofScope, prefix: text },
+    answer: [200, listOf("MemoryKey")],
+  },
+  "GET /v1/memory/:id/keys/:key": {
+    ...memories("getMemoryKey", "Retrieve the value of a key", "read_or_run"),
+    query: ofScope,
+    answer: [200, ref("MemoryKey")],
+  },
+  "PUT /v1/memory/:id/keys/:key": {
+    ...memories("setMemoryKey", "Set the value of a key; with `If-Match` only over that version", "run"),
+    query: ofScope,
+    answer: [200, ref("MemoryKey")],
+    conflicts: ["precondition_failed"],
+  },
+  "DELETE /v1/memory/:id/keys/:key": {
+    ...memories("deleteMemoryKey", "Delete a key; with `If-Match` only that version", "run"),
+    query: ofScope,
+    answer: [200, ref("DeletedKey")],
+    conflicts: ["precondition_failed"],
+  },
   "POST /v1/schedules": {
     ...schedules("createSchedule", "Create a schedule", "admin"),
     answer: [201, ref("Schedule")],
+  },
+  "POST /v1/suites": {
+    ...suites("createSuite", "Pin runs as a suite", "admin"),
+    answer: [201, ref("Suite")],
+    conflicts: ["name_taken"],
+  },
+  "GET /v1/suites": {
+    ...suites("listSuites", "List suites", "read_or_run"),
+    query: { ...page, name: text },
+    answer: [200, listOf("SuiteListItem")],
+  },
+  "GET /v1/suites/:id": {
+    ...suites("getSuite", "Retrieve a suite with the runs that it pins", "read_or_run"),
+    answer: [200, ref("Suite")],
+  },
+  "PATCH /v1/suites/:id": {
+    ...suites("updateSuite", "Change a suite, or the runs that it pins", "admin"),
+    answer: [200, ref("Suite")],
+    conflicts: ["name_taken"],
+  },
+  "DELETE /v1/suites/:id": {
+    ...suites("deleteSuite", "Delete a suite and what came of it; its runs stay", "admin"),
+    answer: deleted,
+  },
+  "POST /v1/suites/:id/runs": {
+    ...suites("runSuite", "Replay the runs of a suite against their agents as they are now", "run"),
+    query: { wait: { type: "integer", minimum: 0, maximum: 60, default: 0 } },
+    answer: [201, ref("SuiteRun")],
+  },
+  "GET /v1/suites/:id/runs": {
+    ...suites("listSuiteRuns", "List what came of a suite", "read_or_run"),
+    query: { ...page, status: { type: "string", enum: ["in_progress", "passed", "diverged", "failed", "cancelled"] } },
+    answer: [200, listOf("SuiteRunListItem")],
+  },
+  "GET /v1/suites/:id/runs/:suite_run_id": {
+    ...suites("getSuiteRun", "Retrieve a suite run with its cases", "read_or_run"),
+    answer: [200, ref("SuiteRun")],
+  },
+  "POST /v1/suites/:id/runs/:suite_run_id/cancel": {
+    ...suites("cancelSuiteRun", "End a suite run where it is", "run"),
+    answer: [200, ref("SuiteRun")],
   },
   "GET /v1/schedules": {
     ...schedules("listSchedules", "List schedules", "read"),
@@ -232,6 +405,12 @@ export const operations: Record<string, Operation> = {
     },
     answer: [200, listOf("ScheduleRun")],
   },
+  "GET /v1/runs/:id/capsule": {
+    ...runs("getRunCapsule", "Download a run with all that it did as one SQLite file", "read_or_run"),
+    query: { files: { type: "boolean", default: true } },
+    media: capsuleType,
+    answer: [200, {}],
+  },
   "GET /v1/traces": {
     ...traces("listTraces", "List traces", "read_or_run"),
     query: page,
@@ -242,14 +421,26 @@ export const operations: Record<string, Operation> = {
     query: {
       limit: { ...limit, default: 100 },
       starting_after: text,
-      include: { type: "string", enum: ["raw", "subagents", "raw,subagents"] },
+      include: { type: "string", pattern: "^(raw|subagents|prompt)(,(raw|subagents|prompt))*$" },
+      format: { type: "string", enum: ["otlp"] },
+      content: { type: "string", enum: ["true", "false"], default: "true" },
     },
     answer: [200, ref("Trace")],
+  },
+  "GET /v1/runs/:id/diff/:other_id": {
+    ...traces("diffRuns", "Compare two runs step by step", "read_or_run"),
+    query: { limit: { ...limit, default: 100 }, starting_after: text },
+    answer: [200, ref("Diff")],
+  },
+  "POST /v1/traces": {
+    ...traces("importTrace", "Import an exported trace, or a capsule", "run"),
+    binary: capsuleType,
+    answer: [201, ref("Trace")],
   },
   "DELETE /v1/traces/:run_id": {
     ...traces("deleteTrace", "Delete what the journal tells of a run", "admin"),
     answer: deleted,
-    conflicts: ["run_not_terminal"],
+    conflicts: ["run_not_terminal", "run_pinned"],
   },
   "POST /v1/webhooks": {
     ...webhooks("createWebhook", "Create a webhook", "admin"),

@@ -1,6 +1,16 @@
-import { codeLanguages, guardrailActions, guardrailPoints, guardrailTypes, toolTypes } from "../core/agent-snapshot.ts";
+import {
+  codeLanguages,
+  contextStrategies,
+  guardrailActions,
+  guardrailPoints,
+  guardrailTypes,
+  memoryKinds,
+  memoryScopes,
+  toolTypes,
+} from "../core/agent-snapshot.ts";
 import { errorCodes, runErrorCodes } from "../core/errors.ts";
-import { stepTypes } from "../core/run-event.ts";
+import { origins } from "../core/origin.ts";
+import { divergenceKinds, replayAgents, replayModes, stepTypes } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
 import { environments, permissions } from "../core/scope.ts";
 
@@ -11,6 +21,18 @@ export const answerSchemas = (): Record<string, Schema> => ({
   Agent: resource("agent", { ...agent, tools: list(ref("ToolReference")), updated_at: time }),
   AgentListItem: resource("agent", { ...agent, tools: integer, updated_at: time }),
   AgentVersion: resource("agent_version", { ...agent, tools: list(ref("ToolReference")) }),
+  MemoryPolicy: object({
+    stores: list(
+      object({
+        ...{ memory_id: text, access: words(["read", "read_write"]), auto_retrieve: boolean },
+        ...{ top_k: integer, score_threshold: number },
+      }),
+    ),
+    history: object({ mode: words(["none", "thread"]), max_messages: integer }),
+    context: object({
+      ...{ strategy: words(contextStrategies), reserve_output_tokens: integer, tool_output_max_bytes: integer },
+    }),
+  }),
   ToolReference: object({ id: text, name: text, type: text }),
   Guardrail: object({
     type: words(guardrailTypes),
@@ -25,9 +47,15 @@ export const answerSchemas = (): Record<string, Schema> => ({
   ),
   Secret: resource("secret", { name: text, updated_at: time }),
   File: resource("file", file),
+  FileChunk: object({ chunk_index: integer, text, tokens: integer, page: orNull(integer), heading: orNull(text) }),
   Run: resource("run", run),
   Message: object(
     { id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
+    { tool_calls: list(object({ id: text, name: text, arguments: anyObject })), tool_call_id: text },
+  ),
+  Thread: resource("thread", { ...thread, updated_at: time }),
+  ThreadMessage: object(
+    { id: text, run_id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
     { tool_calls: list(object({ id: text, name: text, arguments: anyObject })), tool_call_id: text },
   ),
   ToolCall: object(toolCall),
@@ -36,14 +64,48 @@ export const answerSchemas = (): Record<string, Schema> => ({
     submit_tool_outputs: object({ tool_calls: list(object(pendingCall, { run_id: text })) }),
   }),
   Usage: object({ ...counts, total_tokens: orNull(integer), model_calls: integer, tool_calls: integer, ...cost }),
-  RunError: object({ type: { const: "run_error" }, code: words(runErrorCodes), ...runError }),
+  RunError: object(
+    { type: { const: "run_error" }, code: words(runErrorCodes), ...runError },
+    { divergence: ref("Divergence") },
+  ),
+  Divergence: object(divergence, { expected: anything, actual: anything }),
+  Replay: object({
+    mode: words(replayModes),
+    agent: words(replayAgents),
+    agent_version: integer,
+    divergences: list(ref("Divergence")),
+    first_divergence: orNull(ref("Divergence")),
+    ...{ matched_steps: integer, model_calls: integer, tool_calls: integer },
+  }),
   Approval: resource("approval", { run_id: text, ...pendingCall }),
   Event: object({ seq: integer, event: text, at: time, data: anyObject }),
+  Memory: resource("memory", { ...memory, updated_at: time }),
+  MemoryEntry: resource("memory_entry", { ...memoryEntry, updated_at: time }),
+  MemoryMatch: object(memoryMatch),
+  MemoryKey: object(memoryKey, named),
+  DeletedKey: object({ ...memoryKeyPlace, deleted: { const: true } }, named),
   Schedule: resource("schedule", { ...schedule, updated_at: time }),
   ScheduleRun: resource("schedule_run", scheduleRun),
+  Suite: resource("suite", { ...suite, cases: list(object(pinnedRun)), updated_at: time }),
+  SuiteListItem: resource("suite", { ...suite, updated_at: time }),
+  SuiteRun: resource("suite_run", { ...suiteRun, cases: list(ref("SuiteCase")) }),
+  SuiteRunListItem: resource("suite_run", suiteRun),
+  SuiteCase: object({
+    ...{ run_id: text, agent_id: text, agent_version: orNull(integer) },
+    status: words(["pending", "equal", "diverged", "failed"]),
+    ...{ divergences_count: integer, divergences: list(ref("Divergence")) },
+    first_divergence: orNull(ref("Divergence")),
+    ...{ matched_steps: integer, live: orNull(object(liveCase)), error: orNull(object(plainError)) },
+  }),
   TraceSummary: resource("trace", { ...trace, steps_count: integer }),
-  Trace: resource("trace", { ...trace, steps: list(ref("TraceStep")), steps_has_more: boolean }),
-  TraceStep: object(step, { raw: list(anyObject), files: list(madeFile), run_id: text }),
+  Trace: resource(
+    "trace",
+    { ...trace, steps: list(ref("TraceStep")), steps_has_more: boolean },
+    { agent: orNull(anyObject), raw: list(anyObject) },
+  ),
+  TraceStep: object(step, { raw: list(anyObject), files: list(madeFile), run_id: text, prompt: orNull(anyObject) }),
+  Diff: object(diff, named),
+  DiffStep: object(diffStep),
   ApiKey: resource("api_key", apiKey, { secret: text }),
   RotatedApiKey: resource("api_key", { ...apiKey, secret: text, previous: object(previousKey) }),
   Webhook: resource("webhook", webhook, { secret: text }),
@@ -160,6 +222,7 @@ const agent = {
   max_turns: integer,
   guardrails: list(ref("Guardrail")),
   budget,
+  memory: orNull(ref("MemoryPolicy")),
   version: integer,
 };
 
@@ -205,15 +268,82 @@ const file = {
   sha256: text,
   purpose: words(["retrieval", "code_interpreter", "attachment", "output"]),
   status: words(["uploaded", "processing", "ready", "failed"]),
-  error: { type: "null" },
+  error: orNull(object({ code: text, message: text })),
   chunks: integer,
+  pages: orNull(integer),
   memory_ids: list(text),
+  processed: integer,
+  total: orNull(integer),
   run_id: orNull(text),
   tool_call_id: orNull(text),
   expires_at: orNull(time),
 };
 
+const thread = {
+  title: orNull(text),
+  user_id: orNull(text),
+  session_id: orNull(text),
+  status: words(["idle", "busy", "waiting"]),
+  message_count: integer,
+  last_run_id: orNull(text),
+};
+
 const scheduleFailure = object({ code: text, message: text, at: time, run_id: orNull(text) });
+
+const memory = {
+  name: text,
+  kind: words(memoryKinds),
+  scope: words(memoryScopes),
+  embedding: orNull(object({ model: text, dimensions: integer })),
+  ttl_seconds: orNull(integer),
+  entries: orNull(integer),
+  keys: orNull(integer),
+  indexing: orNull(
+    object({
+      ...{ processed: integer, total: integer, model: text, dimensions: integer },
+      error: orNull(object({ code: text, message: text })),
+    }),
+  ),
+};
+
+const memoryEntry = {
+  memory_id: text,
+  status: words(["processing", "ready", "failed"]),
+  error: orNull(object({ code: text, message: text })),
+  text: orNull(text),
+  file_id: orNull(text),
+  filename: orNull(text),
+  scope_id: orNull(text),
+  chunks: integer,
+  processed: integer,
+  total: orNull(integer),
+  expires_at: orNull(time),
+  metadata: anyObject,
+};
+
+const memoryMatch = {
+  id: text,
+  object: { const: "memory_match" },
+  text,
+  score: number,
+  score_parts: object({ vector: orNull(number), keyword: orNull(number) }),
+  file_id: orNull(text),
+  filename: orNull(text),
+  chunk_index: integer,
+  page: orNull(integer),
+  heading: orNull(text),
+  metadata: anyObject,
+};
+
+const memoryKeyPlace = { object: { const: "memory_key" }, key: text, memory_id: text, scope_id: orNull(text) };
+const memoryKey = {
+  ...memoryKeyPlace,
+  value: anything,
+  version: integer,
+  expires_at: orNull(time),
+  created_at: time,
+  updated_at: time,
+};
 
 const schedule = {
   name: text,
@@ -233,6 +363,31 @@ const schedule = {
   budget: orNull(anyObject),
   user_id: orNull(text),
   session_id: orNull(text),
+};
+
+const plainError = { code: text, message: text };
+
+const suite = { name: text, description: orNull(text), cases_count: integer };
+
+const pinnedRun = { run_id: text, position: integer, agent_id: text, status: text, output: orNull(text) };
+
+const suiteRun = {
+  suite_id: text,
+  status: words(["in_progress", "passed", "diverged", "failed", "cancelled"]),
+  counts: object({ total: integer, pending: integer, equal: integer, diverged: integer, failed: integer }),
+  live: orNull(object({}, { max_cost_usd: number, max_total_tokens: integer, max_runs: integer })),
+  ended_at: orNull(time),
+};
+
+const liveCase = {
+  run_id: orNull(text),
+  status: words([...runStatuses, "skipped"]),
+  output_equal: orNull(boolean),
+  output: orNull(text),
+  diff: orNull(object({ equal: integer, changed: integer, only_a: integer, only_b: integer })),
+  cost_usd: orNull(number),
+  total_tokens: orNull(integer),
+  error: orNull(object(plainError)),
 };
 
 const scheduleRun = {
@@ -264,13 +419,23 @@ const run = {
   budget,
   trace_id: orNull(text),
   parent_run_id: orNull(text),
-  forked_from: { type: "null" },
-  replay_of: { type: "null" },
+  forked_from: orNull(object({ run_id: text, step_index: integer })),
+  replay_of: orNull(text),
+  origin: words(origins),
+  replay: orNull(ref("Replay")),
   queue_position: orNull(integer),
   attempt: integer,
   started_at: orNull(time),
   ended_at: orNull(time),
   expires_at: orNull(time),
+};
+
+const divergence = {
+  step_index: integer,
+  kind: words(divergenceKinds),
+  expected_hash: text,
+  actual_hash: text,
+  message: text,
 };
 
 const madeFile = object({ id: text, filename: text, mime_type: text, bytes: integer, sha256: text });
@@ -328,6 +493,43 @@ const trace = {
   ended_at: orNull(time),
   duration_ms: integer,
   usage: ref("Usage"),
+  origin: words(origins),
+  forked_from: orNull(object({ run_id: text, step_index: integer })),
+  replay_of: orNull(text),
+  imported: boolean,
+  recoveries: list(object({ attempt: integer, at: time, step_index: orNull(integer) })),
+  history_messages: integer,
+  documents: list(
+    object({
+      ...{ file_id: text, filename: text, mime_type: text, sha256: text, image: boolean },
+      ...{ note: orNull(text), length: orNull(integer) },
+    }),
+  ),
+};
+
+const ofBoth = (schema: Schema): Schema => object({ a: schema, b: schema });
+const changes = ["equal", "changed", "only_a", "only_b"];
+const diffStep = {
+  index: integer,
+  a_step_index: orNull(integer),
+  b_step_index: orNull(integer),
+  type: words(stepTypes),
+  name: text,
+  change: words(changes),
+  differences: list(object({ path: text, a: anything, b: anything })),
+  latency_ms: ofBoth(orNull(integer)),
+  cost_usd: ofBoth(orNull(number)),
+};
+const diff = {
+  object: { const: "diff" },
+  a: text,
+  b: text,
+  changes: object(Object.fromEntries(changes.map((change) => [change, integer]))),
+  steps: list(ref("DiffStep")),
+  steps_has_more: boolean,
+  usage: ofBoth(ref("Usage")),
+  duration_ms: ofBoth(integer),
+  delta: object({ cost_usd: orNull(number), total_tokens: orNull(integer), duration_ms: integer }),
 };
 
 const reason = object({ code: text, message: text });
@@ -350,6 +552,7 @@ const step = {
   reasoning: orNull(text),
   error: orNull(reason),
   usage: orNull(object({ ...counts, ...cost })),
+  finish_reason: orNull(text),
   model: orNull(text),
   tool_call_id: orNull(text),
   input_hash: orNull(text),
@@ -364,7 +567,15 @@ const step = {
       by: orNull(object({ type: text, id: orNull(text) })),
     }),
   ),
-  retries: list(object({ attempt: integer, at: time, reason: orNull(reason), delay_ms: integer })),
+  retries: list(
+    object({
+      attempt: integer,
+      at: time,
+      reason: orNull(reason),
+      delay_ms: integer,
+      usage: orNull(object({ ...counts, ...cost })),
+    }),
+  ),
 };
 
 const apiKey = {

@@ -32,6 +32,11 @@ test("every route under /v1 is described, and nothing else", () => {
   expect(Object.keys(operations)).toHaveLength(routes.length);
 });
 
+const besideJson: Record<string, string[]> = {
+  createFile: ["multipart/form-data"],
+  importTrace: ["application/vnd.sqlite3"],
+};
+
 test("operations have ids of their own, a summary, one JSON body at most, an error for whoever has no key", () => {
   expect(new Set(described().map(({ operation }) => operation.operationId)).size).toBe(described().length);
   for (const { operation } of described()) {
@@ -40,8 +45,8 @@ test("operations have ids of their own, a summary, one JSON body at most, an err
     const successes = Object.keys(operation.responses).filter((status) => status.startsWith("2"));
     expect(successes.length).toBeGreaterThan(0);
     if (!operation.requestBody) continue;
-    const upload = operation.operationId === "createFile" ? ["multipart/form-data"] : [];
-    expect(Object.keys(operation.requestBody.content)).toEqual(["application/json", ...upload]);
+    const beside = besideJson[operation.operationId] ?? [];
+    expect(Object.keys(operation.requestBody.content)).toEqual(["application/json", ...beside]);
   }
   const bodies = described().filter(({ method }) => method === "POST" || method === "PATCH");
   expect(bodies.every(({ operation }) => operation.requestBody !== undefined)).toBe(true);
@@ -73,14 +78,15 @@ test("what streams says so", () => {
   const streaming = described().filter(({ operation }) => operation.responses[200]?.content?.["text/event-stream"]);
   expect(streaming.map(({ operation }) => operation.operationId).sort()).toEqual([
     "createRun",
+    "forkRun",
     "listRunEvents",
     "submitToolOutputs",
   ]);
 });
 
 test("every schema is one", () => {
-  const $defs = definitions();
-  for (const name of Object.keys($defs)) expect(checkSchema({ $ref: `#/$defs/${name}`, $defs })).toEqual([]);
+  for (const name of Object.keys(definitions()))
+    expect(checkSchema({ $ref: `#/$defs/${name}`, $defs: reachableFrom(name) })).toEqual([]);
   for (const { operation } of described())
     if (operation.requestBody)
       expect(checkSchema(operation.requestBody.content["application/json"].schema)).toEqual([]);
@@ -126,6 +132,17 @@ test("real answers are as described, to the last field", async () => {
   const upload = { filename: "a.txt", text: "a", purpose: "attachment" };
   expectFit("File", (await client.post("/v1/files", upload)).body);
   expectFit("File", (await client.get("/v1/files")).body.data[0]);
+  const memory = await client.post("/v1/memory", { name: "m", kind: "vector" });
+  expectFit("Memory", memory.body);
+  expectFit("Memory", (await client.get("/v1/memory")).body.data[0]);
+  const { id: memoryId } = memory.body;
+  expectFit("MemoryEntry", (await client.post(`/v1/memory/${memoryId}/entries`, { text: "Some words." })).body);
+  for (const match of (await client.post(`/v1/memory/${memoryId}/search`, { query: "words" })).body.data)
+    expectFit("MemoryMatch", match);
+  const pad = (await client.post("/v1/memory", { name: "pad", kind: "kv" })).body.id;
+  expectFit("MemoryKey", (await client.put(`/v1/memory/${pad}/keys/a`, { value: [1] })).body);
+  expectFit("MemoryKey", (await client.get(`/v1/memory/${pad}/keys`)).body.data[0]);
+  expectFit("DeletedKey", (await client.delete(`/v1/memory/${pad}/keys/a`)).body);
   expectFit("Tool", tool.body);
   const server_url = "http://127.0.0.1:65535/";
   for (const own of [
@@ -146,6 +163,18 @@ test("real answers are as described, to the last field", async () => {
   expectFit("Schedule", (await client.get("/v1/schedules")).body.data[0]);
   expectFit("Run", (await client.post(`/v1/schedules/${scheduled.body.id}/trigger`, {})).body);
   expectFit("ScheduleRun", (await client.get(`/v1/schedules/${scheduled.body.id}/runs`)).body.data[0]);
+  const suite = await client.post("/v1/suites", { name: "s", run_ids: [id] });
+  expectFit("Suite", suite.body);
+  expectFit("SuiteListItem", (await client.get("/v1/suites")).body.data[0]);
+  const performed = await client.post(`/v1/suites/${suite.body.id}/runs?wait=10`, { live: {} });
+  expectFit("SuiteRun", performed.body);
+  expectFit("SuiteRunListItem", (await client.get(`/v1/suites/${suite.body.id}/runs`)).body.data[0]);
+  const thread = await client.post("/v1/threads", { title: "t" });
+  expectFit("Thread", thread.body);
+  const echo = (await client.post("/v1/agents", { name: "e", instructions: "", model: "test/echo" })).body.id;
+  await client.post("/v1/runs?wait=5", { agent_id: echo, input: "Hello", thread_id: thread.body.id });
+  expectFit("Thread", (await client.get("/v1/threads")).body.data[0]);
+  expectFit("ThreadMessage", (await client.get(`/v1/threads/${thread.body.id}/messages`)).body.data[0]);
   expectFit("Tool", (await client.get("/v1/tools")).body.data[0]);
   expectFit("Agent", agent.body);
   expectFit("AgentListItem", (await client.get("/v1/agents")).body.data[0]);
@@ -154,6 +183,10 @@ test("real answers are as described, to the last field", async () => {
   const trace = await client.get(`/v1/traces/${id}?include=raw`);
   expectFit("Trace", trace.body);
   for (const step of trace.body.steps) expectFit("TraceStep", step);
+  for (const step of (await client.get(`/v1/traces/${id}?include=prompt`)).body.steps) expectFit("TraceStep", step);
+  const diff = await client.get(`/v1/runs/${id}/diff/${id}`);
+  expectFit("Diff", diff.body);
+  for (const step of diff.body.steps) expectFit("DiffStep", step);
   for (const call of run.body.tool_calls) expectFit("ToolCall", call);
   for (const message of run.body.messages) expectFit("Message", message);
   expectFit("Usage", run.body.usage);
@@ -171,6 +204,15 @@ const reader = server.client({ project: "scopes-read", scopes: ["read"] });
 const runner = server.client({ project: "scopes-run", scopes: ["run"] });
 const bearer = (client: Client = admin) => ({ authorization: `Bearer ${client.key.secret}` });
 const admits = (needs: Need, scope: "read" | "run") => needs === scope || needs === "read_or_run";
+
+/** A schema and those that it refers to: all together are more than one schema may be. */
+function reachableFrom(name: string, found: Record<string, unknown> = {}): Record<string, unknown> {
+  const schema = definitions()[name];
+  found[name] = schema;
+  for (const [, next] of JSON.stringify(schema).matchAll(/#\/\$defs\/(\w+)/g))
+    if (!Object.hasOwn(found, next!)) reachableFrom(next!, found);
+  return found;
+}
 
 function definitions(): Record<string, Record<string, unknown>> {
   return JSON.parse(JSON.stringify(document.components.schemas).replaceAll("#/components/schemas/", "#/$defs/"));

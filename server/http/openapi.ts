@@ -10,20 +10,26 @@ interface Route {
   hooks: Record<string, unknown>;
 }
 
-/** `GET /v1/openapi.json`: the API in OpenAPI 3.1, made of the application's own routes at the first request. */
-export const openApiRoutes = ({ auth, routes }: { auth: Auth; routes: () => readonly Route[] }) => {
+/** The API in OpenAPI 3.1 as text, made of the application's own routes when it is first asked for. */
+export function createOpenApi(routes: () => readonly Route[]): () => Promise<string> {
   let document: Promise<string> | undefined;
-  return new Elysia().use(auth).get(
+  return () => {
+    document ??= write(routes());
+    return document;
+  };
+}
+
+/** `GET /v1/openapi.json`. */
+export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => Promise<string> }) =>
+  new Elysia().use(auth).get(
     "/openapi.json",
     async ({ set }) => {
-      document ??= write(routes());
       set.headers["content-type"] = "application/json";
       set.headers["cache-control"] = "no-store";
-      return await document; // Text: a `request_id` among its fields would make it another format.
+      return await document(); // Text: a `request_id` among its fields would make it another format.
     },
     { permission: "read_or_run" },
   );
-};
 
 async function write(all: readonly Route[]): Promise<string> {
   // Only whoever asks for the document waits for the library.
@@ -81,7 +87,7 @@ function described({ method, path: address, hooks: { body, params } }: Route) {
 function mend(
   described: Paths[string][string],
   method: string,
-  { query = {}, streams, parts, answer: [status] }: Operation,
+  { query = {}, streams, parts, binary, answer: [status] }: Operation,
 ): void {
   const parameters = Object.entries(query).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
   // Who follows a stream that somebody else began names the place.
@@ -91,8 +97,12 @@ function mend(
   const { requestBody } = described;
   if (!requestBody) return;
   const json = (requestBody.content as Record<string, { schema: { required?: string[] } }>)["application/json"]!;
-  const content = { "application/json": json, ...(parts && { "multipart/form-data": { schema: parts } }) };
-  described.requestBody = { required: (json.schema.required ?? []).length > 0, content };
+  const content = {
+    "application/json": json,
+    ...(parts && { "multipart/form-data": { schema: parts } }),
+    ...(binary && { [binary]: { schema: {} } }),
+  };
+  described.requestBody = { required: binary !== undefined || (json.schema.required ?? []).length > 0, content };
 }
 
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };

@@ -1,5 +1,6 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { idPattern, type Kind } from "../core/ids.ts";
+import { chunkingBounds } from "../documents/chunking.ts";
 
 // Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
 
@@ -34,6 +35,15 @@ export const Budget = Type.Partial(
     max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
   }),
   { additionalProperties: false, minProperties: 1 },
+);
+
+/** How a text is cut into the pieces that are cited and searched. */
+export const Chunking = Type.Partial(
+  Type.Object({
+    max_chunk_size_tokens: Type.Integer({ minimum: chunkingBounds.min, maximum: chunkingBounds.max }),
+    chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: chunkingBounds.max / 2 }),
+  }),
+  { additionalProperties: false },
 );
 
 /** JSON that is checked elsewhere. */

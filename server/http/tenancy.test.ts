@@ -58,10 +58,17 @@ const daily = { name: "s", input: "Go.", cron: "0 9 * * *", timezone: "Europe/Be
 const makeSchedule = async (client: Client) =>
   idOf(await client.post("/v1/schedules", { ...daily, agent_id: await makeAgent(client) }));
 const makeFile = async (client: Client) =>
-  idOf(await client.post("/v1/files", { filename: "a.txt", text: unique(), purpose: "attachment" }));
+  idOf(await client.post("/v1/files", { filename: "a.txt", text: unique(), purpose: "code_interpreter" }));
+const makeMemory = async (client: Client, kind = "vector") =>
+  idOf(await client.post("/v1/memory", { name: "m", kind }));
 
 const makeWebhook = async (client: Client) =>
   idOf(await client.post("/v1/webhooks", { url: "https://[2001:4860:4860::8888]/", events: ["file.failed"] }));
+
+const makeSuite = async (client: Client) =>
+  idOf(await client.post("/v1/suites", { name: unique(), run_ids: [(await makeRun(client, false)).id] }));
+
+const makeThread = async (client: Client) => idOf(await client.post("/v1/threads", { title: "t" }));
 
 /** A run that is over, or one that waits for the output of a tool. */
 async function makeRun(client: Client, waiting: boolean): Promise<Answer["body"]> {
@@ -165,11 +172,30 @@ const kinds = {
     never: () => newId("file"),
     malformed: misshapen,
   },
+  memory: {
+    make: async (client) => [await makeMemory(client), await makeMemory(client, "kv")],
+    gone: async (client) => [await deleted(client, "/v1/memory", await makeMemory(client))],
+    never: () => newId("memory"),
+    malformed: misshapen,
+  },
   schedule: {
     make: async (client) => [await makeSchedule(client)],
     gone: async (client) => [await deleted(client, "/v1/schedules", await makeSchedule(client))],
     never: () => newId("schedule"),
     ofAgent: true,
+    malformed: misshapen,
+  },
+  suite: {
+    make: async (client) => [await makeSuite(client)],
+    gone: async (client) => [await deleted(client, "/v1/suites", await makeSuite(client))],
+    never: () => newId("suite"),
+    ofAgent: true,
+    malformed: misshapen,
+  },
+  thread: {
+    make: async (client) => [await makeThread(client)],
+    gone: async (client) => [await deleted(client, "/v1/threads", await makeThread(client))],
+    never: () => newId("thread"),
     malformed: misshapen,
   },
   secret_id: {
@@ -197,13 +223,20 @@ const parameters: Record<string, KindName | null> = {
   "agents :version": null,
   "tools :id": "tool",
   "runs :id": "run",
+  "runs :other_id": null,
   "traces :run_id": "trace",
   "api_keys :id": "api_key",
   "secrets :name": "secret",
   "files :id": "file",
+  "memory :id": "memory",
+  "memory :entry_id": null,
+  "memory :key": null,
   "webhooks :id": "webhook",
   "webhooks :delivery_id": null,
   "schedules :id": "schedule",
+  "threads :id": "thread",
+  "suites :id": "suite",
+  "suites :suite_run_id": null,
 };
 
 /** Bodies that routes take, so that nothing but the id is wrong; `{}` where nothing stands here. */
@@ -211,11 +244,18 @@ const bodies: Record<string, () => unknown> = {
   "PATCH /v1/agents/:id": () => ({ description: "taken over" }),
   "PATCH /v1/tools/:id": () => ({ description: "taken over" }),
   "POST /v1/tools/:id/test": () => ({ arguments: {} }),
+  "PATCH /v1/memory/:id": () => ({ name: "taken over" }),
+  "POST /v1/memory/:id/search": () => ({ query: "taken over" }),
+  "POST /v1/memory/:id/entries": () => ({ text: "taken over" }),
+  "PUT /v1/memory/:id/keys/:key": () => ({ value: "taken over" }),
   "PATCH /v1/schedules/:id": () => ({ name: "taken over" }),
+  "PATCH /v1/suites/:id": () => ({ name: "taken over" }),
+  "PATCH /v1/threads/:id": () => ({ title: "taken over" }),
   "PATCH /v1/webhooks/:id": () => ({ description: "taken over" }),
   "POST /v1/webhooks/:id/redeliver": () => ({ since: "2026-01-01T00:00:00Z" }),
   "PATCH /v1/api_keys/:id": () => ({ name: "taken over" }),
   "PUT /v1/secrets/:name": () => ({ value: "taken over" }),
+  "POST /v1/runs/:id/fork": () => ({ step_index: -1 }),
   "POST /v1/runs/:id/submit_tool_outputs": () => ({ tool_outputs: [{ tool_call_id: newId("tool_call"), output: 1 }] }),
 };
 
@@ -239,6 +279,17 @@ const places: Record<string, Place | null> = {
   "PATCH /v1/agents/:id tools[]": {
     kind: "tool",
     ask: async (client, id) => ({ path: `/v1/agents/${await makeAgent(client)}`, body: { tools: [id] } }),
+  },
+  "POST /v1/agents memory.stores[].memory_id": {
+    kind: "memory",
+    ask: async (_, id) => ({ path: "/v1/agents", body: { ...agentBody, memory: { stores: [{ memory_id: id }] } } }),
+  },
+  "PATCH /v1/agents/:id memory.stores[].memory_id": {
+    kind: "memory",
+    ask: async (client, id) => ({
+      path: `/v1/agents/${await makeAgent(client)}`,
+      body: { memory: { stores: [{ memory_id: id }] } },
+    }),
   },
   "POST /v1/tools agent_id": {
     kind: "agent",
@@ -274,6 +325,32 @@ const places: Record<string, Place | null> = {
       body: { agent_id: await makeAgent(client), input: "Go.", file_ids: [id] },
     }),
   },
+  "GET /v1/files/:id/chunks ?starting_after": null,
+  "POST /v1/files memory_id": {
+    kind: "memory",
+    ask: async (_, id) => ({
+      path: "/v1/files",
+      body: { filename: "a.txt", text: unique(), purpose: "retrieval", memory_id: id },
+    }),
+  },
+  "POST /v1/files scope_id": null,
+  "POST /v1/memory/:id/entries file_id": {
+    kind: "file",
+    ask: async (client, id) => ({ path: `/v1/memory/${await makeMemory(client)}/entries`, body: { file_id: id } }),
+  },
+  "GET /v1/memory/:id/entries ?file_id": {
+    kind: "file",
+    ask: async (client, id) => ({ path: `/v1/memory/${await makeMemory(client)}/entries?file_id=${id}` }),
+  },
+  "POST /v1/memory/:id/entries scope_id": null,
+  "POST /v1/memory/:id/search scope_id": null,
+  "GET /v1/memory/:id/entries ?scope_id": null,
+  "GET /v1/memory/:id/entries ?starting_after": null,
+  "GET /v1/memory/:id/keys ?scope_id": null,
+  "GET /v1/memory/:id/keys ?starting_after": null,
+  "GET /v1/memory/:id/keys/:key ?scope_id": null,
+  "PUT /v1/memory/:id/keys/:key ?scope_id": null,
+  "DELETE /v1/memory/:id/keys/:key ?scope_id": null,
   "POST /v1/schedules agent_id": {
     kind: "agent",
     ask: async (_, id) => ({ path: "/v1/schedules", body: { ...daily, agent_id: id } }),
@@ -302,6 +379,29 @@ const places: Record<string, Place | null> = {
   "PATCH /v1/schedules/:id user_id": null,
   "GET /v1/schedules ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/schedules?agent_id=${id}` }) },
   "GET /v1/schedules/:id/runs ?starting_after": null,
+  "POST /v1/runs/:id/fork tools": null, // How its calls are answered.
+  "POST /v1/suites run_ids[]": {
+    kind: "run",
+    ask: async (_, id) => ({ path: "/v1/suites", body: { name: unique(), run_ids: [id] } }),
+  },
+  "PATCH /v1/suites/:id run_ids[]": {
+    kind: "run",
+    ask: async (client, id) => ({ path: `/v1/suites/${await makeSuite(client)}`, body: { run_ids: [id] } }),
+    inTestOnly: true,
+  },
+  "GET /v1/suites/:id/runs ?starting_after": null,
+  "GET /v1/threads/:id/messages ?starting_after": null,
+  "GET /v1/threads ?session_id": null,
+  "GET /v1/threads ?user_id": null,
+  "POST /v1/threads session_id": null,
+  "POST /v1/threads user_id": null,
+  "POST /v1/runs thread_id": {
+    kind: "thread",
+    ask: async (client, id) => ({
+      path: "/v1/runs",
+      body: { agent_id: await makeAgent(client), input: "Go.", thread_id: id },
+    }),
+  },
   "POST /v1/runs session_id": null,
   "POST /v1/runs user_id": null,
   "POST /v1/runs/:id/submit_tool_outputs tool_outputs[].tool_call_id": {
@@ -318,6 +418,7 @@ const places: Record<string, Place | null> = {
   },
   "GET /v1/runs ?agent_id": { kind: "agent", ask: async (_, id) => ({ path: `/v1/runs?agent_id=${id}` }) },
   "GET /v1/runs ?parent_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?parent_run_id=${id}` }) },
+  "GET /v1/runs ?source_run_id": { kind: "run", ask: async (_, id) => ({ path: `/v1/runs?source_run_id=${id}` }) },
   "GET /v1/runs ?thread_id": null,
   "GET /v1/runs ?user_id": null,
   "GET /v1/audit_log ?actor_id": { kind: "api_key", ask: async (_, id) => ({ path: `/v1/audit_log?actor_id=${id}` }) },
@@ -327,6 +428,7 @@ const places: Record<string, Place | null> = {
   },
   "GET /v1/agents/:id/versions ?starting_after": null,
   "GET /v1/runs/:id/events ?starting_after": null,
+  "GET /v1/runs/:id/diff/:other_id ?starting_after": null,
   "GET /v1/webhooks/:id/deliveries ?starting_after": null,
   "GET /v1/webhooks/:id/deliveries ?run_id": {
     kind: "run",
@@ -345,8 +447,11 @@ const lists: Record<string, KindName> = {
   "/v1/tools": "tool",
   "/v1/secrets": "secret_id",
   "/v1/files": "file",
+  "/v1/memory": "memory",
   "/v1/webhooks": "webhook",
   "/v1/schedules": "schedule",
+  "/v1/threads": "thread",
+  "/v1/suites": "suite",
   "/v1/runs": "run",
   "/v1/approvals": "call",
   "/v1/traces": "trace",
@@ -436,7 +541,8 @@ async function foreignIds(name: KindName, liveToo: boolean): Promise<[why: strin
 /** Ids that are of another kind, or of none: known things under a wrong prefix among them. */
 async function wrongIds(name: KindName): Promise<string[]> {
   const { taken } = await thingsOf(name);
-  const renamed = name === "secret" ? [] : taken.flatMap((id) => [siblingId(id, "memory"), siblingId(id, "message")]);
+  const others = name === "memory" ? (["message"] as const) : (["memory", "message"] as const);
+  const renamed = name === "secret" ? [] : taken.flatMap((id) => others.map((other) => siblingId(id, other)));
   return [...renamed, ...taken.filter((id) => id.includes("_")).map((id) => id.slice(0, -1)), ...kinds[name].malformed];
 }
 
@@ -459,6 +565,12 @@ const alike = (answer: Answer, sent: string): string =>
 
 const ask = ({ key }: Client, method: string, path: string, body?: unknown) =>
   server.send(method, path, body, { authorization: `Bearer ${key.secret}` });
+
+/** The same once nothing is read, indexed or swept any more in the background. */
+async function rowsAtRest(of: Partial<Client>): Promise<string> {
+  await server.idle();
+  return rowsBut(of);
+}
 
 /** Every row that is not this client's own. */
 function rowsBut({ scope }: Partial<Client>): string {
@@ -483,13 +595,18 @@ test.each(withParameter.filter(({ method, path }) => !makes.has(`${method} ${pat
     const [name] = /:\w+/.exec(path)!;
     const kind = parameters[parameterOf(path, name)]!;
     const address = (id: string) =>
-      path.replace(name, id).replace(":version", "1").replace(":delivery_id", newId("delivery"));
+      path
+        .replace(name, id)
+        .replace(":version", "1")
+        .replace(":delivery_id", newId("delivery"))
+        .replace(":entry_id", newId("memory_entry"))
+        .replace(":key", "note");
     const body = method === "GET" || method === "DELETE" ? undefined : (bodies[`${method} ${path}`]?.() ?? {});
     const never = seen(await ask(owner, method, address(kinds[kind].never()), body));
     expect(never).toMatchObject({ status: 404 });
     const others = await foreignIds(kind, true);
     const wrong = await wrongIds(kind);
-    const before = rowsBut({});
+    const before = await rowsAtRest({});
     for (const [why, client, id] of others)
       expect({ why, id, answer: seen(await ask(client, method, address(id), body)) }).toEqual({
         why,
@@ -509,7 +626,7 @@ test.each(withParameter.filter(({ body }) => body !== undefined))(
     const kind = parameters[parameterOf(path, name)]!;
     const address = (id: string) => path.replace(name, id);
     const others = await foreignIds(kind, true);
-    const before = rowsBut({});
+    const before = await rowsAtRest({});
     for (const body of [{ surprise: 1 }, "[]", "{"]) {
       const never = seen(await ask(owner, method, address(kinds[kind].never()), body));
       for (const [why, client, id] of others)
@@ -530,7 +647,7 @@ test.each(withParameter.filter(({ method, path }) => makes.has(`${method} ${path
       const fresh = kinds[kind].never();
       const never = alike(await ask(client, method, path.replace(name, fresh), body()), fresh);
       expect(never).toContain('"status":200');
-      const before = rowsBut(client);
+      const before = await rowsAtRest(client);
       for (const id of taken) expect(alike(await ask(client, method, path.replace(name, id), body()), id)).toBe(never);
       expect(rowsBut(client) === before).toBe(true);
       for (const id of [...taken, fresh]) await client.delete(path.replace(name, id));
@@ -547,7 +664,7 @@ test.each(known)("$place takes an id of another tenant for one that never was", 
     if (client === bound) continue; // What its agents are is asked before, and differs from the owner's on purpose.
     const send = async (id: string) => {
       const { path, body } = await place.ask(client, id);
-      const before = rowsBut(client);
+      const before = await rowsAtRest(client);
       const answer = await ask(client, method, path, body);
       expect({ why, untouched: rowsBut(client) === before }).toEqual({ why, untouched: true });
       return alike(answer, id);
@@ -560,7 +677,7 @@ test.each(known)("$place takes no id of a wrong kind", async (place) => {
   const method = place.place.split(" ")[0]!;
   for (const id of await wrongIds(place.kind)) {
     const { path, body } = await place.ask(stranger, id);
-    const before = rowsBut({});
+    const before = await rowsAtRest({});
     const { status, body: answer } = await ask(stranger, method, path, body);
     if (status >= 400) expect(rowsBut({}) === before).toBe(true);
     // A filter by any text finds nothing; everything else refuses.

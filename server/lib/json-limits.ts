@@ -26,13 +26,25 @@ export function isShallowValue(value: unknown, maxDepth: number): boolean {
 const dangerous = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Path of the first key that could reach an object's prototype if anybody ever merged the value, or null. */
-export function findDangerousKey(value: unknown, path = ""): string | null {
+export function findDangerousKey(value: unknown): string | null {
+  const place = dangerousPlace(value);
+  return place && (place.startsWith(".") ? place.slice(1) : place);
+}
+
+/** Named on the way back: millions of values are looked at, and of one the place is told. */
+function dangerousPlace(value: unknown): string | null {
   if (typeof value !== "object" || value === null) return null;
-  for (const [key, inner] of Object.entries(value)) {
-    const here = Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key;
-    if (!Array.isArray(value) && dangerous.has(key)) return here;
-    const found = findDangerousKey(inner, here);
-    if (found !== null) return found;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = dangerousPlace(value[i]);
+      if (found !== null) return `[${i}]${found}`;
+    }
+    return null;
+  }
+  for (const key of Object.keys(value)) {
+    if (dangerous.has(key)) return `.${key}`;
+    const found = dangerousPlace((value as Record<string, unknown>)[key]);
+    if (found !== null) return `.${key}${found}`;
   }
   return null;
 }

@@ -7,6 +7,8 @@ import { createEraser, ownedTables } from "./erase.ts";
 async function fill(client: Client): Promise<void> {
   const { body: tool } = await client.post("/v1/tools", { name: "clock", type: "client" });
   await client.post("/v1/files", { filename: "a.txt", text: "x".repeat(600_000), purpose: "attachment" });
+  const { body: pad } = await client.post("/v1/memory", { name: "pad", kind: "kv" });
+  await client.put(`/v1/memory/${pad.id}/keys/a`, { value: 1 });
   const url = "http://127.0.0.1:65535/"; // Where nobody listens.
   const { body: webhook } = await client.post("/v1/webhooks", { url, events: ["*"], enabled: false });
   await client.post(`/v1/webhooks/${webhook.id}/test`, {});

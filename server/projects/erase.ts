@@ -21,8 +21,18 @@ interface Owned {
  * Deletes everything of a project, in writes so small that nobody waits for them. What belongs to a project is asked of
  * the database itself, so that no table is forgotten. Answers whether it is done: `goOn` may say no between two writes.
  */
-export function createEraser({ db, pause_ms = 5 }: { db: Db; pause_ms?: number }) {
+export function createEraser({
+  db,
+  first = () => 0,
+  pause_ms = 5,
+}: {
+  db: Db;
+  /** Within a write: erases some of what has tables of its own, which no row names; answers how many rows went. */
+  first?: (projectId: string) => number;
+  pause_ms?: number;
+}) {
   return async function erase(projectId: string, goOn: () => boolean = () => true): Promise<boolean> {
+    while (goOn() && (await db.write(() => first(projectId))) > 0) await Bun.sleep(pause_ms);
     for (const owned of ownedTables(db.sqlite)) {
       const step = owned.children.length > 0 ? eraseOwners : eraseRows;
       while (goOn() && (await db.write(() => step(db.sqlite, owned, projectId))) > 0) await Bun.sleep(pause_ms);

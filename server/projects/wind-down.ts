@@ -28,17 +28,20 @@ export function createWindDown({
   db,
   projects,
   cancel,
+  eraseFirst,
   log,
   every_ms = 1000,
 }: {
   db: Db;
   projects: Pick<ProjectStore, "deleted">;
   cancel: (scope: Scope, runId: string, reason: string) => Promise<void>;
+  /** What of a project is erased before its rows. */
+  eraseFirst?: (projectId: string) => number;
   log: Log;
   every_ms?: number;
 }) {
   const active = db.sqlite.query<ActiveRun, []>(selectWoundDown);
-  const erase = createEraser({ db });
+  const erase = createEraser({ db, first: eraseFirst });
   let stopped = false;
   let timer: Timer | undefined;
   let erasing: Promise<void> | null = null;

@@ -18,7 +18,7 @@ export interface ScheduleStoreOptions {
   /** Whether there is such an agent, for whoever asks. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Throws for what a run of this agent could not have. */
-  checkOverrides: (viewer: Viewer, agentId: string, overrides: NonNullable<Definition["overrides"]>) => void;
+  checkRun: (viewer: Viewer, agentId: string, run: Pick<Definition, "overrides" | "user_id" | "session_id">) => void;
   /** The times of a schedule have changed. */
   onPlan: () => void;
   now: () => number;
@@ -26,7 +26,7 @@ export interface ScheduleStoreOptions {
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
-export function createScheduleStore({ db, audit, hasAgent, checkOverrides, onPlan, now }: ScheduleStoreOptions) {
+export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now }: ScheduleStoreOptions) {
   const { sqlite } = db;
   const one = sqlite.query<Row, [string, string, string]>(
     "SELECT * FROM schedules WHERE project_id = ? AND environment = ? AND id = ?",
@@ -56,8 +56,8 @@ export function createScheduleStore({ db, audit, hasAgent, checkOverrides, onPla
 
   /** Throws with every fault of a schedule as it is about to be. */
   function check(viewer: Viewer, row: Row, input: UpdateSchedule): void {
-    const { input: text, overrides } = definitionOf(row);
-    const isTooLong = Buffer.byteLength(text) > limits.input_bytes; // A character may have four bytes.
+    const definition = definitionOf(row);
+    const isTooLong = Buffer.byteLength(definition.input) > limits.input_bytes; // A character may have four bytes.
     const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
     const faults = [
       ...nameFaults(input.name),
@@ -66,8 +66,9 @@ export function createScheduleStore({ db, audit, hasAgent, checkOverrides, onPla
       ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
     ];
     if (faults.length > 0) throw validationError(faults);
-    if (input.overrides || (input.agent_id !== undefined && overrides))
-      checkOverrides(viewer, row.agent_id, overrides ?? {});
+    const { agent_id, overrides, user_id, session_id } = input;
+    if (agent_id !== undefined || overrides || user_id !== undefined || session_id !== undefined)
+      checkRun(viewer, row.agent_id, definition);
   }
 
   async function create(author: Author & Viewer, input: CreateSchedule) {

@@ -15,8 +15,10 @@ export interface ChatAnswer {
 
 export type ChatServer = ReturnType<typeof startChatServer>;
 
-/** An OpenAI-compatible model on loopback, as the connection `stub`, that answers what the test says. */
-export function startChatServer(answer: (body: ChatBody, index: number) => ChatAnswer | Promise<ChatAnswer>) {
+/** An OpenAI-compatible model on loopback, as the connection `stub`, that answers what the test says; `gone` is aborted when nobody waits any more. */
+export function startChatServer(
+  answer: (body: ChatBody, index: number, gone: AbortSignal) => ChatAnswer | Promise<ChatAnswer>,
+) {
   const requests: ChatBody[] = [];
   const server = Bun.serve({
     port: 0,
@@ -24,7 +26,7 @@ export function startChatServer(answer: (body: ChatBody, index: number) => ChatA
     idleTimeout: 0,
     async fetch(request) {
       const body = (await request.json()) as ChatBody;
-      return stream(await answer(body, requests.push(body) - 1));
+      return stream(await answer(body, requests.push(body) - 1, request.signal));
     },
   });
   return {

@@ -9,7 +9,7 @@ import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
 import { builtInPrice } from "../models/known-models.ts";
 import { testConnection } from "../models/registry.ts";
-import { createPool } from "../runs/pool.ts";
+import { type AnswerQuestion, createPool } from "../runs/pool.ts";
 import { createRunProjector } from "../runs/project.ts";
 import type { CreateRun } from "../runs/schema.ts";
 import { createRunService } from "../runs/service.ts";
@@ -33,6 +33,10 @@ export function runBench(
     look_ms?: number;
     /** Whom agent tools may call, by id. */
     agents?: Record<string, Partial<AgentSnapshot>>;
+    /** How many tokens the model takes. */
+    window?: number;
+    /** Answers what loops ask of the main thread; undefined for what is answered here. */
+    answer?: AnswerQuestion;
     now?: () => number;
   } = {},
 ) {
@@ -55,6 +59,8 @@ export function runBench(
       egress: { allow: [], loopback: true },
     }),
     answer: (head, question) => {
+      const own = options.answer?.(head, question);
+      if (own !== undefined) return own;
       if (question.of === "start_child") return service.startChild(head, question);
       return question.of === "await_child" ? service.awaitChild(question.run_id) : toolSecrets;
     },
@@ -79,6 +85,7 @@ export function runBench(
       return other ? { ...agentOf([]), id, ...other } : agent;
     },
     priceOf: builtInPrice,
+    windowOf: () => options.window ?? null,
     slots,
     trial_ms: options.trial_ms,
     look_ms: options.look_ms,

@@ -1,9 +1,14 @@
+import { Elysia } from "elysia";
 import { type App, createApp } from "../app.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
+import { vecLibrary } from "../lib/assets.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import type { Embedders } from "../retrieval/embed/embedder.ts";
 import type { SandboxLevel } from "../sandbox/program.ts";
+import type { OtlpTarget } from "../traces/otlp-post.ts";
+import { wordEmbedders } from "./embedder.ts";
 import { testActor } from "./test-actor.ts";
 
 /** A response as a test looks at it: JSON is parsed, anything else is text. */
@@ -47,6 +52,12 @@ export interface TestAppOptions {
   egress?: string[];
   /** Environment variables. */
   environment?: Record<string, string>;
+  /** A collector that gets the trace of every run that ends. */
+  otlpTarget?: OtlpTarget;
+  /** What makes vectors of text; by default the words themselves, which need no model. */
+  embedders?: Embedders;
+  /** With the dashboard's routes under `/console/api`, though without its pages. */
+  dashboard?: boolean;
 }
 
 export type TestApp = ReturnType<typeof testApp>;
@@ -59,10 +70,13 @@ export function testApp({
   requireRoom,
   sandbox = "process",
   webhook_attempt_ms,
+  otlpTarget,
   egress = [],
   environment = {},
+  embedders = wordEmbedders(),
+  dashboard = false,
 }: TestAppOptions = {}) {
-  const db = openDatabase(":memory:");
+  const db = openDatabase(":memory:", { vecLibrary: vecLibrary("") });
   const server: App = createApp({
     db,
     seal: createSeal(crypto.getRandomValues(new Uint8Array(32))),
@@ -72,7 +86,10 @@ export function testApp({
     egress: { allow: egress, loopback },
     sandbox: { level: async () => sandbox, known: () => sandbox },
     webhook_attempt_ms,
+    otlpTarget,
     storage: requireRoom && { requireRoom, isWhole: () => true },
+    embedders,
+    ...(dashboard && { dashboard: { pages: new Elysia(), secureCookie: true, version: "test" } }),
     now,
   });
 

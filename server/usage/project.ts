@@ -95,7 +95,9 @@ function counterOf(event: RunEvent): keyof Counts | null {
 /** What a model was paid for. A child run counts what it used itself: its parent's `tool.completed` only repeats it. */
 function spentBy(event: RunEvent): ModelSpend | null {
   if (event.type === "step.completed") return event.answer;
-  return event.type === "step.restarted" || event.type === "guardrail.decided" ? event.spent : null;
+  const isSpending =
+    event.type === "step.restarted" || event.type === "guardrail.decided" || event.type === "context.compacted";
+  return isSpending ? event.spent : null;
 }
 
 function addSpent(counts: Counts, { usage, cost_usd, estimated }: ModelSpend): void {

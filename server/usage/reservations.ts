@@ -49,7 +49,7 @@ function endsCall(event: RunEvent): boolean {
   switch (event.type) {
     case "step.completed":
     case "step.restarted":
-      return event.step_type === "model_call";
+      return event.step_type === "model_call" || event.step_type === "compaction";
     case "guardrail.decided":
       return event.spent !== null;
     case "run.recovered":

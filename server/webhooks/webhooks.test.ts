@@ -320,7 +320,7 @@ describe("an event", () => {
     await makeWebhook(client, { url: receiver.url, events: ["file.ready"] });
     const upload = { filename: "a.txt", text: "a" };
     expect((await client.post("/v1/files", { ...upload, purpose: "output" })).status).toBe(400);
-    const { body: file } = await client.post("/v1/files", { ...upload, purpose: "attachment" });
+    const { body: file } = await client.post("/v1/files", { ...upload, purpose: "code_interpreter" });
     await receiver.heard(1);
     const { request_id, ...object } = file;
     expect(receiver.received.map(({ body }) => JSON.parse(body))).toMatchObject([

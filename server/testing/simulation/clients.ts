@@ -1,4 +1,11 @@
-import type { AgentSnapshot, ToolSnapshot } from "../../core/agent-snapshot.ts";
+import {
+  type AgentSnapshot,
+  type ContextPolicy,
+  contextStrategies,
+  type MemoryPolicy,
+  type PinnedStore,
+  type ToolSnapshot,
+} from "../../core/agent-snapshot.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Needs, RunEvent } from "../../core/run-event.ts";
@@ -36,9 +43,21 @@ const tools: ToolSnapshot[] = [
 ];
 const agentTools = [delegate, agentTool("entrust", "agt_deputy", { approval: "always" })];
 
+const notes: PinnedStore = {
+  ...{ memory_id: "mem_notes", name: "Notes", kind: "vector", scope: "project", access: "read" },
+  ...{ auto_retrieve: true, top_k: 6, score_threshold: 0 },
+};
+
+/** What an agent remembers, and what it does when that gets too much. */
+const memory = (strategy: ContextPolicy["strategy"], stores = [notes]): MemoryPolicy<PinnedStore> => ({
+  stores,
+  history: { mode: "thread", max_messages: 50 },
+  context: { strategy, reserve_output_tokens: 50, tool_output_max_bytes: 1000 },
+});
+
 /** The agents that runs call, by id: one that asks for much, and one that calls others of its kind. */
 export const helpers: Record<string, Partial<AgentSnapshot>> = {
-  agt_helper: { tools: [safe, once, look, sign], max_turns: 3 },
+  agt_helper: { tools: [safe, once, look, sign], max_turns: 3, memory: memory("compact") },
   agt_deputy: { tools: [look, delegate, agentTool("pass_on", "agt_deputy")], max_turns: 2 },
 };
 
@@ -49,6 +68,7 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
   const { ledgers, found } = witness;
   const submissions: Submission[] = [];
   const acknowledged = new Set<string>();
+  const threads = [newId("thread"), newId("thread")];
   let marks = 0;
   let attempts = 0;
 
@@ -57,13 +77,22 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
   async function create(): Promise<void> {
     world.note("client: create");
     attempts++;
-    const agent = { max_turns: 1 + world.int(5) };
+    const remembers = world.chance(0.4);
+    const agent = {
+      max_turns: 1 + world.int(5),
+      ...(remembers && { memory: memory(world.pick(contextStrategies), world.chance(0.5) ? [notes] : []) }),
+    };
     const on_concurrency_limit = world.pick(["reject", "queue"] as const);
+    const if_thread_busy = world.pick(["reject", "queue", "cancel_previous"] as const);
     const timeouts = {
       timeout_ms: world.pick([60_000, 3_600_000]),
       action_timeout_ms: world.pick([60_000, 3_600_000]),
     };
-    const run = { ...timeouts, on_concurrency_limit };
+    const run = {
+      ...{ ...timeouts, on_concurrency_limit },
+      ...(world.chance(0.4) && { thread_id: world.pick(threads), if_thread_busy }),
+      ...(world.chance(0.1) && { file_ids: [newId("file")] }),
+    };
     try {
       const { id } = await bench().start([], {
         tools: world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
@@ -74,8 +103,11 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
       if (!ledgers.has(id)) throw found(`${short(id)} was acknowledged and is not recorded (P1)`);
     } catch (error) {
       if (!(error instanceof AppError)) return;
-      if (error.code !== "concurrency_limit_exceeded" || on_concurrency_limit === "queue")
-        throw found(`create: ${error.code}`);
+      const mayRefuse =
+        error.code === "thread_busy"
+          ? run.if_thread_busy === "reject"
+          : error.code === "concurrency_limit_exceeded" && on_concurrency_limit === "reject";
+      if (!mayRefuse) throw found(`create: ${error.code}`);
     }
   }
 

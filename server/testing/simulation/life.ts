@@ -1,5 +1,7 @@
 import { drainMicrotasks } from "bun:jsc";
+import type { AgentSnapshot } from "../../core/agent-snapshot.ts";
 import { forgetLastId } from "../../core/ids.ts";
+import type { JournalEntry } from "../../core/run-event.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { Db } from "../../db/open.ts";
 import { createWriter } from "../../db/writer.ts";
@@ -7,6 +9,7 @@ import { runBench } from "../run-bench.ts";
 import { createClients, helpers } from "./clients.ts";
 import { reachOf } from "./reach.ts";
 import { createReaders } from "./readers.ts";
+import { recordsOf } from "./records.ts";
 import { takeOver } from "./take-over.ts";
 import { createThreads } from "./threads.ts";
 import { type Bench, createWitness, slots } from "./witness.ts";
@@ -18,18 +21,20 @@ const faultsMax = 6;
 const stepsMax = 20_000;
 // Queues move by what happens, and not because somebody looks at them now and then: that would hide a forgotten run.
 const never_ms = 2 ** 31;
+// So little that what was said before a run, or in it, may be too much for its model.
+const window = 900;
 
 /**
  * Lives one life of a server and its clients on an empty database, to the end of every run: the real service, pool,
  * engine, loop, journal and streams, while chance decides who is heard next and what fails. Throws what it found with
- * the history that led to it; the same seed gives the same history.
+ * the history that led to it; the same seed gives the same history. At the end it tells of every run.
  */
-export function live(db: Db, seed: number): string[] {
+export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
   const world = createWorld(seed);
   const giveBack = takeOver(world);
   forgetLastId();
   try {
-    createLife(db, world).live();
+    createLife(db, world, tell).live();
     return world.history();
   } catch (error) {
     const { message } = error as Error;
@@ -41,9 +46,12 @@ export function live(db: Db, seed: number): string[] {
   }
 }
 
+/** Hears of a run that is over: its journal, and the agent that it has pinned. */
+export type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
+
 const tables = ["pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
 
-function createLife(db: Db, world: ReturnType<typeof createWorld>) {
+function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   let bench: Bench;
   const refusal = refusalOf(db);
   let full = false;
@@ -74,6 +82,8 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
       beat_ms: 20_000,
       look_ms: never_ms,
       agents: helpers,
+      window,
+      answer: recordsOf(world),
       now: world.now,
     });
     bench.watches.listen(witness.committed);
@@ -191,6 +201,8 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>) {
       witness.rested();
       clients.rested();
       readers.rested();
+      for (const { entries, state } of ledgers.values())
+        tell({ entries, agent: bench.journal.snapshot(bench.scope, state.run!.agent_hash) });
       bench.service.stop();
       bench.pool.stop();
     },

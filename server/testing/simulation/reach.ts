@@ -53,6 +53,7 @@ function plan(world: World, { tools }: ModelRequest): (ModelEvent | "silence")[]
   if (fate < 0.09) return [...said, failed("broke off", true)];
   if (fate < 0.11) return [...said, failed("refused", false)];
   if (fate < 0.115) return [...said, "silence"];
+  if (fate < 0.125) return [failed("too long", false, false, "context_length_exceeded")];
   const done: ModelEvent = { type: "done", finish: "stop", usage: world.chance(0.7) ? used : unknownUsage };
   if (fate < 0.13) return [done];
   if (fate < 0.6 && tools.length > 0) return [...said, ...asking(world, tools), done];
@@ -65,7 +66,7 @@ function words(world: World): ModelEvent[] {
     type: "delta",
     part: kind === "output" ? 1 : 0,
     kind,
-    text: `word${index} `,
+    text: `word${index} `.repeat(world.chance(0.1) ? 100 : 1),
   }));
 }
 
@@ -77,8 +78,13 @@ function asking(world: World, tools: ModelRequest["tools"]): ModelEvent[] {
   });
 }
 
-function failed(message: string, retryable: boolean, isAborted = false): ModelEvent {
-  const error: ModelError = { code: "model_error", message, retryable, retry_after_ms: null, aborted: isAborted };
+function failed(
+  message: string,
+  retryable: boolean,
+  isAborted = false,
+  code: ModelError["code"] = "model_error",
+): ModelEvent {
+  const error: ModelError = { code, message, retryable, retry_after_ms: null, aborted: isAborted };
   return { type: "error", error, usage: unknownUsage };
 }
 

@@ -1,4 +1,5 @@
 import type { AgentSnapshot, ToolSnapshot } from "../../core/agent-snapshot.ts";
+import { type ContextPlan, planContext } from "../../core/context.ts";
 import { equalJson } from "../../core/equal.ts";
 import { limits } from "../../core/limits.ts";
 import type { ModelRequest } from "../../core/model-call.ts";
@@ -14,6 +15,7 @@ import {
   type RunState,
   type ToolCall,
 } from "../../core/run-state.ts";
+import { summaryRequest } from "../../core/summary.ts";
 import { addChildRun, type RunUsage } from "../../core/usage.ts";
 import type { runBench } from "../run-bench.ts";
 import { Found, type World } from "./world.ts";
@@ -104,16 +106,16 @@ export function createWitness(world: World, bench: () => Bench) {
         break;
       case "run.created":
         if (event.parent_run_id !== null) judgeChild(event, wrong);
-        else if (!event.queued) judgeBegin(ledger, wrong);
+        else if (!event.queued) judgeBegin(ledger, event, wrong);
         break;
       case "subagent.started":
         if (ledgerOf(event.run_id).state.run?.parent_call_id !== event.tool_call_id) throw wrong("of another call");
         break;
       case "run.queued":
-        if (event.queue_position !== queued().length + 1) throw wrong(`at ${event.queue_position} of the queue`);
+        if (event.queue_position !== placeOf(ledger)) throw wrong(`at ${event.queue_position} of the queue`);
         break;
       case "run.started":
-        judgeBegin(ledger, wrong);
+        judgeBegin(ledger, state.run!, wrong);
         break;
       case "step.started":
       case "step.restarted":
@@ -133,6 +135,14 @@ export function createWitness(world: World, bench: () => Bench) {
         if (!call || isResolved(call)) throw wrong(`${event.tool_call_id} has a result already (P3)`);
         break;
       }
+      case "history.loaded":
+      case "documents.attached":
+      case "memory.retrieved":
+        if (state.to_prepare[0] !== preparedBy[event.type]) throw wrong("not what is to be fetched next (P3)");
+        break;
+      case "context.compacted":
+        if (event.left_out <= (state.compacted?.left_out ?? 0)) throw wrong("leaves out no more than the one before");
+        break;
       case "run.completed":
         if (asksInVain(state)) throw wrong("the model's calls were forgotten");
         break;
@@ -149,9 +159,34 @@ export function createWitness(world: World, bench: () => Bench) {
 
   const queued = (): Ledger[] => [...ledgers.values()].filter(({ state }) => state.status === "queued");
 
-  /** The queue moves in its order, and nobody begins on a slot that is taken or that somebody waits for. */
-  function judgeBegin({ id, state }: Ledger, wrong: (what: string) => Found): void {
-    const waiting = queued();
+  /** The other runs of a thread that are not over. */
+  const inThread = (id: string, thread_id: string | null): Ledger[] =>
+    thread_id === null
+      ? []
+      : [...ledgers.values()].filter(
+          (other) => other.id !== id && other.state.run?.thread_id === thread_id && !isOver(other.state.status),
+        );
+
+  /** Whether another run of its thread is to end before it begins. */
+  const isBehind = ({ id, state }: Ledger): boolean =>
+    inThread(id, state.run!.thread_id).some((other) => other.state.status !== "queued" || other.id < id);
+
+  /** Those that wait for nothing but a slot. */
+  const forSlot = (): Ledger[] => queued().filter((ledger) => !isBehind(ledger));
+
+  /** Which place a run gets: in the line of its thread, or in that of all who wait for a slot. */
+  function placeOf(ledger: Ledger): number {
+    const line = inThread(ledger.id, ledger.state.run!.thread_id);
+    if (line.length === 0) return forSlot().length + 1;
+    return line.filter(({ state }) => state.status === "queued").length + 1;
+  }
+
+  /**
+   * The queue moves in its order, nobody begins on a slot that is taken or that somebody waits for, nor in a thread in
+   * which another run is under way.
+   */
+  function judgeBegin({ id, state }: Ledger, { thread_id }: RunCreated, wrong: (what: string) => Found): void {
+    const waiting = forSlot();
     const isNext = waiting[0]?.id === id;
     if (state.status === "queued" && !isNext) throw wrong(`before ${short(waiting[0]!.id)}, which came first`);
     const others = [...ledgers.values()].filter(
@@ -159,6 +194,8 @@ export function createWitness(world: World, bench: () => Bench) {
     );
     const before = others.length + (isNext ? 0 : waiting.length);
     if (before >= slots) throw wrong(`while ${before} are in progress or wait for it, of ${slots}`);
+    const ahead = inThread(id, thread_id).find((other) => other.state.status !== "queued" || !isNext);
+    if (ahead) throw wrong(`while ${short(ahead.id)} of its thread is ${ahead.state.status}`);
   }
 
   /** One run for each call of an agent, for a parent that is at work. */
@@ -191,11 +228,12 @@ export function createWitness(world: World, bench: () => Bench) {
     const { state, asked } = ledgerOf(id);
     if (isOver(state.status) || attempt !== state.attempt) return; // A loop that nobody has told yet.
     if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
-    const step = state.open.find((open) => open.step_type === "model_call");
+    const step = state.open.find(({ step_type }) => step_type === "model_call" || step_type === "compaction");
     if (step?.run_attempt !== attempt) throw found(`${short(id)}: the model was asked without a start`);
     if (asked.has(`${attempt}.${step.anchor}`)) throw found(`${short(id)}: one start, two questions (P3)`);
     asked.add(`${attempt}.${step.anchor}`);
-    if (!equalJson(request, modelRequest(state, agent))) throw found(`${short(id)}: the loop's state is another one`);
+    const due = step.step_type === "compaction" ? summaryDue(state, agent) : modelRequest(state, agent);
+    if (!equalJson(request, due)) throw found(`${short(id)}: the loop's state is another one`);
   }
 
   /** Intent before effect; each start one request at most; what may not be repeated is not (P3, P4). */
@@ -287,6 +325,15 @@ const asksInVain = ({ messages, calls }: RunState): boolean =>
   messages
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
+
+const preparedBy = {
+  "history.loaded": "history",
+  "documents.attached": "documents",
+  "memory.retrieved": "retrieval",
+} as const;
+
+const summaryDue = (state: RunState, agent: AgentSnapshot): ModelRequest =>
+  summaryRequest(state, agent, planContext(state, agent) as Exclude<ContextPlan, { do: "fail" }>);
 
 const depths = Array.from({ length: limits.agent_depth + 1 }, (_, depth) => depth);
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);

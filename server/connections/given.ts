@@ -1,0 +1,47 @@
+import { type Connection, type Provider, providers } from "../models/port.ts";
+
+/** The providers that a connection can lead to. */
+export const addable: readonly Provider[] = providers.filter((provider) => provider !== "test");
+
+/** A connection as an operator gives it: nothing of it has been looked at. */
+export interface GivenConnection {
+  name: string;
+  provider?: string;
+  base_url?: string | null;
+  api_key?: string | null;
+}
+
+/** What is wrong with a connection, and in which of its fields. */
+export interface ConnectionFault {
+  param: "name" | "provider" | "base_url" | "api_key";
+  message: string;
+}
+
+/** The connection that is meant, or what is wrong with it. A name that is a provider's own means that provider. */
+export function checkConnection(given: GivenConnection): Connection | ConnectionFault {
+  const { name } = given;
+  const [base_url, api_key] = [given.base_url?.trim() || null, given.api_key?.trim() || null];
+  const provider = (given.provider ?? addable.find((known) => known === name) ?? "openai_compatible") as Provider;
+  const refuse = (param: ConnectionFault["param"], message: string): ConnectionFault => ({ param, message });
+
+  if (!addable.includes(provider)) return refuse("provider", `There is no provider "${provider}".`);
+  if (provider !== "openai_compatible" && provider !== name)
+    return refuse("name", `The connection to ${provider} is named ${provider}, not "${name}".`);
+  if (provider === "openai_compatible" && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+    return refuse("name", "A connection's name has lower-case letters, digits, - and _.");
+  if (provider === "openai_compatible" && base_url === null)
+    return refuse("base_url", "An OpenAI-compatible server needs its address.");
+  if (provider !== "openai_compatible" && provider !== "ollama" && api_key === null)
+    return refuse("api_key", `${provider} needs a key.`);
+  const url = base_url === null ? null : URL.parse(base_url);
+  if (base_url !== null && (!url || !/^https?:$/.test(url.protocol) || url.username || url.password))
+    return refuse("base_url", "Expected an http or https address without a user name.");
+  // A line break that came along with a pasted key would break the header.
+  if (api_key !== null && !/^[\x21-\x7e]+$/.test(api_key))
+    return refuse("api_key", "A key has no spaces and no line breaks.");
+  return { name, provider, base_url, api_key };
+}
+
+/** What comes before a model's own name: `openai`, `openai_compatible/gpu`. */
+export const modelPrefix = ({ provider, name }: Pick<Connection, "provider" | "name">): string =>
+  provider === "openai_compatible" ? `openai_compatible/${name}` : provider;

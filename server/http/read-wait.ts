@@ -1,0 +1,10 @@
+import { fault, validationError } from "./errors.ts";
+
+/** Seconds that an answer may wait for the end of what was begun, from `?wait=`. */
+export function readWait(url: string): number {
+  const wait = new URL(url).searchParams.get("wait");
+  if (wait === null) return 0;
+  if (!/^\d{1,2}$/.test(wait) || Number(wait) > 60)
+    throw validationError([fault("wait", "Expected seconds from 0 to 60.")]);
+  return Number(wait);
+}
