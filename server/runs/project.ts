@@ -51,7 +51,10 @@ export function createRunProjector(sqlite: Database): Projector {
     `INSERT INTO pending_calls (run_id, id, project_id, environment, needs, call, created_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET needs = excluded.needs, call = excluded.call`,
   );
-  const changeNeeds = sqlite.query("UPDATE pending_calls SET needs = ? WHERE run_id = ? AND id = ?");
+  const changeNeeds = sqlite.query(
+    `UPDATE pending_calls SET needs = ?1, call = iif(?2 IS NULL, call, json_set(call, '$.arguments', json(?2)))
+     WHERE run_id = ?3 AND id = ?4`,
+  );
   const deleteCall = sqlite.query("DELETE FROM pending_calls WHERE run_id = ? AND id = ?");
   const deleteCalls = sqlite.query("DELETE FROM pending_calls WHERE run_id = ?");
 
@@ -101,7 +104,8 @@ export function createRunProjector(sqlite: Database): Projector {
     const { run_id } = head;
     if (event.type === "tool.requested" && event.call.needs) wait(head, event.call, at);
     else if (event.type === "tool.completed") deleteCall.run(run_id, event.tool_call_id);
-    else if (event.type === "tool.decided" && event.needs) changeNeeds.run(event.needs, run_id, event.tool_call_id);
+    else if (event.type === "tool.decided" && event.needs)
+      changeNeeds.run(event.needs, event.arguments && JSON.stringify(event.arguments), run_id, event.tool_call_id);
     else if (event.type === "tool.decided") deleteCall.run(run_id, event.tool_call_id);
     else if (statusAfter(event.type) !== null && isOver(statusAfter(event.type)!)) deleteCalls.run(run_id);
   }

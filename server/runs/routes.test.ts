@@ -704,6 +704,19 @@ test("a call that needs approval is listed, and runs with the arguments that a p
   });
 });
 
+test("a client's call that was approved with other arguments is listed with those, until its output comes", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { agent } = await asking(client, {
+    approval: "always",
+    parameters: { type: "object", properties: { at: { type: "string" } }, required: ["at"] },
+  });
+  const run = await ran(client, agent);
+  const path = `/v1/runs/${run.id}/submit_tool_outputs`;
+  expect((await client.post(path, answerOf(run, { decision: "approve", arguments: { at: "sea" } }))).status).toBe(200);
+  expect((await client.get("/v1/approvals")).body.data).toMatchObject([{ needs: "output", arguments: { at: "sea" } }]);
+});
+
 test("a rejected call never happens, and the model is told why", async () => {
   await using server = testApp();
   const client = await server.client();
