@@ -285,6 +285,13 @@ describe("a server", () => {
       ).code,
     ).toBe(0);
     expect((await cli("admin", "setup-link")).code).toBe(2);
+    const viewer = await runnel(
+      ["admin", "create", "v@example.com", "--role", "viewer", "--json", "--data-dir", data],
+      {
+        RUNNEL_PASSWORD: credentials.password,
+      },
+    );
+    expect(JSON.parse(viewer.out)).toMatchObject({ email: "v@example.com", role: "viewer" });
     const login = (body: object) =>
       server.get("/console/api/login", {
         method: "POST",
