@@ -1,0 +1,64 @@
+import { Button } from "../../ui/button.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Time } from "../../ui/time.tsx";
+import { keyState } from "./fns/key-state.ts";
+import type { ApiKey } from "./keys-api.ts";
+import type { KeyAct } from "./use-key-acts.ts";
+
+const remembered_ms = 7 * 86_400_000;
+
+/** Keys that were sent in clear text: those that still work, and for a week those that were revoked for it. */
+export function ExposureNotes({
+  keys,
+  now,
+  lastAdmins,
+  mayChange,
+  onAct,
+}: {
+  keys: readonly ApiKey[];
+  now: number;
+  /** Ids of keys that cannot be revoked. */
+  lastAdmins: ReadonlySet<string>;
+  mayChange: boolean;
+  onAct: (act: KeyAct) => void;
+}) {
+  const shown = keys.filter(
+    (key) =>
+      keyState(key, now) === "exposed" ||
+      (key.revoked_at && key.exposed_at && isNear(key.revoked_at, key.exposed_at, now)),
+  );
+  if (shown.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-2 px-4 py-3 rail:px-5">
+      {shown.map((key) => (
+        <Note key={key.id} tone="bad" role="alert">
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+            <p className="min-w-60 flex-1">
+              <b>“{key.name}” was sent in clear text</b> <Time at={key.exposed_at ?? key.created_at} />. Someone on the
+              way may have read it.{" "}
+              {key.revoked_at
+                ? "It is revoked since then. Create another one, and look for what was made with it."
+                : "It still works."}
+            </p>
+            {mayChange && !key.revoked_at && (
+              <span className="flex gap-2">
+                <Button size="sm" onClick={() => onAct({ kind: "rotate", key })}>
+                  Rotate now
+                </Button>
+                {!lastAdmins.has(key.id) && (
+                  <Button size="sm" kind="danger-quiet" onClick={() => onAct({ kind: "revoke", key })}>
+                    Revoke
+                  </Button>
+                )}
+              </span>
+            )}
+          </div>
+        </Note>
+      ))}
+    </div>
+  );
+}
+
+/** Revoked for it, which happens at once, and not long ago. */
+const isNear = (revoked: string, exposed: string, now: number): boolean =>
+  Math.abs(Date.parse(revoked) - Date.parse(exposed)) < 5000 && now - Date.parse(revoked) < remembered_ms;

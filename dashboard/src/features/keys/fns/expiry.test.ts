@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { countdown } from "./countdown.ts";
+import { expiryEnd, expiryFault, expiryOptions, expirySeconds } from "./expiry.ts";
+
+const now = new Date(2026, 10, 21, 12).getTime();
+
+test("each choice shows the day that it comes to", () => {
+  expect(expiryOptions(now).map(({ label }) => label)).toEqual([
+    "Never",
+    "In 30 days, on 21 Dec 2026",
+    "In 90 days, on 19 Feb 2027",
+    "In 1 year, on 21 Nov 2027",
+    "On a date…",
+  ]);
+});
+
+test("a date counts to the end of its day; a day that is over is refused", () => {
+  const on = (date: string) => ({ choice: "date" as const, date });
+  expect(expiryEnd(on("2026-11-21"), now)).toBe(new Date(2026, 10, 21, 23, 59, 59).getTime());
+  expect(expiryFault(on("2026-11-21"), now)).toBeNull();
+  expect(expiryFault(on("2026-11-20"), now)).toContain("over");
+  expect(expiryFault(on(""), now)).toBe("Choose a date.");
+  expect(expirySeconds({ choice: "30d", date: "" }, now)).toBe(30 * 86_400);
+  expect(expirySeconds({ choice: "never", date: "" }, now)).toBeUndefined();
+});
+
+test("a countdown is told to the second, and days apart", () => {
+  expect([0, 999, 76_449_000, 7 * 86_400_000].map(countdown)).toEqual([
+    "00:00:00",
+    "00:00:01",
+    "21:14:09",
+    "7 d 00:00:00",
+  ]);
+});

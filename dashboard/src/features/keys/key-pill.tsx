@@ -1,0 +1,35 @@
+import { Check, Clock, type LucideIcon, RefreshCw, TriangleAlert, X } from "lucide-react";
+import { useNow } from "../../lib/use-now.ts";
+import { Pill, type Tone } from "../../ui/pill.tsx";
+import { countdown } from "./fns/countdown.ts";
+import { type KeyState, keyState } from "./fns/key-state.ts";
+import type { ApiKey } from "./keys-api.ts";
+
+const looks: Record<KeyState, [Tone, LucideIcon, string]> = {
+  active: ["ok", Check, "Active"],
+  rotating: ["warn", RefreshCw, "Rotating"],
+  exposed: ["bad", TriangleAlert, "Exposed"],
+  revoked: ["plain", X, "Revoked"],
+  expired: ["plain", Clock, "Expired"],
+};
+
+/** How a key stands; while its overlap lasts, with what is left of it. */
+export function KeyPill({ apiKey }: { apiKey: ApiKey }) {
+  const isRotating = apiKey.status === "rotating" && !apiKey.revoked_at;
+  const now = useNow(isRotating);
+  const state = keyState(apiKey, now);
+  const [tone, icon, word] = looks[state];
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2 rail:flex-col rail:items-start">
+      <Pill tone={tone} icon={icon}>
+        {word}
+      </Pill>
+      {state === "rotating" && apiKey.expires_at && (
+        // A countdown that spoke every second would silence all else: its end is announced by the list.
+        <span className="text-xs whitespace-nowrap text-muted">
+          Works for <b className="tabular-nums">{countdown(Date.parse(apiKey.expires_at) - now)}</b>
+        </span>
+      )}
+    </span>
+  );
+}

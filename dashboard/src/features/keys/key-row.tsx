@@ -1,0 +1,139 @@
+import { clsx } from "clsx";
+import { Shield } from "lucide-react";
+import { plural } from "../../lib/format.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { isExpiring } from "./fns/find-keys.ts";
+import type { KeyRow as Entry } from "./fns/key-rows.ts";
+import { isUsable, keyState, shortKey } from "./fns/key-state.ts";
+import { KeyExpiry } from "./key-expiry.tsx";
+import { KeyMenu } from "./key-menu.tsx";
+import { KeyPill } from "./key-pill.tsx";
+import type { ApiKey } from "./keys-api.ts";
+import { type KeyAct, useKeyMaker } from "./use-key-acts.ts";
+
+interface KeyRowProps {
+  entry: Entry;
+  /** The key that this one came after. */
+  before: ApiKey | undefined;
+  isLastAdmin: boolean;
+  now: number;
+  mayChange: boolean;
+  onAct: (act: KeyAct) => void;
+}
+
+/** One key: what it is called and for, whether it works, and who used it. */
+export function KeyRow({ entry: { key, hangs, holds }, before, isLastAdmin, now, mayChange, onAct }: KeyRowProps) {
+  const isOff = !isUsable(key, now);
+  const maker = useKeyMaker(key);
+  const state = keyState(key, now);
+  const cell = clsx("rail:h-13!", isOff && "text-faint", holds && "rail:border-b-transparent");
+  return (
+    <Row className={clsx(hangs && "max-rail:ml-6 max-rail:border-l-2 max-rail:border-l-accent-line")} data-key={key.id}>
+      <Cell main className={clsx(cell, hangs && "rail:pl-11!")}>
+        {hangs && (
+          <span
+            aria-hidden
+            className="absolute top-0 left-7 hidden h-6 w-2.5 rounded-bl-md border-b border-l border-line-control rail:block"
+          />
+        )}
+        <button
+          type="button"
+          data-row
+          title={key.name}
+          onClick={() => onAct({ kind: "details", key })}
+          className={clsx(rowLink, "w-full text-left font-medium", isOff && "text-faint!")}
+        >
+          {key.name}
+        </button>
+        <KeyLine apiKey={key} before={before} hangs={hangs} isLastAdmin={isLastAdmin} now={now} />
+      </Cell>
+      <Cell className={clsx(cell, "whitespace-nowrap max-rail:w-full")}>
+        <code>{shortKey(key)}</code>
+      </Cell>
+      <Cell className={cell}>
+        <span className="flex gap-1">
+          {key.scopes.map((scope) => (
+            <Badge key={scope}>{scope}</Badge>
+          ))}
+        </span>
+      </Cell>
+      <Cell className={cell}>
+        <KeyPill apiKey={key} />
+      </Cell>
+      <Cell className={clsx(cell, "whitespace-nowrap")}>
+        {key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">Not used yet</span>}
+        {key.last_used_ip && <span className="text-xs text-muted max-rail:ml-1.5 rail:block">{key.last_used_ip}</span>}
+      </Cell>
+      <Cell folds className={clsx(cell, "whitespace-nowrap")}>
+        <span className="rail:hidden">{isOff ? "" : "Expires "}</span>
+        <KeyExpiry apiKey={key} now={now} />
+      </Cell>
+      <Cell folds className={clsx(cell, "whitespace-nowrap max-rail:hidden")}>
+        <Time at={key.created_at} />
+        <span className="block text-xs text-muted">{maker}</span>
+      </Cell>
+      <Cell right className={clsx(cell, "max-rail:ml-auto rail:w-px")}>
+        <RowActs>
+          {mayChange && state === "rotating" && (
+            <Button size="sm" onClick={() => onAct({ kind: "end", key })}>
+              End now<span className="sr-only">: {key.name}</span>
+            </Button>
+          )}
+          {mayChange && (state === "active" || state === "exposed") && (
+            <Button
+              size="sm"
+              kind={state === "exposed" ? "plain" : "ghost"}
+              onClick={() => onAct({ kind: "rotate", key })}
+            >
+              Rotate<span className="sr-only"> {key.name}</span>
+            </Button>
+          )}
+          <KeyMenu apiKey={key} state={state} isLastAdmin={isLastAdmin} mayChange={mayChange} onAct={onAct} />
+        </RowActs>
+      </Cell>
+    </Row>
+  );
+}
+
+/** The second line: what bounds the key, and where it comes from. */
+function KeyLine({
+  apiKey: key,
+  before,
+  hangs,
+  isLastAdmin,
+  now,
+}: {
+  apiKey: ApiKey;
+  before: ApiKey | undefined;
+  hangs: boolean;
+  isLastAdmin: boolean;
+  now: number;
+}) {
+  const bounds = [
+    key.agent_ids && plural(key.agent_ids.length, "agent"),
+    key.allowed_cidrs &&
+      (key.allowed_cidrs.length === 1 ? key.allowed_cidrs[0] : plural(key.allowed_cidrs.length, "network")),
+  ].filter(Boolean);
+  const line = [
+    hangs && before && `Replaces …${before.last4}`,
+    bounds.length > 0 && bounds.join(" · "),
+    isLastAdmin && "Only admin key, cannot be revoked",
+    key.exposed_at && !isUsable(key, now) && "Was sent in clear text",
+  ].filter(Boolean);
+  const expires = isExpiring(key, now) && key.expires_at;
+  if (line.length === 0 && !expires) return null;
+  return (
+    <SecondLine title={line.join(" · ")}>
+      {bounds.length > 0 && <Shield aria-hidden className="mr-1 inline size-3 align-[-2px]" strokeWidth={1.5} />}
+      {line.join(" · ")}
+      {expires && (
+        <span className="hidden rail:max-full:inline">
+          {line.length > 0 && " · "}Expires <KeyExpiry apiKey={key} now={now} />
+        </span>
+      )}
+    </SecondLine>
+  );
+}

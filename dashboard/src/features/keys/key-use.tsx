@@ -1,0 +1,22 @@
+import { Time } from "../../ui/time.tsx";
+import type { ApiKey } from "./keys-api.ts";
+
+/** Who used a key last, in a sentence: what one wants to know before one ends it. */
+export function KeyUse({ apiKey }: { apiKey: ApiKey }) {
+  if (!apiKey.last_used_at) return <>It was never used.</>;
+  return (
+    <>
+      Last used{" "}
+      <b>
+        <Time at={apiKey.last_used_at} />
+      </b>
+      {apiKey.last_used_ip && (
+        <>
+          {" "}
+          from <b>{apiKey.last_used_ip}</b>
+        </>
+      )}
+      .
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { TextArea } from "../../ui/text-area.tsx";
+
+/** What bounds a key beside its scope: folded, since most keys need none. */
+export function Restrictions({
+  agents,
+  networks,
+  fault,
+  onAgents,
+  onNetworks,
+}: {
+  agents: string[];
+  networks: string;
+  fault: string | null;
+  onAgents: (agents: string[]) => void;
+  onNetworks: (networks: string) => void;
+}) {
+  const at = useWorkspace();
+  const { data } = useQuery(newestAgentsQuery(at));
+  const [left, setLeft] = useState(false);
+  const known = data?.data ?? [];
+  const toggle = (id: string, on: boolean) => onAgents(on ? [...agents, id] : agents.filter((each) => each !== id));
+  return (
+    <details className="min-w-0">
+      <summary className="w-fit font-medium text-muted hover:text-ink">Restrictions (optional)</summary>
+      <div className="flex flex-col gap-4 pt-3">
+        <fieldset className="flex min-w-0 flex-col gap-1.5">
+          <legend className="mb-1.5 font-medium">Only these agents</legend>
+          {known.length === 0 ? (
+            <p className="text-xs text-muted">There is no agent yet, so there is nothing to choose from.</p>
+          ) : (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
+            <div tabIndex={0} className="max-h-40 overflow-y-auto rounded-md border border-line-control px-2.5 py-1">
+              {known.map((agent) => (
+                <label key={agent.id} className="flex min-w-0 cursor-pointer items-center gap-2.5 py-1">
+                  <input
+                    type="checkbox"
+                    className="accent-accent"
+                    checked={agents.includes(agent.id)}
+                    onChange={(event) => toggle(agent.id, event.target.checked)}
+                  />
+                  <span className="cut" title={agent.name}>
+                    {agent.name}
+                  </span>
+                </label>
+              ))}
+            </div>
+          )}
+          {known.length > 0 && (
+            <span className="text-xs text-muted">
+              {agents.length === 0 ? "None chosen: any agent." : `Any other agent is not there for this key.`}
+            </span>
+          )}
+        </fieldset>
+        <TextArea
+          label="Only from these networks"
+          mono
+          rows={2}
+          placeholder="Any address"
+          value={networks}
+          hint="One a line, such as 203.0.113.0/24. From elsewhere the key is refused."
+          error={left ? fault : null}
+          onBlur={() => setLeft(true)}
+          onChange={(event) => onNetworks(event.target.value)}
+        />
+      </div>
+    </details>
+  );
+}

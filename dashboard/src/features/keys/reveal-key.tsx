@@ -1,0 +1,66 @@
+import { useQuery } from "@tanstack/react-query";
+import { Check } from "lucide-react";
+import { formatDay } from "../../lib/format.ts";
+import type { ApiRequest } from "../../lib/request-code.ts";
+import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Note } from "../../ui/note.tsx";
+import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import { ShowCode } from "../../ui/show-code.tsx";
+import { LiveDot } from "../../ui/stream-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { firstUseQuery, type MadeKey } from "./keys-api.ts";
+
+/** The one time that a key's secret is seen: copied, tried, and watched until it arrives. */
+export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {
+  const end = made.expires_at ? `expires ${formatDay(made.expires_at)}` : "never expires";
+  return (
+    <SecretDialog
+      title="Store this key now"
+      about={`${made.name} · ${made.scopes.join(" and ")} · ${end}. You will not see the secret again.`}
+      secret={made.secret}
+      variable="RUNNEL_API_KEY"
+      onStored={onStored}
+    >
+      <Note tone="warn">
+        Keep it on a server. A key in a browser, a mobile app or a public repository belongs to everybody.
+      </Note>
+      <ShowCode name="first request" request={useSample(made)} secret={made.secret} />
+      <FirstUse made={made} />
+    </SecretDialog>
+  );
+}
+
+/** A request that this key may make, with an agent that is there. */
+function useSample({ scopes, agent_ids }: MadeKey): ApiRequest {
+  const at = useWorkspace();
+  const { data } = useQuery(newestAgentsQuery(at));
+  const agent_id = agent_ids?.[0] ?? data?.data[0]?.id;
+  if (!scopes.some((scope) => scope !== "read") || !agent_id) return { method: "GET", path: "/v1/me" };
+  const body = { agent_id, input: "Where is order 4711?", stream: true };
+  return { method: "POST", path: "/v1/runs", body, stream: true };
+}
+
+function FirstUse({ made }: { made: MadeKey }) {
+  const at = useWorkspace();
+  const { data } = useQuery(firstUseQuery(at, made.id));
+  const used = data?.last_used_at;
+  return (
+    <p role="status" className="flex items-center gap-2 text-muted">
+      {used ? (
+        <>
+          <Check aria-hidden className="size-4 shrink-0 text-ok" strokeWidth={2} />
+          <span>
+            <b className="text-ink">The first request arrived</b> <Time at={used} />
+            {data.last_used_ip && ` from ${data.last_used_ip}`}.
+          </span>
+        </>
+      ) : (
+        <>
+          <LiveDot />
+          Waiting for the first request with this key
+        </>
+      )}
+    </p>
+  );
+}

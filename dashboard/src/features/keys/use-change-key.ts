@@ -1,0 +1,16 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { type ApiKey, changeKey } from "./keys-api.ts";
+
+/** Changes a key's name or end, and reads the list anew. */
+export function useChangeKey(key: ApiKey, onChanged: (changed: ApiKey) => void) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (change: { name?: string; expires_at?: string | null }) => changeKey(at, key.id, change),
+    onSuccess: async (changed) => {
+      await client.invalidateQueries({ queryKey: ["keys"] });
+      onChanged(changed);
+    },
+  });
+}

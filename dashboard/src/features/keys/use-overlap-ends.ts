@@ -1,0 +1,26 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import type { ApiKey } from "./keys-api.ts";
+
+const longest_ms = 2 ** 31 - 1;
+
+/** Waits for the next overlap to end: reads the list anew then, and answers the words that say so. */
+export function useOverlapEnds(keys: readonly ApiKey[] | undefined): string {
+  const client = useQueryClient();
+  const [said, setSaid] = useState("");
+  const next = keys
+    ?.filter(({ status, revoked_at }) => status === "rotating" && !revoked_at)
+    .sort((one, other) => ((one.expires_at ?? "") < (other.expires_at ?? "") ? -1 : 1))[0];
+  const [id, end, words] = [next?.id, next?.expires_at, next && `The overlap of ${next.name} ended.`];
+  useEffect(() => {
+    if (!id || !end || !words) return;
+    const left = Date.parse(end) - Date.now();
+    if (left > longest_ms) return;
+    const timer = setTimeout(() => {
+      setSaid(words);
+      void client.invalidateQueries({ queryKey: ["keys"] });
+    }, Math.max(left, 0) + 500);
+    return () => clearTimeout(timer);
+  }, [id, end, words, client]);
+  return said;
+}

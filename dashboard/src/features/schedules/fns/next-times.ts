@@ -1,0 +1,30 @@
+import { Cron } from "croner";
+
+export const shownTimes = 5;
+
+/**
+ * The next times of a cron expression, read off the clock of a time zone as the server reads it; null for what cannot be
+ * read, and none for what never comes.
+ */
+export function nextTimes(cron: string, timezone: string, after: number): number[] | null {
+  try {
+    const plan = new Cron(cron.trim(), { timezone, mode: "5-part", fixedTimeRule: "no-wildcard" });
+    return plan.nextRuns(shownTimes, new Date(after)).map((time) => time.getTime());
+  } catch {
+    return null;
+  }
+}
+
+/** `Mon 23 Nov 2026, 09:00` by the clock of a zone. */
+export function zoneTime(at: number, timeZone: string): string {
+  const date = new Date(at);
+  const day = date.toLocaleDateString("en-GB", {
+    timeZone,
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+  });
+  const clock = date.toLocaleTimeString("en-GB", { timeZone, hour: "2-digit", minute: "2-digit" });
+  return `${day.replace(",", "")}, ${clock}`;
+}

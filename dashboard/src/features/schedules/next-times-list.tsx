@@ -1,0 +1,18 @@
+import { formatUntil } from "../../lib/format.ts";
+import { useNow } from "../../lib/use-now.ts";
+import { zoneTime } from "./fns/next-times.ts";
+
+/** Times to come, by the clock of their zone, each with how far off it is. */
+export function NextTimesList({ times, timezone }: { times: readonly number[]; timezone: string }) {
+  const now = useNow();
+  return (
+    <ol aria-label="Next times" className="flex flex-col text-xs tabular-nums">
+      {times.map((at) => (
+        <li key={at} className="flex justify-between gap-4 py-0.5" title={new Date(at).toISOString()}>
+          <span>{zoneTime(at, timezone)}</span>
+          <span className="text-muted">{formatUntil(new Date(at).toISOString(), now)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,85 @@
+import { useMemo } from "react";
+import { useNow } from "../../lib/use-now.ts";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { Field } from "../../ui/field.tsx";
+import { SuggestField } from "../../ui/suggest-field.tsx";
+import { cronWords } from "./fns/cron-words.ts";
+import { nextTimes } from "./fns/next-times.ts";
+import { NextTimesList } from "./next-times-list.tsx";
+
+const presets = [
+  { value: "0 * * * *", label: "Hourly" },
+  { value: "0 9 * * *", label: "Daily" },
+  { value: "0 9 * * mon-fri", label: "Weekdays" },
+  { value: "0 9 * * mon", label: "Weekly" },
+  { value: "0 9 1 * *", label: "Monthly" },
+] as const;
+
+/** When it fires: chosen or written as cron, said in words, and the next five times of it. */
+export function PlanFields({
+  cron,
+  timezone,
+  faults,
+  onCron,
+  onTimezone,
+}: {
+  cron: string;
+  timezone: string;
+  faults: { cron: string | null; timezone: string | null };
+  onCron: (cron: string) => void;
+  onTimezone: (timezone: string) => void;
+}) {
+  const minute = Math.floor(useNow() / 60_000);
+  const times = useMemo(() => nextTimes(cron, timezone, minute * 60_000), [cron, timezone, minute]);
+  const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone")].map((value) => ({ value })), []);
+  const words = times && cronWords(cron);
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-col gap-1.5">
+        <span className="font-medium">How often</span>
+        <ChoiceBar
+          name="how often"
+          label="How often"
+          choices={presets}
+          chosen={cron as (typeof presets)[number]["value"]}
+          onChoose={onCron}
+        />
+      </div>
+      <div className="grid items-start gap-3 rail:grid-cols-2">
+        <Field
+          label="Cron"
+          className="font-mono text-xs"
+          value={cron}
+          maxLength={256}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => onCron(event.target.value)}
+          hint="Minute, hour, day of month, month, day of week."
+          error={faults.cron}
+        />
+        <SuggestField
+          label="Time zone"
+          value={timezone}
+          items={zones}
+          onValue={onTimezone}
+          hint="Summer time is minded."
+          error={faults.timezone}
+        />
+      </div>
+      <section aria-label="Preview" className="rounded-md border border-line bg-subtle px-3 py-2">
+        <p className="mb-1 font-medium" aria-live="polite">
+          {times === null && "This cannot be read yet."}
+          {times?.length === 0 && "There is no such day: it would never fire."}
+          {times && times.length > 0 && (words ?? "The next times")}
+        </p>
+        {times && times.length > 0 && <NextTimesList times={times} timezone={timezone} />}
+        {times === null && (
+          <p className="text-xs text-muted">
+            Each of the five fields is *, a number, a list (1,15), a range (9-17) or a step (*/15). Days and months have
+            names, too: mon, jan.
+          </p>
+        )}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { toast } from "../../ui/toast.tsx";
+import { changeSchedule, type Schedule, triggerSchedule } from "./schedules-api.ts";
+
+/** What is being done to a schedule, in its dialog. */
+export type ScheduleAct = { kind: "create" } | { kind: "edit" | "delete"; schedule: Schedule };
+
+/** Reads all that tells of schedules anew. */
+export function useRefreshSchedules(): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    const keys = ["schedules", "schedule", "firings", "last-firing"];
+    await Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })));
+  };
+}
+
+/** Starts a run now, beside the plan. */
+export function useRunNow() {
+  const at = useWorkspace();
+  const refresh = useRefreshSchedules();
+  return useMutation({
+    mutationFn: (schedule: Schedule) => triggerSchedule(at, schedule.id),
+    onSuccess: async (run, schedule) => {
+      toast("Run started", `${schedule.name} · ${run.id}`);
+      await refresh();
+    },
+  });
+}
+
+/** Pauses a schedule, or lets it go on. */
+export function useSwitchSchedule() {
+  const at = useWorkspace();
+  const refresh = useRefreshSchedules();
+  return useMutation({
+    mutationFn: ({ id, enabled }: Schedule) => changeSchedule(at, id, { enabled: !enabled }),
+    onSuccess: async ({ enabled, name }) => {
+      toast(enabled ? "Schedule resumed" : "Schedule paused", name);
+      await refresh();
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { useMutation } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { type ScheduleAct, useRefreshSchedules } from "./schedule-acts.ts";
+import { ScheduleForm } from "./schedule-form.tsx";
+import { deleteSchedule, type Schedule } from "./schedules-api.ts";
+
+/** The dialog of what is being done to a schedule. */
+export function ScheduleDialogs({
+  act,
+  onAct,
+  onDeleted,
+}: {
+  act: ScheduleAct | null;
+  onAct: (act: ScheduleAct | null) => void;
+  onDeleted?: () => void;
+}) {
+  const close = () => onAct(null);
+  if (!act) return null;
+  switch (act.kind) {
+    case "create":
+      return <ScheduleForm onClose={close} />;
+    case "edit":
+      return <ScheduleForm schedule={act.schedule} onClose={close} />;
+    case "delete":
+      return <DeleteSchedule schedule={act.schedule} onClose={close} onDeleted={onDeleted} />;
+  }
+}
+
+function DeleteSchedule({
+  schedule,
+  onClose,
+  onDeleted,
+}: {
+  schedule: Schedule;
+  onClose: () => void;
+  onDeleted?: () => void;
+}) {
+  const at = useWorkspace();
+  const refresh = useRefreshSchedules();
+  const deletion = useMutation({
+    mutationFn: () => deleteSchedule(at, schedule.id),
+    onSuccess: async () => {
+      toast("Schedule deleted", schedule.name);
+      onClose();
+      onDeleted?.();
+      await refresh();
+    },
+  });
+  return (
+    <DeleteDialog
+      noun="schedule"
+      name={schedule.name}
+      busy={deletion.isPending}
+      error={deletion.error}
+      onClose={onClose}
+      onDelete={() => deletion.mutate()}
+    >
+      <p>
+        It fires no more, and what came of its times is forgotten. Runs that it started go on, and stay in the list.
+      </p>
+    </DeleteDialog>
+  );
+}

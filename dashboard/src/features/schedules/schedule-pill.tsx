@@ -1,0 +1,44 @@
+import { Check, CircleX, FastForward, LoaderCircle, type LucideIcon, OctagonX, Pause, Square, X } from "lucide-react";
+import { Pill, type Tone } from "../../ui/pill.tsx";
+import type { Outcome } from "./fns/read-schedule-search.ts";
+import type { Schedule } from "./schedules-api.ts";
+
+/** How a schedule stands: it fires, it is paused, or it was switched off for its failures. */
+export function SchedulePill({ schedule }: { schedule: Schedule }) {
+  if (schedule.enabled)
+    return (
+      <Pill tone="ok" icon={Check}>
+        Active
+      </Pill>
+    );
+  return schedule.disabled_reason ? (
+    <Pill tone="bad" icon={OctagonX}>
+      Switched off
+    </Pill>
+  ) : (
+    <Pill tone="plain" icon={Pause}>
+      Paused
+    </Pill>
+  );
+}
+
+const looks: Record<Outcome, [Tone, LucideIcon, string]> = {
+  started: ["info", LoaderCircle, "Running"],
+  completed: ["ok", Check, "Completed"],
+  failed: ["bad", X, "Failed"],
+  cancelled: ["plain", Square, "Cancelled"],
+  skipped: ["plain", FastForward, "Skipped"],
+  missed: ["warn", CircleX, "Missed"],
+};
+
+export const outcomeWords = (outcome: Outcome): string => looks[outcome][2];
+
+/** What came of a time. */
+export function OutcomePill({ outcome }: { outcome: Outcome }) {
+  const [tone, icon, word] = looks[outcome];
+  return (
+    <Pill tone={tone} icon={icon} spin={outcome === "started"}>
+      {word}
+    </Pill>
+  );
+}

@@ -1,0 +1,47 @@
+import { cronWords } from "./fns/cron-words.ts";
+import { NextTimesList } from "./next-times-list.tsx";
+import type { CatchUp, IfBusy, Schedule } from "./schedules-api.ts";
+
+const busyWords: Record<IfBusy, string> = {
+  start: "While a run of it is going, another one starts beside it.",
+  skip: "While a run of it is going, a time is skipped.",
+  queue: "While a run of it is going, one run waits for its end.",
+};
+const missedWords: Record<CatchUp, string> = {
+  skip: "Times that went by unseen are listed as missed.",
+  one: "Times that went by unseen get one run together.",
+};
+
+/** What a schedule runs, and when it does so next. */
+export function SchedulePlan({ schedule }: { schedule: Schedule }) {
+  const { cron, timezone, input, next_run_ats, if_busy, catch_up } = schedule;
+  const words = cronWords(cron);
+  return (
+    <section
+      aria-label="Plan"
+      className="flex shrink-0 flex-col gap-4 border-b border-line px-4 py-4 rail:px-5 wide:w-90 wide:overflow-y-auto wide:border-b-0 wide:border-l"
+    >
+      <div>
+        <h2 className="text-md">{words ?? <code>{cron}</code>}</h2>
+        <p className="text-xs text-muted">
+          <code>{cron}</code> {timezone}
+        </p>
+      </div>
+      <div>
+        <h3 className="mb-1 text-xs font-medium text-muted">Next times</h3>
+        {next_run_ats.length > 0 ? (
+          <NextTimesList times={next_run_ats.map((at) => Date.parse(at))} timezone={timezone} />
+        ) : (
+          <p className="text-muted">None: it is not active.</p>
+        )}
+      </div>
+      <div>
+        <h3 className="mb-1 text-xs font-medium text-muted">Input</h3>
+        <p className="max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap">{input || "Empty"}</p>
+      </div>
+      <p className="text-xs text-muted">
+        {busyWords[if_busy]} {missedWords[catch_up]}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,129 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ArrowLeft, Send } from "lucide-react";
+import { type ReactNode, useMemo } from "react";
+import { readJson } from "../../lib/json-text.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Until } from "../../ui/until.tsx";
+import { AttemptCard } from "./attempt-card.tsx";
+import type { DeliveriesSearch } from "./fns/read-webhook-search.ts";
+import { useSendAgain } from "./webhook-acts.ts";
+import { DeliveryPill } from "./webhook-pill.tsx";
+import { deliveryQuery } from "./webhooks-api.ts";
+
+/** One delivery: what was sent, each attempt, and what was answered. */
+export function DeliveryPane({
+  webhookId,
+  id,
+  search,
+  mayChange,
+}: {
+  webhookId: string;
+  id: string;
+  search: DeliveriesSearch;
+  mayChange: boolean;
+}) {
+  const at = useWorkspace();
+  const { data: delivery, error, refetch } = useQuery(deliveryQuery(at, webhookId, id));
+  const again = useSendAgain(webhookId);
+  const back = (
+    <Link
+      to="/webhooks/$webhookId"
+      params={{ webhookId }}
+      search={{ ...search, delivery: undefined }}
+      className={`${buttonClass({ kind: "ghost", size: "sm" })} -ml-2 self-start wide:hidden`}
+    >
+      <ArrowLeft aria-hidden className="size-4" strokeWidth={1.5} />
+      Deliveries
+    </Link>
+  );
+  if (!delivery)
+    return (
+      <Pane>
+        {back}
+        {error ? (
+          <ErrorNote title="The delivery cannot be shown" error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton className="mt-4 w-2/3" />
+        )}
+      </Pane>
+    );
+  return (
+    <Pane>
+      {back}
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <h2 className="text-md">
+          <code className="text-sm">{delivery.type}</code>
+        </h2>
+        <DeliveryPill delivery={delivery} />
+        {mayChange && (
+          <Button className="ml-auto" size="sm" disabled={again.isPending} onClick={() => again.mutate(id)}>
+            <Send aria-hidden className="size-3.5" strokeWidth={1.5} />
+            Send again
+          </Button>
+        )}
+        <Facts>
+          <Fact name="Event">
+            <code className="cut">{delivery.event_id}</code>
+            <CopyButton text={delivery.event_id} what="event id" />
+          </Fact>
+          {delivery.run_id && (
+            <Fact name="Run">
+              <Link to="/runs/$runId" params={{ runId: delivery.run_id }} className="cut text-accent hover:underline">
+                <code>{delivery.run_id}</code>
+              </Link>
+            </Fact>
+          )}
+          <Fact name="Happened">
+            <Time at={delivery.created_at} />
+          </Fact>
+          {delivery.next_attempt_at && delivery.status === "pending" && (
+            <Fact name="Next attempt">
+              <Until at={delivery.next_attempt_at} />
+            </Fact>
+          )}
+        </Facts>
+      </header>
+      {again.error && <ErrorNote title="The event was not sent again" error={again.error} />}
+      <section aria-label="Attempts" className="flex flex-col gap-2">
+        <h3 className="font-strong">Attempts</h3>
+        {delivery.attempts.length === 0 && <p className="text-muted">None yet.</p>}
+        {delivery.attempts.toReversed().map((attempt, index) => (
+          <AttemptCard key={attempt.number} attempt={attempt} isOpen={index === 0} />
+        ))}
+      </section>
+      {delivery.body && <Body body={delivery.body} />}
+    </Pane>
+  );
+}
+
+function Pane({ children }: { children: ReactNode }) {
+  return (
+    <section
+      aria-label="Delivery"
+      className="relative flex min-h-0 min-w-0 flex-1 flex-col gap-4 overflow-y-auto px-4 py-3 rail:px-5 wide:border-l wide:border-line"
+    >
+      {children}
+    </section>
+  );
+}
+
+function Body({ body }: { body: string }) {
+  const read = useMemo(() => readJson(body), [body]);
+  return (
+    <section aria-label="What was sent" className="flex min-w-0 flex-col gap-2">
+      <h3 className="flex items-center gap-1 font-strong">
+        What was sent
+        <CopyButton text={body} what="body" />
+      </h3>
+      {read.fault ? <pre className="wrap-anywhere whitespace-pre-wrap">{body}</pre> : <JsonView value={read.value} />}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import { webhookEvents } from "./webhooks-api.ts";
+
+const meanings: Record<(typeof webhookEvents)[number], string> = {
+  "run.completed": "A run has its output.",
+  "run.failed": "A run failed, or was cancelled.",
+  "run.requires_action": "A run waits for an output or an approval.",
+  "tool.requested": "A model asked for a tool.",
+  "file.ready": "An upload can be used.",
+  "file.failed": "An upload could not be read.",
+};
+
+/** What a webhook hears of: all, or some. */
+export function EventChoice({ events, onChange }: { events: string[]; onChange: (events: string[]) => void }) {
+  const isAll = events.includes("*");
+  const toggle = (event: string, on: boolean) =>
+    onChange(webhookEvents.filter((each) => (each === event ? on : events.includes(each))));
+  return (
+    <fieldset className="flex min-w-0 flex-col">
+      <legend className="mb-1.5 font-medium">What does it hear of?</legend>
+      <Check
+        name="All events"
+        hint="Those that later versions add too."
+        checked={isAll}
+        onChange={(on) => onChange(on ? ["*"] : ["run.completed", "run.failed"])}
+      />
+      {!isAll &&
+        webhookEvents.map((event) => (
+          <Check
+            key={event}
+            name={event}
+            mono
+            hint={meanings[event]}
+            checked={events.includes(event)}
+            onChange={(on) => toggle(event, on)}
+          />
+        ))}
+    </fieldset>
+  );
+}
+
+function Check({
+  name,
+  hint,
+  mono = false,
+  checked,
+  onChange,
+}: {
+  name: string;
+  hint: string;
+  mono?: boolean;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+}) {
+  return (
+    <label className="flex cursor-pointer items-baseline gap-2.5 py-0.5">
+      <input
+        type="checkbox"
+        className="translate-y-0.5 accent-accent"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <span className="min-w-0">
+        {mono ? <code>{name}</code> : <span className="font-medium">{name}</span>}
+        <span className="ml-2 text-xs text-muted">{hint}</span>
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,36 @@
+import { formatEnd } from "../../lib/format.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Note } from "../../ui/note.tsx";
+import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import type { MadeWebhook } from "./webhooks-api.ts";
+
+/** The one time that a webhook's secret is seen. */
+export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: () => void }) {
+  const until = made.previous_secret_expires_at;
+  return (
+    <SecretDialog
+      title="Store this secret now"
+      about={`${new URL(made.url).host} verifies with it that an event came from here. You will not see it again.`}
+      secret={made.secret}
+      variable="WEBHOOK_SECRET"
+      onStored={onStored}
+    >
+      {until && (
+        <Note tone="info">
+          The old secret signs too until {formatEnd(Date.parse(until), Date.now())}: an event has both signatures, and
+          either is right.
+        </Note>
+      )}
+      <div className="flex min-w-0 flex-col gap-2">
+        <p>Any library of Standard Webhooks verifies an event, in TypeScript say:</p>
+        <CodeBlock
+          label="TypeScript code"
+          code={`import { Webhook } from "standardwebhooks";
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET!);
+const event = webhook.verify(body, headers); // throws for what did not come from here`}
+        />
+      </div>
+    </SecretDialog>
+  );
+}

@@ -1,0 +1,82 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { formatEnd } from "../../lib/format.ts";
+import { useNow } from "../../lib/use-now.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+import { useRefreshWebhooks } from "./webhook-acts.ts";
+import { type MadeWebhook, rotateSecret, type Webhook } from "./webhooks-api.ts";
+
+const choices = [
+  { value: "0", label: "Now" },
+  { value: "3600", label: "1 hour" },
+  { value: "86400", label: "24 hours" },
+  { value: "259200", label: "3 days" },
+  { value: "604800", label: "7 days" },
+] as const;
+
+/** Gives a webhook another secret, with time to bring it to the receiver. */
+export function RotateSecret({
+  webhook,
+  onClose,
+  onRotated,
+}: {
+  webhook: Webhook;
+  onClose: () => void;
+  onRotated: (made: MadeWebhook) => void;
+}) {
+  const at = useWorkspace();
+  const now = useNow();
+  const refresh = useRefreshWebhooks();
+  const [overlap, setOverlap] = useState<(typeof choices)[number]["value"]>("86400");
+  const seconds = Number(overlap);
+  const rotation = useMutation({
+    mutationFn: () => rotateSecret(at, webhook.id, seconds),
+    onSuccess: async (made) => {
+      await refresh();
+      onRotated(made);
+    },
+  });
+  return (
+    <FormDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="Rotate secret"
+      about={`Of ${webhook.url}. Until the overlap ends, each event is signed with both secrets.`}
+      act={rotation.isPending ? "Rotating secret" : seconds === 0 ? "Rotate, stop the old secret" : "Rotate secret"}
+      actKind={seconds === 0 ? "danger" : "primary"}
+      keep="Cancel"
+      busy={rotation.isPending}
+      onSubmit={() => rotation.mutate()}
+    >
+      <div className="flex flex-col gap-1.5">
+        <span className="font-medium">The old secret stops signing</span>
+        <ChoiceBar
+          name="secret overlap"
+          label="The old secret stops signing"
+          choices={choices}
+          chosen={overlap}
+          onChoose={setOverlap}
+        />
+      </div>
+      <p aria-live="polite">
+        {seconds === 0
+          ? "From the next event on only the new secret signs. A receiver that has only the old one refuses it."
+          : `The old secret signs until ${formatEnd(now + seconds * 1000, now)}.`}
+        {webhook.previous_secret_expires_at && " The one before it stops at once."}
+      </p>
+      <FoldedCode
+        name="rotate secret"
+        request={{
+          method: "POST",
+          path: `/v1/webhooks/${webhook.id}/rotate_secret`,
+          body: { overlap_seconds: seconds },
+        }}
+      />
+      {rotation.error && <ErrorNote title="The secret was not rotated" error={rotation.error} />}
+    </FormDialog>
+  );
+}

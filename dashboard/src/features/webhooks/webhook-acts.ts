@@ -1,0 +1,60 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { toast } from "../../ui/toast.tsx";
+import { testWords } from "./fns/test-words.ts";
+import { changeWebhook, type MadeWebhook, redeliver, testWebhook, type Webhook } from "./webhooks-api.ts";
+
+/** What is being done to a webhook, in its dialog. */
+export type WebhookAct =
+  | { kind: "create" }
+  | { kind: "reveal"; made: MadeWebhook }
+  | { kind: "edit" | "rotate" | "redeliver" | "delete"; webhook: Webhook };
+
+/** Reads all that tells of webhooks anew. */
+export function useRefreshWebhooks(): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    const keys = ["webhooks", "webhook", "deliveries", "delivery"];
+    await Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })));
+  };
+}
+
+/** Sends an event that was made for it, and says what was answered. */
+export function useTestWebhook(onTested: (deliveryId: string) => void) {
+  const at = useWorkspace();
+  const refresh = useRefreshWebhooks();
+  return useMutation({
+    mutationFn: (id: string) => testWebhook(at, id),
+    onSuccess: async (delivery) => {
+      toast(delivery.status === "delivered" ? "Test event taken" : "Test event not taken", testWords(delivery));
+      onTested(delivery.id);
+      await refresh();
+    },
+  });
+}
+
+/** Switches a webhook on or off. */
+export function useSwitchWebhook() {
+  const at = useWorkspace();
+  const refresh = useRefreshWebhooks();
+  return useMutation({
+    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) => changeWebhook(at, id, { enabled }),
+    onSuccess: async (_, { enabled }) => {
+      toast(enabled ? "Webhook switched on" : "Webhook switched off");
+      await refresh();
+    },
+  });
+}
+
+/** Sends an event again, under its own id. */
+export function useSendAgain(webhookId: string) {
+  const at = useWorkspace();
+  const refresh = useRefreshWebhooks();
+  return useMutation({
+    mutationFn: (delivery: string) => redeliver(at, webhookId, delivery),
+    onSuccess: async () => {
+      toast("Event sent again", "Under the same id, so that who took it already can tell.");
+      await refresh();
+    },
+  });
+}

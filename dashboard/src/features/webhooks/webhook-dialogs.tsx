@@ -1,0 +1,93 @@
+import { useMutation } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { RedeliverSince } from "./redeliver-since.tsx";
+import { RevealSecret } from "./reveal-secret.tsx";
+import { RotateSecret } from "./rotate-secret.tsx";
+import { useRefreshWebhooks, type WebhookAct } from "./webhook-acts.ts";
+import { WebhookForm } from "./webhook-form.tsx";
+import { deleteWebhook, type MadeWebhook, type Webhook } from "./webhooks-api.ts";
+
+/** The dialog of what is being done to a webhook. */
+export function WebhookDialogs({
+  act,
+  onAct,
+  onDeleted,
+}: {
+  act: WebhookAct | null;
+  onAct: (act: WebhookAct | null) => void;
+  onDeleted?: () => void;
+}) {
+  const close = () => onAct(null);
+  const reveal = (made: MadeWebhook) => onAct({ kind: "reveal", made });
+  if (!act) return null;
+  switch (act.kind) {
+    case "create":
+      return (
+        <WebhookForm
+          onClose={close}
+          onDone={(done) => {
+            toast("Webhook created", done.url);
+            if ("secret" in done) reveal(done);
+          }}
+        />
+      );
+    case "reveal":
+      return <RevealSecret made={act.made} onStored={close} />;
+    case "edit":
+      return (
+        <WebhookForm
+          webhook={act.webhook}
+          onClose={close}
+          onDone={(done) => {
+            toast("Webhook saved", done.url);
+            close();
+          }}
+        />
+      );
+    case "rotate":
+      return <RotateSecret webhook={act.webhook} onClose={close} onRotated={reveal} />;
+    case "redeliver":
+      return <RedeliverSince webhook={act.webhook} onClose={close} />;
+    case "delete":
+      return <DeleteWebhook webhook={act.webhook} onClose={close} onDeleted={onDeleted} />;
+  }
+}
+
+function DeleteWebhook({
+  webhook,
+  onClose,
+  onDeleted,
+}: {
+  webhook: Webhook;
+  onClose: () => void;
+  onDeleted?: () => void;
+}) {
+  const at = useWorkspace();
+  const refresh = useRefreshWebhooks();
+  const deletion = useMutation({
+    mutationFn: () => deleteWebhook(at, webhook.id),
+    onSuccess: async () => {
+      toast("Webhook deleted", webhook.url);
+      onClose();
+      onDeleted?.();
+      await refresh();
+    },
+  });
+  return (
+    <DeleteDialog
+      noun="webhook"
+      name={new URL(webhook.url).host}
+      busy={deletion.isPending}
+      error={deletion.error}
+      onClose={onClose}
+      onDelete={() => deletion.mutate()}
+    >
+      <p className="wrap-anywhere">
+        {webhook.url} hears nothing more: what waits for another attempt is not sent, and the log of its deliveries goes
+        with it. To pause it, switch it off instead.
+      </p>
+    </DeleteDialog>
+  );
+}

@@ -1,0 +1,205 @@
+import { expect, type Locator, type Page, test } from "@playwright/test";
+import { startWebhookReceiver, type WebhookReceiver } from "../server/testing/webhook-receiver.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+// Webhooks in the compiled executable: made, watched and mended by somebody in a real browser, with a real receiver.
+let server: Runnel;
+let receiver: WebhookReceiver;
+test.beforeAll(async () => {
+  server = await startRunnel();
+  receiver = startWebhookReceiver();
+});
+test.afterAll(async () => {
+  await receiver[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+
+test("a webhook is made, tested, seen failing, mended, and asked to send again", async ({ page }, info) => {
+  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  const { body: agent } = await server.post("/v1/agents", {
+    name: "Clerk",
+    instructions: "Be brief.",
+    model: "test/echo",
+  });
+  await setUpAccount(page, server);
+
+  await test.step("the empty page says what a webhook is for", async () => {
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await expect(page.getByRole("heading", { name: "No test webhooks yet" })).toBeVisible();
+    await expectAccessible(page, info, "empty");
+  });
+
+  await test.step("c asks for an address; one that may not be is told at its field", async () => {
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog", { name: "Create webhook" });
+    await expect(dialog.getByLabel("Address")).toBeFocused();
+    await dialog.getByLabel("Address").fill("http://example.com/hooks");
+    await page.keyboard.press("Control+Enter");
+    await expect(dialog.getByLabel("Address")).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page, info, "create");
+    await dialog.getByLabel("Address").fill(receiver.url);
+    await dialog.getByLabel("Description").fill("Order desk, second floor");
+    await dialog.getByText("Show code").click();
+    await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"run.failed"');
+    await page.keyboard.press("Control+Enter");
+  });
+
+  let secret = "";
+  await test.step("its secret is shown once", async () => {
+    const dialog = page.getByRole("dialog", { name: "Store this secret now" });
+    await expect(dialog.getByRole("button", { name: "Copy", exact: true })).toBeFocused();
+    secret = (await dialog.locator("[data-secret]").textContent()) ?? "";
+    expect(secret).toMatch(/^whsec_/);
+    await expectAccessible(page, info, "secret");
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await expect(page.locator("body")).not.toContainText(secret);
+    await expect(page.getByRole("row").filter({ hasText: receiver.url })).toContainText("Order desk");
+  });
+
+  await test.step("a test event goes to the real receiver, and its delivery opens", async () => {
+    await page.getByRole("button", { name: `Send test to ${receiver.url}` }).click();
+    await expect(page).toHaveURL(/\/webhooks\/whk_\w+\?delivery=dlv_/);
+    const [heard] = await receiver.heard(1);
+    expect(JSON.parse(heard!.body).type).toBe("webhook.test");
+    await expect(delivery(page)).toContainText("Answered 200");
+    await expect(delivery(page)).toContainText("Taken.");
+    await delivery(page).getByText("Head of the request").click();
+    await expect(delivery(page)).toContainText(heard!.headers["webhook-id"]!);
+    await expectAccessible(page, info, "tested");
+  });
+
+  await test.step("an event of a run that is refused shows the answer, and when it is tried again", async () => {
+    receiver.answerWith(() => Response.json({ error: "the order desk is closed" }, { status: 503 }));
+    await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Where is order 4711?" });
+    const entry = entries(page).filter({ hasText: "run.completed" });
+    await expect(entry).toContainText("Trying again", { timeout: 15_000 });
+    await expect(entry).toContainText(/Again in \d+ s|Again in \d+ min/);
+    await entry.getByRole("link").click();
+    await expect(delivery(page)).toContainText("Answered 503");
+    await expect(delivery(page)).toContainText("the order desk is closed");
+    await expect(delivery(page).getByRole("link", { name: /^run_/ })).toBeVisible();
+    await expect(page.getByText(/The last (attempt|2 attempts) failed/)).toBeVisible({ timeout: 10_000 });
+    await expectAccessible(page, info, "failing");
+    await shootWidths(page, info, "failing");
+  });
+
+  await test.step("once mended, send again brings the same event under the same id", async () => {
+    const before = receiver.received.length;
+    receiver.answerWith(() => new Response("Taken."));
+    await delivery(page).getByRole("button", { name: "Send again" }).click();
+    await receiver.heard(before + 1);
+    const ids = receiver.received.slice(1).map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids).size).toBe(1);
+    await expect(delivery(page)).toContainText("Answered 200", { timeout: 10_000 });
+    await expect(entries(page).filter({ hasText: "run.completed" })).toContainText("Delivered", { timeout: 10_000 });
+  });
+
+  await test.step("filters stand in the address; j, k and Enter go through the list", async () => {
+    await page.getByRole("button", { name: "Event", exact: true }).click();
+    await page.getByRole("menuitemradio", { name: "webhook.test" }).click();
+    await expect(page).toHaveURL(/type=webhook\.test/);
+    await expect(entries(page)).toHaveCount(1);
+    await page.getByRole("button", { name: "Clear the event filter" }).click();
+    await expect(entries(page)).toHaveCount(2);
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await expect(delivery(page).getByRole("heading", { name: "webhook.test" })).toBeVisible();
+  });
+
+  await test.step("on a phone the delivery has the page to itself, with a way back", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(entries(page).first()).toBeHidden();
+    await expectAccessible(page, info, "phone delivery");
+    await delivery(page).getByRole("link", { name: "Deliveries" }).click();
+    await expect(entries(page)).toHaveCount(2);
+    await expectAccessible(page, info, "phone list");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  await test.step("the secret is rotated with an overlap in which both sign", async () => {
+    await more(page, "Rotate secret");
+    const dialog = page.getByRole("dialog", { name: "Rotate secret" });
+    await expect(dialog).toContainText(/The old secret signs until tomorrow/);
+    await expectAccessible(page, info, "rotate");
+    await dialog.getByRole("button", { name: "Rotate secret" }).click();
+    const reveal = page.getByRole("dialog", { name: "Store this secret now" });
+    await expect(reveal).toContainText("The old secret signs too until tomorrow");
+    expect(await reveal.locator("[data-secret]").textContent()).not.toBe(secret);
+    await reveal.getByRole("button", { name: "I have stored it" }).click();
+    await expect(page.getByText("Old secret signs until")).toBeVisible();
+    const before = receiver.received.length;
+    await page.getByRole("button", { name: "Send test" }).click();
+    await receiver.heard(before + 1);
+    expect(receiver.received.at(-1)!.headers["webhook-signature"]!.split(" ")).toHaveLength(2);
+  });
+
+  await test.step("what failed is sent again since a time", async () => {
+    receiver.answerWith(() => new Response("No.", { status: 500 }));
+    await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "And order 4712?" });
+    await expect(entries(page).filter({ hasText: "Trying again" })).toBeVisible({ timeout: 15_000 });
+    receiver.answerWith(() => new Response("Taken."));
+    await more(page, "Send failed events again");
+    const dialog = page.getByRole("dialog", { name: "Send failed events again" });
+    await expectAccessible(page, info, "redeliver");
+    await dialog.getByRole("button", { name: "Send again" }).click();
+    await expect(dialog).toBeHidden();
+    await expect(entries(page).filter({ hasText: "Trying again" })).toBeHidden({ timeout: 15_000 });
+  });
+
+  await test.step("switched off it says why it hears nothing, and is switched on again from there", async () => {
+    await more(page, "Switch off");
+    await expect(page.getByText("It was switched off.")).toBeVisible();
+    await expectAccessible(page, info, "switched off");
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await expect(page.getByText("It was switched off.")).toBeHidden();
+    receiver.answerWith(() => new Response(null, { status: 410 }));
+    await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Once more" });
+    await expect(page.getByText("It answered 410 Gone")).toBeVisible({ timeout: 15_000 });
+    await expectAccessible(page, info, "gone");
+  });
+
+  await test.step("an id of the other mode offers to look there", async () => {
+    const address = page.url();
+    await page
+      .getByRole("radio", { name: "Live" })
+      .or(page.getByRole("button", { name: "Live" }))
+      .first()
+      .click();
+    await expect(page).toHaveURL(/\/webhooks$/);
+    await page.goto(address);
+    await page.getByRole("button", { name: "Look in test data" }).click();
+    await expect(page.getByRole("heading", { name: receiver.url })).toBeVisible();
+  });
+
+  await test.step("it is edited, and deleted after its effect was told", async () => {
+    await more(page, "Edit webhook");
+    const edit = page.getByRole("dialog", { name: "Edit webhook" });
+    await edit.getByRole("checkbox", { name: /All events/ }).check();
+    await edit.getByLabel("Description").fill("x".repeat(300));
+    await edit.getByRole("button", { name: "Save webhook" }).click();
+    await expect(page.getByText("all events")).toBeVisible();
+    await shootWidths(page, info, "long");
+    await more(page, "Delete webhook");
+    const dialog = page.getByRole("alertdialog", { name: /^Delete/ });
+    await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await expectAccessible(page, info, "delete");
+    await dialog.getByRole("button", { name: "Delete webhook" }).click();
+    await expect(page).toHaveURL(/\/webhooks$/);
+    await expect(page.getByRole("heading", { name: "No test webhooks yet" })).toBeVisible();
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+const entries = (page: Page): Locator => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+
+const delivery = (page: Page): Locator => page.getByRole("region", { name: "Delivery", exact: true });
+
+async function more(page: Page, act: string): Promise<void> {
+  await page.getByRole("button", { name: `More for ${receiver.url}` }).click();
+  await page.getByRole("menuitem", { name: act }).click();
+}
