@@ -1,9 +1,12 @@
+import { Link } from "@tanstack/react-router";
 import { ListFilter, ListTree } from "lucide-react";
-import type { RunStatus } from "../../lib/types.ts";
-import { Button } from "../../ui/button.tsx";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
+import { filterWords } from "./fns/filter-words.ts";
+import { isFiltered, type RunsSearch } from "./fns/runs-search.ts";
 
 /** No run was ever made here. */
 export function NoRuns() {
@@ -11,26 +14,56 @@ export function NoRuns() {
   return (
     <EmptyState icon={ListTree} title="No runs yet">
       <p className="max-w-[46ch] text-muted">
-        A run is one execution of an agent. Start one from a terminal and watch it arrive here:
+        A run is one execution of an agent. Start one here, or from a terminal and watch it arrive:
       </p>
       <div className="flex w-full max-w-140 items-center gap-2 rounded-md border border-line bg-subtle py-1 pr-1 pl-3 text-left">
         <code className="min-w-0 flex-1 wrap-anywhere">{command}</code>
         <CopyButton text={command} what="command" />
       </div>
+      <Link to="/playground" className={buttonClass({ kind: "primary" })}>
+        Start a run
+      </Link>
     </EmptyState>
   );
 }
 
-/** Runs exist, but none on this page of this filter. */
-export function NoMatch({ status, onClear }: { status: RunStatus | undefined; onClear: () => void }) {
+/** Runs may exist, but none on this page of these filters. */
+export function NoMatch({
+  search,
+  onClear,
+  onWiden,
+}: {
+  search: RunsSearch;
+  onClear: () => void;
+  onWiden: () => void;
+}) {
+  const agent = useAgentName(search.agent ?? "");
+  const filtered = isFiltered(search);
+  const isNarrow = search.since === "1h" || search.since === "24h";
   return (
-    <EmptyState icon={ListFilter} title={status ? "No run matches this filter" : "No runs on this page"}>
-      <p className="max-w-[46ch] text-muted">
-        {status
-          ? `Nothing has the status “${statusWords[status]}” now.`
+    <EmptyState icon={ListFilter} title={filtered ? "No run matches these filters" : "No runs on this page"}>
+      <p className="max-w-[60ch] text-muted wrap-anywhere">
+        {filtered
+          ? `Nothing ${filterWords(search, { status: statusWords, agent })}.`
           : "The runs of this page were deleted, or the address is old."}
       </p>
-      <Button onClick={onClear}>{status ? "Clear filter" : "Show the newest"}</Button>
+      <div className="flex flex-wrap justify-center gap-2">
+        <Button onClick={onClear}>{filtered ? "Clear filters" : "Show the newest"}</Button>
+        {isNarrow && <Button onClick={onWiden}>Look at the last 7 days</Button>}
+      </div>
+    </EmptyState>
+  );
+}
+
+/** The page has runs, but none with the text that is looked for. */
+export function NoText({ text, count, onClear }: { text: string; count: number; onClear: () => void }) {
+  return (
+    <EmptyState icon={ListFilter} title="No run on this page has this text">
+      <p className="max-w-[60ch] text-muted wrap-anywhere">
+        None of the {count} runs of this page has “{text}” in its id, input, result or user. Other pages are not
+        searched: narrow them by filters, or paste the id of a run to open it.
+      </p>
+      <Button onClick={onClear}>Clear the text</Button>
     </EmptyState>
   );
 }

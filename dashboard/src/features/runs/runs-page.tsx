@@ -1,40 +1,66 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
+import type { Run } from "../../lib/types.ts";
+import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
+import { useKeys } from "../../lib/use-keys.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetBar, SheetHead } from "../../ui/sheet.tsx";
+import { Paging } from "../../ui/paging.tsx";
+import { SheetHead } from "../../ui/sheet.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
-import { NoMatch, NoRuns } from "./no-runs.tsx";
-import type { RunsSearch } from "./runs-api.ts";
-import { RunsFoot } from "./runs-foot.tsx";
+import { BulkBar } from "./bulk-bar.tsx";
+import { filtersOf, hasText, isFiltered, type RunsSearch } from "./fns/runs-search.ts";
+import { NoMatch, NoRuns, NoText } from "./no-runs.tsx";
+import { RunsFilters } from "./runs-filters.tsx";
 import { RunsTable } from "./runs-table.tsx";
 import { RunsTableSkeleton } from "./runs-table-skeleton.tsx";
-import { StatusFilter } from "./status-filter.tsx";
 import { useLiveRuns } from "./use-live-runs.ts";
-import { useRowKeys } from "./use-row-keys.ts";
+import { useSelection } from "./use-selection.ts";
+
+interface RunsPageProps {
+  search: RunsSearch;
+  /** `replace`: the way back leads past it. */
+  onSearch: (search: RunsSearch, replace?: boolean) => void;
+  onOpenRun: (runId: string) => void;
+  onCompare: (runId: string, otherId: string) => void;
+}
 
 /** All runs of a project and mode, newest first, as they happen. */
-export function RunsPage({ search, onSearch }: { search: RunsSearch; onSearch: (search: RunsSearch) => void }) {
+export function RunsPage({ search, onSearch, onOpenRun, onCompare }: RunsPageProps) {
   const at = useWorkspace();
   const [live, setLive] = useState(true);
   const body = useRef<HTMLDivElement>(null);
-  const { status, after, before } = search;
-  const stable = useMemo(() => ({ status, after, before }), [status, after, before]);
+  const asked = useAsked(search);
   const { page, stream, waiting, fresh, showWaiting } = useLiveRuns(
-    stable,
+    asked,
     live,
     () => (body.current?.scrollTop ?? 0) < 8,
   );
+  const runs = page.data?.data;
+  const shown = useWithText(runs, search.q);
+  const selection = useSelection(shown ?? noRuns);
+  const mayRun = useMay("member");
   useTitle("Runs", at.project.name);
   useRowKeys(body);
+  useKeys({
+    x: () => {
+      const id = document.activeElement?.closest<HTMLElement>("[data-run]")?.dataset.run;
+      if (id) selection.toggle({ id });
+    },
+    ...(selection.ids.size > 0 && { Escape: selection.clear }),
+  });
+  const filter = (change: RunsSearch) => onSearch({ ...filtersOf(search), q: search.q, ...change });
   const showNew = () => {
     body.current?.scrollTo({ top: 0 });
     showWaiting();
   };
-  const runs = page.data?.data;
 
   return (
     <>
@@ -57,16 +83,19 @@ export function RunsPage({ search, onSearch }: { search: RunsSearch; onSearch: (
             {live ? "Live" : "Paused"}
             {live && stream === "open" && <LiveDot />}
           </Button>
+          {mayRun && (
+            <Link to="/playground" className={buttonClass({ kind: "primary" })}>
+              New run
+            </Link>
+          )}
         </div>
       </SheetHead>
-      <SheetBar>
-        <StatusFilter status={status} onChange={(next) => onSearch({ status: next })} />
-        {status && (
-          <Button kind="ghost" size="sm" className="ml-auto" onClick={() => onSearch({})}>
-            Clear
-          </Button>
-        )}
-      </SheetBar>
+      <RunsFilters
+        search={search}
+        onFilter={filter}
+        onText={(q) => onSearch({ ...search, q: q || undefined }, true)}
+        onOpenRun={onOpenRun}
+      />
       {page.error && (
         <div className="px-4 pt-3 rail:px-5">
           <ErrorNote
@@ -87,14 +116,66 @@ export function RunsPage({ search, onSearch }: { search: RunsSearch; onSearch: (
             {waiting} new
           </Button>
         )}
-        <section ref={body} aria-label="Runs" className="min-h-0 flex-1 overflow-y-auto focus-visible:shadow-none">
-          {page.isPending && <RunsTableSkeleton />}
-          {runs && runs.length > 0 && <RunsTable runs={runs} fresh={fresh} />}
-          {runs?.length === 0 &&
-            (status || after || before ? <NoMatch status={status} onClear={() => onSearch({})} /> : <NoRuns />)}
+        <section
+          ref={body}
+          aria-label="Runs"
+          className="min-h-0 flex-1 overflow-y-auto focus-visible:shadow-none has-[+[role=toolbar]]:pb-16"
+        >
+          {page.isPending && !page.error && <RunsTableSkeleton />}
+          {shown && shown.length > 0 && (
+            <RunsTable
+              runs={shown}
+              fresh={fresh}
+              selected={selection.ids}
+              onSelect={selection.toggle}
+              onSelectAll={selection.selectAll}
+            />
+          )}
+          {runs && shown?.length === 0 && <Empty {...{ runs, search, onSearch }} />}
         </section>
+        {selection.runs.length > 0 && <BulkBar runs={selection.runs} onCompare={onCompare} onClear={selection.clear} />}
       </div>
-      <RunsFoot page={page.data} search={stable} onSearch={onSearch} />
+      <Paging
+        noun="run"
+        page={page.data}
+        search={asked}
+        onPage={(place) => onSearch({ ...filtersOf(search), q: search.q, ...place })}
+      />
     </>
+  );
+}
+
+const noRuns: Run[] = [];
+
+/** What the server is asked for, the same object as long as that is the same. */
+function useAsked(search: RunsSearch): RunsSearch {
+  const { status, agent, since, until, user, thread, origin, after, before } = search;
+  return useMemo(
+    () => ({ status, agent, since, until, user, thread, origin, after, before }),
+    [status, agent, since, until, user, thread, origin, after, before],
+  );
+}
+
+/** The runs that have a text. */
+function useWithText(runs: Run[] | undefined, text: string | undefined): Run[] | undefined {
+  const at = useWorkspace();
+  const { data: agents } = useQuery(newestAgentsQuery(at));
+  if (!text?.trim()) return runs;
+  const names = new Map(agents?.data.map(({ id, name }) => [id, name]));
+  return runs?.filter((run) => hasText(run, names.get(run.agent_id) ?? "", text));
+}
+
+function Empty({ runs, search, onSearch }: { runs: Run[] } & Pick<RunsPageProps, "search" | "onSearch">) {
+  if (runs.length > 0)
+    return (
+      <NoText text={search.q ?? ""} count={runs.length} onClear={() => onSearch({ ...search, q: undefined }, true)} />
+    );
+  if (!isFiltered(search) && !search.after && !search.before) return <NoRuns />;
+  return (
+    <NoMatch
+      search={search}
+      onClear={() => onSearch({})}
+      onWiden={() => onSearch({ ...filtersOf(search), since: "7d" })}
+    />
   );
 }

@@ -1,33 +1,44 @@
 import { clsx } from "clsx";
+import { useEffect, useRef } from "react";
 import type { Run } from "../../lib/types.ts";
 import { RunRow } from "./run-row.tsx";
 
 const columns = [
   { label: "Status" },
   { label: "Agent, input and result" },
+  { label: "Calls" },
   { label: "Duration", right: true },
-  { label: "Tokens", right: true },
-  { label: "Cost", right: true },
-  { label: "Started", folds: true },
+  { label: "Tokens", right: true, className: "hidden wide:table-cell" },
+  { label: "Cost", right: true, className: "rail:max-full:pr-5" },
+  { label: "Started", className: "rail:max-full:hidden" },
 ];
+const head =
+  "sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5";
 
-/** The runs of a page. On a phone each row is an entry of three lines. */
-export function RunsTable({ runs, fresh }: { runs: Run[]; fresh: ReadonlySet<string> }) {
+/** The runs of a page. On a phone each row is an entry of some lines. */
+export function RunsTable({
+  runs,
+  fresh,
+  selected,
+  onSelect,
+  onSelectAll,
+}: {
+  runs: Run[];
+  fresh: ReadonlySet<string>;
+  selected: ReadonlySet<string>;
+  onSelect: (run: Run) => void;
+  onSelectAll: (all: boolean) => void;
+}) {
+  const chosen = runs.filter(({ id }) => selected.has(id)).length;
   return (
     <table className="block w-full border-separate border-spacing-0 rail:table">
       <thead className="max-rail:sr-only">
         <tr>
-          {columns.map(({ label, right, folds }) => (
-            <th
-              key={label}
-              scope="col"
-              className={clsx(
-                "sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5",
-                right ? "text-right" : "text-left",
-                label === "Cost" && "rail:max-full:pr-5",
-                folds && "rail:max-full:hidden",
-              )}
-            >
+          <th scope="col" className={clsx(head, "w-px pr-0!")}>
+            <SelectAll all={chosen === runs.length} some={chosen > 0} onSelectAll={onSelectAll} />
+          </th>
+          {columns.map(({ label, right, className }) => (
+            <th key={label} scope="col" className={clsx(head, right ? "text-right" : "text-left", className)}>
               {label}
             </th>
           ))}
@@ -35,9 +46,34 @@ export function RunsTable({ runs, fresh }: { runs: Run[]; fresh: ReadonlySet<str
       </thead>
       <tbody className="block rail:table-row-group">
         {runs.map((run) => (
-          <RunRow key={run.id} run={run} isNew={fresh.has(run.id)} />
+          <RunRow
+            key={run.id}
+            run={run}
+            isNew={fresh.has(run.id)}
+            isSelected={selected.has(run.id)}
+            onSelect={onSelect}
+          />
         ))}
       </tbody>
     </table>
+  );
+}
+
+function SelectAll({ all, some, onSelectAll }: { all: boolean; some: boolean; onSelectAll: (all: boolean) => void }) {
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = some && !all;
+  }, [some, all]);
+  return (
+    <label className="flex size-5 items-center justify-center">
+      <input
+        ref={box}
+        type="checkbox"
+        checked={all}
+        onChange={() => onSelectAll(!all)}
+        aria-label="Select all runs of this page"
+        className="size-3.5 accent-accent"
+      />
+    </label>
   );
 }

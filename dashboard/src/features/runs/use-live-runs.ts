@@ -5,7 +5,8 @@ import { followStream, type StreamState } from "../../lib/events.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { foldLiveRun, type LiveRuns } from "./fns/fold-live-run.ts";
-import { fetchRuns, pageSize, type RunsSearch, runQuery, runsQuery } from "./runs-api.ts";
+import { fitsFilters, type RunsSearch } from "./fns/runs-search.ts";
+import { fetchRuns, pageSize, runQuery, runsQuery } from "./runs-api.ts";
 
 const flushEveryMs = 1000;
 const firstFlushMs = 120;
@@ -30,7 +31,9 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       const before = client.getQueryData(key);
       if (!before) return;
       const firstPage = !search.after && !search.before;
-      const rules = { status: search.status, firstPage, atTop: isAtTop(), limit: pageSize };
+      const now = Date.now();
+      const fits = (run: Run) => fitsFilters(run, search, now);
+      const rules = { fits, firstPage, atTop: isAtTop(), limit: pageSize };
       const start: LiveRuns = { shown: before.data, waiting };
       const after = runs.toReversed().reduce((list, run) => foldLiveRun(list, run, rules), start);
       client.setQueryData(key, { ...before, data: after.shown, last_id: after.shown.at(-1)?.id ?? null });

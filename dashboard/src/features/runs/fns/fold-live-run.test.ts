@@ -3,8 +3,9 @@ import type { Run } from "../../../lib/types.ts";
 import { foldLiveRun, type LiveRules, type LiveRuns } from "./fold-live-run.ts";
 
 const run = (id: string, status: Run["status"] = "completed") => ({ id, status }) as Run;
-const rules: LiveRules = { status: undefined, atTop: true, firstPage: true, limit: 3 };
+const rules: LiveRules = { fits: () => true, atTop: true, firstPage: true, limit: 3 };
 const list: LiveRuns = { shown: [run("run_5"), run("run_3")], waiting: [] };
+const isCompleted = ({ status }: Run) => status === "completed";
 const ids = (live: LiveRuns) => live.shown.map(({ id }) => id);
 
 test("a new run stands on top", () => {
@@ -12,7 +13,7 @@ test("a new run stands on top", () => {
 });
 
 test("a shown run changes in its place, even when it leaves the filter", () => {
-  const after = foldLiveRun(list, run("run_3", "failed"), { ...rules, status: "completed" });
+  const after = foldLiveRun(list, run("run_3", "failed"), { ...rules, fits: isCompleted });
   expect(ids(after)).toEqual(["run_5", "run_3"]);
   expect(after.shown[1]?.status).toBe("failed");
 });
@@ -29,7 +30,7 @@ test("nothing is inserted while the list is scrolled: the run is counted, once",
 });
 
 test("a run of another status or another page stays away", () => {
-  expect(foldLiveRun(list, run("run_6", "failed"), { ...rules, status: "completed" })).toEqual(list);
+  expect(foldLiveRun(list, run("run_6", "failed"), { ...rules, fits: isCompleted })).toEqual(list);
   expect(foldLiveRun(list, run("run_6"), { ...rules, firstPage: false })).toEqual(list);
 });
 

@@ -1,4 +1,4 @@
-import type { Run, RunStatus } from "../../../lib/types.ts";
+import type { Run } from "../../../lib/types.ts";
 
 /** The rows of a live list, and the ids of new runs that wait until the reader asks for them. */
 export interface LiveRuns {
@@ -7,7 +7,8 @@ export interface LiveRuns {
 }
 
 export interface LiveRules {
-  status: RunStatus | undefined;
+  /** Whether a run belongs to the list by its filters. */
+  fits: (run: Run) => boolean;
   /** True on the first page, scrolled to its top: only there may a row be inserted. */
   atTop: boolean;
   /** False on later pages, where new runs belong to another page. */
@@ -22,10 +23,9 @@ export interface LiveRules {
 export function foldLiveRun(list: LiveRuns, run: Run, rules: LiveRules): LiveRuns {
   const index = list.shown.findIndex((shown) => shown.id === run.id);
   if (index >= 0) return { ...list, shown: list.shown.with(index, run) };
-  const fits = !rules.status || run.status === rules.status;
   const oldest = list.shown.at(-1);
   const onThisPage = !oldest || list.shown.length < rules.limit || run.id > oldest.id;
-  if (!rules.firstPage || !fits || !onThisPage) return list;
+  if (!rules.firstPage || !rules.fits(run) || !onThisPage) return list;
   if (!rules.atTop) return list.waiting.includes(run.id) ? list : { ...list, waiting: [...list.waiting, run.id] };
   const place = list.shown.findIndex((shown) => shown.id < run.id);
   const shown = list.shown.toSpliced(place < 0 ? list.shown.length : place, 0, run);

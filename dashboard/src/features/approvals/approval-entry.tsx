@@ -1,0 +1,125 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Check, X } from "lucide-react";
+import { ApiError } from "../../lib/api.ts";
+import { exampleOutput } from "../../lib/example-output.ts";
+import type { Run } from "../../lib/types.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { useAnswerCall } from "../../ui/answer-call.ts";
+import { AnswerCard } from "../../ui/answer-card.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Time } from "../../ui/time.tsx";
+import { type Approval, runOfCallQuery, toolQuery } from "./approvals-api.ts";
+import { WaitingCall } from "./waiting-call.tsx";
+
+/** What a call that somebody else has answered is refused with. */
+const late = ["tool_call_already_resolved", "run_not_awaiting_action", "run_already_terminal", "tool_call_not_found"];
+
+/** One call that waits: of which run it is, what it asks, and the answer. */
+export function ApprovalEntry({
+  call: asked,
+  run: listed,
+  isGone,
+  onTakeOut,
+}: {
+  call: Approval;
+  run: Run | undefined;
+  /** Answered elsewhere, while it was shown here. */
+  isGone: boolean;
+  onTakeOut: () => void;
+}) {
+  const at = useWorkspace();
+  const mayAnswer = useMay("member");
+  const single = useQuery({ ...runOfCallQuery(at, asked.run_id), enabled: !listed && !isGone });
+  const run = listed ?? single.data;
+  const call = asItIs(asked, run);
+  const needsExample = call.needs === "output" && mayAnswer;
+  const tool = useQuery({ ...toolQuery(at, call.tool_id), enabled: needsExample });
+  const answer = useAnswerCall(call.run_id);
+  const tooLate = answer.error instanceof ApiError && late.includes(answer.error.code);
+
+  return (
+    <li data-entry={call.id} className="flex min-w-0 flex-col gap-2">
+      <Origin call={call} run={run} />
+      {isGone || tooLate ? (
+        <Answered call={call} onTakeOut={onTakeOut} refused={tooLate} />
+      ) : !mayAnswer ? (
+        <WaitingCall call={call} />
+      ) : needsExample && tool.isPending ? (
+        <WaitingCall call={call} />
+      ) : (
+        <AnswerCard
+          call={call}
+          busy={answer.isPending || answer.isSuccess}
+          error={answer.error}
+          example={exampleOutput(tool.data?.parameters, call.arguments)}
+          onAnswer={(said) => answer.mutate(said, { onSuccess: onTakeOut })}
+        />
+      )}
+    </li>
+  );
+}
+
+/** The call as its run tells of it now: somebody may have approved it with other arguments than it asked with. */
+function asItIs(call: Approval, run: Run | undefined): Approval {
+  const own = run?.required_action?.submit_tool_outputs.tool_calls.find(({ id }) => id === call.id);
+  return own?.needs === call.needs ? { ...call, arguments: own.arguments } : call;
+}
+
+function Origin({ call, run }: { call: Approval; run: Run | undefined }) {
+  const agent = useAgentName(run?.agent_id ?? "");
+  return (
+    <div className="flex min-w-0 flex-wrap items-baseline gap-x-3 gap-y-0.5">
+      <Link
+        to="/runs/$runId"
+        params={{ runId: call.run_id }}
+        data-row
+        title={run?.input.slice(0, 400)}
+        className="cut min-w-0 flex-1 rounded-sm hover:underline"
+      >
+        <span className="font-medium">{agent || call.run_id}</span>
+        {run && <span className="text-muted"> · {run.input.slice(0, 200)}</span>}
+      </Link>
+      <span className="shrink-0 text-xs text-muted">
+        Asked <Time at={call.created_at} />
+      </span>
+    </div>
+  );
+}
+
+function Answered({ call, refused, onTakeOut }: { call: Approval; refused: boolean; onTakeOut: () => void }) {
+  return (
+    <div className="flex min-w-0 items-start gap-2">
+      <div className="min-w-0 flex-1">
+        {refused ? (
+          <Note tone="info" role="status">
+            <b>Somebody else was faster</b>
+            <p>
+              {call.tool} has another answer already, or its run is over. The first answer counts; yours was not used.
+            </p>
+          </Note>
+        ) : (
+          <p
+            role="status"
+            className="flex min-h-(--control) items-center gap-2 rounded-md border border-line px-3 text-muted"
+          >
+            <Check aria-hidden className="size-4 shrink-0" strokeWidth={1.5} />
+            <span className="min-w-0 wrap-anywhere">{call.tool} waits no longer: it was answered elsewhere.</span>
+          </p>
+        )}
+      </div>
+      <Button
+        kind="ghost"
+        size="icon"
+        aria-label="Take it off the list"
+        title="Take it off the list"
+        onClick={onTakeOut}
+      >
+        <X aria-hidden className="size-4" strokeWidth={1.5} />
+      </Button>
+    </div>
+  );
+}

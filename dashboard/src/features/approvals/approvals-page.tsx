@@ -1,0 +1,174 @@
+import { useQuery } from "@tanstack/react-query";
+import { Inbox, ListFilter } from "lucide-react";
+import { useRef } from "react";
+import type { Needs } from "../../lib/types.ts";
+import { useKeys } from "../../lib/use-keys.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useRowKeys } from "../../lib/use-row-keys.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { Chip } from "../../ui/chip.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { ModePill } from "../../ui/mode-pill.tsx";
+import { Paging } from "../../ui/paging.tsx";
+import { SheetBar, SheetHead } from "../../ui/sheet.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
+import { ViewOnly } from "../../ui/view-only.tsx";
+import { ApprovalEntry } from "./approval-entry.tsx";
+import { type Approval, type ApprovalsSearch, waitingRunsQuery } from "./approvals-api.ts";
+import { useInbox } from "./use-inbox.ts";
+
+const needsWords: Record<Needs, string> = {
+  approval: "An approval",
+  output: "An output",
+  reconcile: "What became of it",
+};
+const needsChoices = (["approval", "output", "reconcile"] as const).map((value) => ({
+  value,
+  word: needsWords[value],
+  label: needsWords[value],
+}));
+
+/** All calls that wait for a person, the longest waiting first, to be answered in place. */
+export function ApprovalsPage({
+  search,
+  onSearch,
+}: {
+  search: ApprovalsSearch;
+  onSearch: (search: ApprovalsSearch) => void;
+}) {
+  const at = useWorkspace();
+  const body = useRef<HTMLDivElement>(null);
+  const { page, stream, entries, takeOut } = useInbox(search);
+  const { data: runs } = useQuery({ ...waitingRunsQuery(at), enabled: entries.length > 0 });
+  const mayAnswer = useMay("member");
+  useTitle("Approvals", at.project.name);
+  useRowKeys(body);
+  useKeys({ a: () => pressOn(body.current, "approve"), r: () => pressOn(body.current, "reject") });
+  const leave = (call: Approval) => {
+    focusNext(body.current, call.id);
+    takeOut(call);
+  };
+  return (
+    <>
+      <SheetHead>
+        <h1 className="text-lg">Approvals</h1>
+        <ModePill />
+        <div className="ml-auto flex items-center gap-2">
+          {!mayAnswer && <ViewOnly />}
+          <LostBadge stream={stream} />
+          {stream === "open" && (
+            <span className="inline-flex items-center text-xs text-muted">
+              <LiveDot /> Live
+            </span>
+          )}
+        </div>
+      </SheetHead>
+      <SheetBar>
+        <Chip
+          name="Needs"
+          value={search.needs}
+          choices={needsChoices}
+          onChange={(needs) => onSearch(needs ? { needs } : {})}
+        />
+        {mayAnswer && (
+          <span className="ml-auto hidden items-center gap-1 text-xs text-muted wide:inline-flex">
+            <Kbd>j</Kbd> <Kbd>k</Kbd> next, previous <Kbd>a</Kbd> approve <Kbd>r</Kbd> reject
+          </span>
+        )}
+      </SheetBar>
+      <div ref={body} className="min-h-0 flex-1 overflow-y-auto">
+        {page.error && (
+          <div className="px-4 pt-3 rail:px-5">
+            <ErrorNote
+              title={page.data ? "The list is not up to date" : "What waits cannot be shown"}
+              error={page.error}
+              onRetry={() => void page.refetch()}
+            />
+          </div>
+        )}
+        {page.isPending && !page.error && <InboxSkeleton />}
+        <h2 className="sr-only">What waits</h2>
+        {entries.length > 0 && (
+          <ul aria-label="Calls that wait" className="mx-auto flex max-w-180 flex-col gap-6 px-4 py-5 rail:px-5">
+            {entries.map(({ call, isGone }) => (
+              <ApprovalEntry
+                key={`${call.id} ${call.needs}`}
+                call={call}
+                run={runs?.data.find(({ id }) => id === call.run_id)}
+                isGone={isGone}
+                onTakeOut={() => leave(call)}
+              />
+            ))}
+          </ul>
+        )}
+        {page.data && entries.length === 0 && <Nothing search={search} onClear={() => onSearch({})} />}
+      </div>
+      <Paging
+        noun="call"
+        page={page.data}
+        search={search}
+        oldestFirst
+        onPage={(place) => onSearch({ needs: search.needs, ...place })}
+      />
+    </>
+  );
+}
+
+function Nothing({ search, onClear }: { search: ApprovalsSearch; onClear: () => void }) {
+  if (search.needs || search.after || search.before)
+    return (
+      <EmptyState icon={ListFilter} title="Nothing waits here">
+        <p className="max-w-[46ch] text-muted">
+          {search.needs
+            ? `No call needs “${needsWords[search.needs].toLowerCase()}” now.`
+            : "What stood on this page was answered."}
+        </p>
+        <Button onClick={onClear}>{search.needs ? "Clear filter" : "Show the oldest"}</Button>
+      </EmptyState>
+    );
+  return (
+    <EmptyState icon={Inbox} title="Nothing waits for you">
+      <p className="max-w-[50ch] text-muted">
+        A run that needs a person stands here until it has its answer: an approval, the output of a client tool, or what
+        became of a call that a crash broke off.
+      </p>
+    </EmptyState>
+  );
+}
+
+function InboxSkeleton() {
+  return (
+    <div
+      role="status"
+      aria-label="Loading what waits"
+      className="mx-auto flex max-w-180 flex-col gap-6 px-4 py-5 rail:px-5"
+    >
+      {[0, 1, 2].map((entry) => (
+        <div key={entry} className="flex flex-col gap-3">
+          <Skeleton className="w-1/2" />
+          <Skeleton className="h-32 w-full rounded-md!" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Presses a button of the entry that has the focus; without one, goes to the first: nothing is approved unseen. */
+function pressOn(list: HTMLElement | null, act: "approve" | "reject"): void {
+  const entry = document.activeElement?.closest<HTMLElement>("[data-entry]");
+  if (entry) entry.querySelector<HTMLElement>(`[data-act=${act}]`)?.click();
+  else list?.querySelector<HTMLElement>("[data-row]")?.focus();
+}
+
+/** Before an entry goes: the focus goes to the next one, or to the one before. */
+function focusNext(list: HTMLElement | null, id: string): void {
+  const entries = [...(list?.querySelectorAll<HTMLElement>("[data-entry]") ?? [])];
+  const at = entries.findIndex((entry) => entry.dataset.entry === id);
+  const next = entries[at + 1] ?? entries[at - 1];
+  next?.querySelector<HTMLElement>("[data-row]")?.focus();
+}

@@ -1,0 +1,83 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { post, resourceUrl } from "../../lib/api.ts";
+import { plural } from "../../lib/format.ts";
+import { sameRun } from "../../lib/same-run.ts";
+import type { Run } from "../../lib/types.ts";
+import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+export type BulkKind = "cancel" | "again";
+
+const acts = {
+  cancel: (at: Workspace, run: Run) => post<Run>(resourceUrl(at, `/runs/${run.id}/cancel`)),
+  // More than may work at once begin one after the other, instead of being refused.
+  again: (at: Workspace, run: Run) =>
+    post<Run>(resourceUrl(at, "/runs"), { ...sameRun(run), on_concurrency_limit: "queue" }),
+};
+
+/** Asks before several runs are cancelled or started, and says what became of it. */
+export function BulkAct({
+  kind,
+  runs,
+  onClose,
+  onDone,
+}: {
+  kind: BulkKind;
+  runs: Run[];
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const all = useMutation({
+    mutationFn: () => doAll(runs, (run) => acts[kind](at, run)),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["runs", at.projectId, at.mode] }),
+    onSuccess: () => {
+      toast(`${plural(runs.length, "run")} ${kind === "cancel" ? "cancelled" : "started"}`);
+      onDone();
+    },
+  });
+  const isCancel = kind === "cancel";
+  const title = titleOf(kind, runs.length);
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={title}
+      act={title}
+      keep={isCancel ? "Let them run" : "Close"}
+      kind={isCancel ? "danger" : "primary"}
+      busy={all.isPending}
+      onConfirm={() => all.mutate()}
+    >
+      <p>{isCancel ? cancelEffect : againEffect(at.mode === "live")}</p>
+      {all.error && (
+        <div className="mt-3">
+          <ErrorNote title={isCancel ? "Not all runs were cancelled" : "Not all runs were started"} error={all.error} />
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+function titleOf(kind: BulkKind, count: number): string {
+  if (count === 1) return kind === "cancel" ? "Cancel run" : "Run again";
+  return kind === "cancel" ? `Cancel ${plural(count, "run")}` : `Run ${plural(count, "run")} again`;
+}
+
+const cancelEffect =
+  "Their requests to models and all open tool calls stop at once. What was written so far is kept. A cancelled run cannot go on.";
+
+const againEffect = (live: boolean): string =>
+  `Each input is given to its agent once more, as the agent is now. Models and tools are called anew${
+    live ? ", and this is live data: what the tools do, they do again." : "."
+  } What cannot begin at once waits in the queue.`;
+
+/** All of them, however the others end; throws the first refusal. */
+async function doAll(runs: Run[], act: (run: Run) => Promise<unknown>): Promise<void> {
+  const ended = await Promise.allSettled(runs.map(act));
+  const refused = ended.find((each) => each.status === "rejected");
+  if (refused) throw refused.reason;
+}

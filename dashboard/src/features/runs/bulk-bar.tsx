@@ -1,0 +1,107 @@
+import { Columns2, Download, RotateCw, Square, X } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { downloadText } from "../../lib/download.ts";
+import { isOver, type Run } from "../../lib/types.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { BulkAct, type BulkKind } from "./bulk-act.tsx";
+
+const act =
+  "inline-flex h-(--control-sm) shrink-0 items-center gap-1.5 rounded-md px-2 text-xs font-medium whitespace-nowrap hover:bg-on-inverse/15 disabled:cursor-not-allowed disabled:opacity-50";
+
+/** What can be done with the selected runs. */
+export function BulkBar({
+  runs,
+  onCompare,
+  onClear,
+}: {
+  /** In the order of the list: the newest first. */
+  runs: Run[];
+  onCompare: (runId: string, otherId: string) => void;
+  onClear: () => void;
+}) {
+  const [asks, setAsks] = useState<BulkKind | null>(null);
+  const mayAct = useMay("member");
+  const open = runs.filter(({ status }) => !isOver(status));
+  const [newer, older] = runs;
+  return (
+    <>
+      <div
+        role="toolbar"
+        aria-label="Selected runs"
+        className="enter absolute bottom-4 left-1/2 z-(--z-player) flex max-w-[calc(100%-var(--space-4))] -translate-x-1/2 items-center rail:gap-1 overflow-x-auto rounded-lg bg-inverse p-1.5 text-on-inverse shadow-3"
+      >
+        <span className="shrink-0 px-2 text-xs whitespace-nowrap" role="status">
+          <b className="tabular-nums">{runs.length}</b> selected
+        </span>
+        <Act
+          icon={<Square aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
+          why={!mayAct ? "Viewers cannot cancel runs" : open.length === 0 ? "They are all over" : null}
+          onClick={() => setAsks("cancel")}
+        >
+          Cancel
+        </Act>
+        <Act
+          icon={<RotateCw aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
+          why={mayAct ? null : "Viewers cannot start runs"}
+          onClick={() => setAsks("again")}
+        >
+          Run again
+        </Act>
+        <Act
+          icon={<Columns2 aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
+          why={runs.length === 2 ? null : "Select two runs to compare them"}
+          onClick={() => newer && older && onCompare(older.id, newer.id)}
+        >
+          Compare
+        </Act>
+        <Act
+          icon={<Download aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
+          why={null}
+          onClick={() => downloadText(JSON.stringify(runs, null, 2), "runs.json")}
+        >
+          Download
+        </Act>
+        <button
+          type="button"
+          aria-label="Clear the selection"
+          title="Clear the selection"
+          className={act}
+          onClick={onClear}
+        >
+          <X aria-hidden className="size-3.5" strokeWidth={1.5} />
+        </button>
+      </div>
+      {asks && (
+        <BulkAct
+          kind={asks}
+          runs={asks === "cancel" ? open : runs}
+          onClose={() => setAsks(null)}
+          onDone={() => {
+            setAsks(null);
+            onClear();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Act({
+  icon,
+  why,
+  onClick,
+  children,
+}: {
+  icon: ReactNode;
+  /** Why it cannot be done, or null. */
+  why: string | null;
+  onClick: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <button type="button" className={act} disabled={why !== null} title={why ?? undefined} onClick={onClick}>
+      {icon}
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,49 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { remove, resourceUrl } from "../../lib/api.ts";
+import { plural } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { allThreads, type Thread, threadPath } from "./threads-api.ts";
+
+/** Deletes a thread with what was said in it, after saying so. */
+export function DeleteThread({
+  thread,
+  onClose,
+  onDeleted,
+}: {
+  thread: Thread;
+  onClose: () => void;
+  onDeleted: () => void;
+}) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const deletion = useMutation({
+    mutationFn: () => remove(resourceUrl(at, threadPath(thread.id))),
+    onSuccess: () => {
+      toast("Thread deleted");
+      onDeleted();
+      void client.invalidateQueries({ queryKey: [...allThreads(at), "list"] });
+    },
+  });
+  return (
+    <DeleteDialog
+      noun="thread"
+      name={thread.title || thread.id}
+      busy={deletion.isPending}
+      error={deletion.error}
+      onClose={onClose}
+      onDelete={() => deletion.mutate()}
+    >
+      <p>
+        {thread.message_count === 0
+          ? "Nothing was said in it."
+          : `${plural(thread.message_count, "message")} of it ${thread.message_count === 1 ? "goes" : "go"} for good.`}{" "}
+        Its runs stay, with their traces.
+      </p>
+      {thread.status !== "idle" && (
+        <p className="mt-2">A run of it is not over: cancel that one first, or the thread stays.</p>
+      )}
+    </DeleteDialog>
+  );
+}

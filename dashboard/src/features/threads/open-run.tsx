@@ -1,0 +1,49 @@
+import { exampleOutput } from "../../lib/example-output.ts";
+import type { PendingCall, Run } from "../../lib/types.ts";
+import { useAnswerCall } from "../../ui/answer-call.ts";
+import { AnswerCard } from "../../ui/answer-card.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Note } from "../../ui/note.tsx";
+import { RunLine } from "./run-line.tsx";
+import { Asked } from "./run-part.tsx";
+import { useRunText } from "./use-run-text.ts";
+
+/** A run of the thread that is not over: what it was asked, what it says so far, and what it waits for. */
+export function OpenRun({ run, may }: { run: Run; may: boolean }) {
+  const view = useRunText(run);
+  const texts = view.parts.filter((part) => part.kind === "text" && part.state !== "void" && part.output !== "");
+  const calls = run.status === "requires_action" ? (run.required_action?.submit_tool_outputs.tool_calls ?? []) : [];
+  return (
+    <article className="flex min-w-0 flex-col gap-3">
+      <RunLine runId={run.id} run={run} at={run.created_at} />
+      <Asked text={run.input} />
+      {texts.map(
+        (part) =>
+          part.kind === "text" && <Markdown key={part.key} text={part.output} growing={part.state === "writing"} />,
+      )}
+      {run.status === "queued" && <p className="text-muted">It begins when the runs before it are over.</p>}
+      {calls.map((call) =>
+        may ? (
+          <OpenCall key={call.id} runId={run.id} call={call} />
+        ) : (
+          <Note key={call.id} tone="ask">
+            {call.tool} waits for somebody who may answer.
+          </Note>
+        ),
+      )}
+    </article>
+  );
+}
+
+function OpenCall({ runId, call }: { runId: string; call: PendingCall }) {
+  const answer = useAnswerCall(runId);
+  return (
+    <AnswerCard
+      call={call}
+      busy={answer.isPending || answer.isSuccess}
+      error={answer.error}
+      example={exampleOutput(undefined, call.arguments)}
+      onAnswer={(said) => answer.mutate(said)}
+    />
+  );
+}

@@ -1,0 +1,116 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type KeyboardEvent, useId, useState } from "react";
+import { post, resourceUrl } from "../../lib/api.ts";
+import type { Agent, Run } from "../../lib/types.ts";
+import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { allThreads, type Thread } from "./threads-api.ts";
+
+type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
+
+/** Says more in a thread: an agent and a message. ⌘↵ starts the run. */
+export function RunInThread({
+  thread,
+  lastAgent,
+  isBusy,
+}: {
+  thread: Thread;
+  /** The agent of the newest run: most likely it goes on. */
+  lastAgent: string | undefined;
+  /** A run is not over: the next one waits for it. */
+  isBusy: boolean;
+}) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const id = useId();
+  const { data: agents } = useQuery(newestAgentsQuery(at));
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [text, setText] = useState("");
+  const listed: WithMemory[] = agents?.data ?? [];
+  const agent = listed.find((each) => each.id === (chosen ?? lastAgent)) ?? listed[0];
+  const forgets = agent && agent.memory?.history?.mode !== "thread" && thread.message_count > 0;
+  const start = useMutation({
+    mutationFn: () =>
+      post<Run>(resourceUrl(at, "/runs"), {
+        agent_id: agent?.id,
+        thread_id: thread.id,
+        input: text,
+        if_thread_busy: "queue",
+      }),
+    onSuccess: () => {
+      setText("");
+      void client.invalidateQueries({ queryKey: [...allThreads(at), thread.id] });
+    },
+  });
+  const isReady = agent !== undefined && text.trim() !== "" && !start.isPending;
+  const send = () => isReady && start.mutate();
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) send();
+  };
+  if (agents && listed.length === 0)
+    return (
+      <p className="border-t border-line px-4 py-3 text-muted rail:px-5">
+        A run needs an agent.{" "}
+        <Link to="/agents" className="text-accent hover:underline">
+          Create the first one
+        </Link>
+        .
+      </p>
+    );
+  return (
+    <form
+      aria-label="Run in this thread"
+      className="shrink-0 border-t border-line px-4 py-3 rail:px-5"
+      onKeyDown={onKey}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div className="mx-auto flex max-w-180 flex-col gap-2">
+        {start.error && <ErrorNote title="No run was started" error={start.error} />}
+        <label htmlFor={`${id}-text`} className="sr-only">
+          Message
+        </label>
+        <textarea
+          id={`${id}-text`}
+          rows={2}
+          value={text}
+          placeholder={agent ? `Write to ${agent.name}` : "Write to an agent"}
+          onChange={(event) => setText(event.target.value)}
+          className="field-sizing-content max-h-60 min-h-14 w-full resize-none rounded-md border border-line-control bg-surface px-2.5 py-1.5 text-md text-ink hover:border-muted"
+        />
+        <div className="flex flex-wrap items-center gap-2">
+          <label htmlFor={`${id}-agent`} className="text-muted">
+            Agent
+          </label>
+          <select
+            id={`${id}-agent`}
+            value={agent?.id ?? ""}
+            onChange={(event) => setChosen(event.target.value)}
+            className="h-(--control) max-w-60 min-w-0 rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
+          >
+            {listed.map((each) => (
+              <option key={each.id} value={each.id}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+          <span className="min-w-0 flex-1 text-xs text-muted">
+            {isBusy
+              ? "A run is not over: this one waits for it."
+              : forgets
+                ? "Its history is off: it does not read what was said here."
+                : ""}
+          </span>
+          <Button type="submit" kind="primary" disabled={!isReady}>
+            {start.isPending ? "Starting" : "Run"}
+          </Button>
+        </div>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { MessagesSquare } from "lucide-react";
+import { useMemo } from "react";
+import { isOver } from "../../lib/types.ts";
+import { useFollowEnd } from "../../lib/use-follow-end.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { conversation } from "./fns/conversation.ts";
+import { OpenRun } from "./open-run.tsx";
+import { RunInThread } from "./run-in-thread.tsx";
+import { RunPartView } from "./run-part.tsx";
+import { messagesQuery, type Thread, threadRunsQuery } from "./threads-api.ts";
+
+/** What was said, the oldest first, with the runs that are still at it, and the field to say more. */
+export function ThreadConversation({ thread }: { thread: Thread }) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const messages = useInfiniteQuery(messagesQuery(at, thread.id));
+  const { data: runs } = useQuery(threadRunsQuery(at, thread.id));
+  const said = useMemo(() => messages.data?.pages.flatMap(({ data }) => data).toReversed(), [messages.data]);
+  const parts = useMemo(() => conversation(said ?? []), [said]);
+  const open = runs?.data.filter(({ status }) => !isOver(status)).toReversed() ?? [];
+  const last = runs?.data[0];
+  const scroller = useFollowEnd(true, `${said?.length} ${open.map(({ id, status }) => id + status)}`);
+  const isEmpty = said?.length === 0 && open.length === 0;
+  return (
+    <>
+      <section
+        ref={scroller}
+        aria-label="Conversation"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too.
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-y-auto px-4 py-5 focus-visible:shadow-[inset_0_0_0_2px_var(--focus-color)] rail:px-5"
+      >
+        <h2 className="sr-only">Conversation</h2>
+        <div className="mx-auto flex max-w-180 flex-col gap-6">
+          {messages.error && (
+            <ErrorNote
+              title={said ? "The conversation is not up to date" : "The conversation cannot be shown"}
+              error={messages.error}
+              onRetry={() => void messages.refetch()}
+            />
+          )}
+          {messages.hasNextPage && (
+            <Button
+              size="sm"
+              className="self-center"
+              disabled={messages.isFetchingNextPage}
+              onClick={() => void messages.fetchNextPage()}
+            >
+              Show earlier messages
+            </Button>
+          )}
+          {parts.map((part) => (
+            <RunPartView
+              key={`${part.runId} ${part.items[0]?.key}`}
+              part={part}
+              run={runs?.data.find(({ id }) => id === part.runId)}
+            />
+          ))}
+          {open.map((run) => (
+            <OpenRun key={run.id} run={run} may={may} />
+          ))}
+          {isEmpty && (
+            <EmptyState icon={MessagesSquare} title="Nothing was said yet">
+              <p className="max-w-[46ch] text-muted">
+                {may ? "Choose an agent below and write to it." : "What runs of this thread say stands here."}
+              </p>
+            </EmptyState>
+          )}
+        </div>
+      </section>
+      {may && <RunInThread thread={thread} lastAgent={last?.agent_id} isBusy={open.length > 0} />}
+    </>
+  );
+}

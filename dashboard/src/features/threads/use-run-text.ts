@@ -1,0 +1,39 @@
+import { useEffect, useState } from "react";
+import { resourceUrl } from "../../lib/api.ts";
+import { followStream } from "../../lib/events.ts";
+import { emptyRunView, foldRunEvents, type RunView } from "../../lib/fold-run-events.ts";
+import { type Frame, type Run, runEvents, terminalEvents } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+
+/** What a run says, as it says it: painted once per frame at most. A queued one says nothing yet. */
+export function useRunText({ id: runId, status }: Pick<Run, "id" | "status">): RunView {
+  const { projectId, mode } = useWorkspace();
+  const [view, setView] = useState(emptyRunView);
+  const hasBegun = status !== "queued";
+  useEffect(() => {
+    if (!hasBegun) return;
+    let frames: Frame[] = [];
+    let paint = 0;
+    const flush = () => {
+      paint = 0;
+      const batch = frames;
+      frames = [];
+      setView((before) => foldRunEvents(before, batch));
+    };
+    const stop = followStream({
+      url: resourceUrl({ projectId, mode }, `/runs/${encodeURIComponent(runId)}/events`),
+      events: runEvents,
+      terminal: terminalEvents,
+      onFrame: (frame) => {
+        frames.push(frame);
+        paint ||= requestAnimationFrame(flush);
+      },
+      onState: () => {},
+    });
+    return () => {
+      cancelAnimationFrame(paint);
+      stop();
+    };
+  }, [projectId, mode, runId, hasBegun]);
+  return view;
+}

@@ -1,0 +1,203 @@
+import { expect, type Page, test } from "@playwright/test";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { startToolServer } from "./tool-server.ts";
+
+// The inbox of the compiled executable: what runs ask of people, answered in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 } });
+
+const reason = "The parcel is already on its way.";
+
+test("whatever a run asks of a person is answered where it stands, the longest waiting first", async ({
+  page,
+}, info) => {
+  test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
+  await setUpAccount(page, server);
+  await page.goto("about:blank");
+  const unknown = await test.step("a crash leaves a call of which nobody knows whether it happened", brokenCall);
+  const complaints = watch(page);
+  await page.goto(`${server.url}/dashboard/runs`);
+
+  const address = await tool("change_address", { approval: "always" });
+  const stock = await tool("ask_stock", {});
+  const orders = await agent("Order changes", [address], { address: "Main Street 12", notify: true });
+  const shelves = await agent("Shelves", [stock], { address: "Hall 4" });
+  const first = await start(orders, "Please ship it to my office instead");
+
+  await test.step("the inbox shows what waits in the order in which it was asked, and the side bar counts it", async () => {
+    await page.getByRole("link", { name: /^Approvals/ }).click();
+    await expect(page).toHaveURL(/\/dashboard\/approvals$/);
+    await expect(cards(page)).toHaveCount(2);
+    await expect(cards(page).nth(0)).toContainText("Did refund happen?");
+    await expect(cards(page).nth(1)).toContainText("Order changes · Please ship it to my office instead");
+    await expect(cards(page).nth(1).getByLabel("Arguments")).toContainText("Main Street 12");
+    await expect(page.getByRole("link", { name: "Approvals , 2 waiting" })).toBeVisible();
+  });
+
+  const [second, third] = await test.step("what comes while somebody reads stands at the end, by itself", async () => {
+    await expect(page.getByText("Live", { exact: true }).last()).toBeVisible();
+    const second = await start(shelves, "Is there Assam 500 g?");
+    const third = await start(orders, "To my neighbour instead");
+    await expect(cards(page)).toHaveCount(4);
+    await expect(cards(page).nth(2)).toContainText("ask_stock waits for its output");
+    await expectAccessible(page, info, "inbox");
+    await shootWidths(page, info, "inbox");
+    return [second, third];
+  });
+
+  await test.step("a filter shows one kind, by an address that can be kept", async () => {
+    await page.getByRole("button", { name: "Needs", exact: true }).click();
+    await page.getByRole("menuitemradio", { name: "An output" }).click();
+    await expect(page).toHaveURL(/needs=output/);
+    await expect(cards(page)).toHaveCount(1);
+    await page.getByRole("button", { name: "Clear the needs filter" }).click();
+    await expect(cards(page)).toHaveCount(4);
+  });
+
+  await test.step("j goes to a call, a approves it, and the focus goes on to the next", async () => {
+    await page.keyboard.press("a"); // Nothing is approved that was not chosen.
+    await expect(cards(page).nth(0).getByRole("link")).toBeFocused();
+    await page.keyboard.press("j");
+    await page.keyboard.press("a");
+    await expect(cards(page)).toHaveCount(3);
+    await expect(cards(page).nth(1).getByRole("link")).toBeFocused();
+    expect(await ended(first)).toMatchObject({ status: "requires_action" }); // A client's tool: now its output is asked for.
+    await expect(cards(page)).toHaveCount(4);
+  });
+
+  await test.step("the output of a client tool starts from an example", async () => {
+    const card = cards(page).filter({ hasText: "ask_stock" });
+    await expect(card.getByLabel("Output")).toHaveValue(/"address": "Hall 4"/);
+    await card.getByLabel("Output").fill('{"in_stock": 3}');
+    await page.keyboard.press("Control+Enter");
+    await expect(card).toBeHidden();
+    expect((await ended(second)).tool_calls[0]).toMatchObject({ status: "completed", output: { in_stock: 3 } });
+  });
+
+  await test.step("a call is rejected with a reason, which the model reads", async () => {
+    const card = cards(page).filter({ hasText: "To my neighbour instead" });
+    await card.getByRole("link").focus();
+    await page.keyboard.press("r");
+    await expect(card.getByLabel("Reason")).toBeFocused();
+    await page.keyboard.type(reason);
+    await expectAccessible(page, info, "reject");
+    await page.keyboard.press("Enter");
+    await expect(card).toBeHidden();
+    expect((await ended(third)).messages.at(-2).content).toContain(reason);
+  });
+
+  await test.step("an unknown outcome is told in one of three ways", async () => {
+    const card = cards(page).filter({ hasText: "Did refund happen?" });
+    await expect(card.getByRole("button", { name: "Continue the run" })).toBeDisabled();
+    await card.getByRole("radio", { name: /It happened/ }).check();
+    await card.getByLabel("Result of the call").fill('{"refunded": 36.9}');
+    await expectAccessible(page, info, "unknown outcome");
+    await card.getByRole("button", { name: "Continue the run" }).click();
+    await expect(card).toBeHidden();
+    expect((await ended(unknown)).tool_calls[0]).toMatchObject({ output: { refunded: 36.9 } });
+  });
+
+  await test.step("arguments can be changed before a call is approved", async () => {
+    const run = await start(orders, "Somewhere else");
+    const card = cards(page).filter({ hasText: "Somewhere else" });
+    await card.getByRole("button", { name: "Edit arguments" }).click();
+    await card.getByLabel("Arguments").fill('{"address": "Side Street 3"}');
+    await card.getByRole("button", { name: "Approve these" }).click();
+    await expect(card.getByText("change_address waits for its output")).toBeVisible();
+    await expect(card.getByLabel("Arguments")).toContainText("Side Street 3");
+    await answer(run, { output: "done" });
+  });
+
+  await test.step("what somebody else answers meanwhile keeps its place, and says so", async () => {
+    const gone = cards(page).filter({ hasText: "Somewhere else" });
+    await expect(gone).toContainText("it was answered elsewhere");
+    await gone.getByRole("button", { name: "Take it off the list" }).click();
+    await expect(gone).toBeHidden();
+  });
+
+  await test.step("of two answers at once the first counts, and the second is told so kindly", async () => {
+    const run = await start(orders, "At once");
+    const card = cards(page).filter({ hasText: "At once" });
+    await expect(card.getByRole("button", { name: "Approve" })).toBeVisible();
+    await page.route("**/submit_tool_outputs", async (route) => {
+      await server.post(`/v1/runs/${run}/cancel`, {});
+      await route.continue();
+    });
+    await card.getByRole("button", { name: "Approve" }).click();
+    await expect(card.getByText("Somebody else was faster")).toBeVisible();
+    await expectAccessible(page, info, "too late");
+    await page.unroute("**/submit_tool_outputs");
+    await card.getByRole("button", { name: "Take it off the list" }).click();
+  });
+
+  await test.step("an inbox without anything says what would stand there", async () => {
+    await answer(first, { output: "done" });
+    await page.reload();
+    await expect(page.getByRole("heading", { name: "Nothing waits for you" })).toBeVisible();
+    await expect(page.getByRole("link", { name: "Approvals", exact: true })).toBeVisible();
+    await expectAccessible(page, info, "empty");
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+const cards = (page: Page) => page.getByRole("list", { name: "Calls that wait" }).locator("> li");
+
+/** A run whose tool was being called when the process died. */
+async function brokenCall(): Promise<string> {
+  await using tools = startToolServer();
+  const refund = await tool("refund", { type: "http", url: `${tools.url}/slow/60000`, timeout_ms: 120_000 });
+  const run = await start(await agent("Refund desk", [refund], { address: "Mill Lane 1" }), "Both mugs are broken", 0);
+  await tools.called("/slow/60000");
+  await server.kill9();
+  await server.restart();
+  await expect.poll(async () => (await read(run)).status).toBe("requires_action");
+  return run;
+}
+
+async function tool(name: string, more: Record<string, unknown>): Promise<string> {
+  const made = await server.post("/v1/tools", {
+    name,
+    type: "client",
+    description: "Does it.",
+    parameters: { type: "object", properties: { address: { type: "string" } } },
+    ...more,
+  });
+  expect(made.status).toBe(201);
+  return made.body.id;
+}
+
+async function agent(name: string, tools: string[], args: object): Promise<string> {
+  const called = (await server.get(`/v1/tools/${tools[0]}`)).body.name;
+  const script = [{ text: "I see to it.", tool_calls: [{ name: called, arguments: args }] }, { text: "Done." }];
+  const definition = { name, instructions: "Help.", model: "test/script", tools, model_settings: { script } };
+  const made = await server.post("/v1/agents", definition);
+  expect(made.status).toBe(201);
+  return made.body.id;
+}
+
+async function start(agent_id: string, input: string, wait = 20): Promise<string> {
+  const made = await server.post(`/v1/runs?wait=${wait}`, { agent_id, input });
+  expect(made.status).toBe(201);
+  return made.body.id;
+}
+
+const read = async (id: string): Promise<Json> => (await server.get(`/v1/runs/${id}`)).body;
+
+/** The run, once it works no longer. */
+async function ended(id: string): Promise<Json> {
+  await expect.poll(async () => (await read(id)).status).not.toBe("in_progress");
+  return read(id);
+}
+
+/** Answers the one call of a run, as another person would. */
+async function answer(id: string, said: object): Promise<void> {
+  const [call] = (await ended(id)).required_action.submit_tool_outputs.tool_calls;
+  const tool_outputs = [{ tool_call_id: call.id, ...said }];
+  expect((await server.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs })).status).toBe(200);
+}

@@ -1,0 +1,209 @@
+import { readFileSync } from "node:fs";
+import { expect, type Page, test } from "@playwright/test";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+// The list of runs in the compiled executable, as an operator reads it in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 } });
+
+const longName =
+  "Translate a very long agent name that somebody gave without thinking about lists or about widths of columns";
+const longInput = "Pneumonoultramicroscopicsilicovolcanoconiosis_and_other_words_without_any_break_point_".repeat(4);
+
+test("an operator finds why a run failed, and does with many what can be done with one", async ({ page }, info) => {
+  test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+  const digest = await agent("Nightly digest", { model: "test/context-overflow" });
+
+  await test.step("a list without any run says what a run is, and how to make one", async () => {
+    await page.goto(`${server.url}/dashboard/runs`);
+    await expect(page.getByText("No runs yet")).toBeVisible();
+    await expectAccessible(page, info, "empty");
+  });
+
+  const failed = await run(digest, "Summarise yesterday’s tickets", { user_id: "ops" });
+  await seed();
+
+  await test.step("a failed run tells its error in the list, by an address that can be kept", async () => {
+    await page.goto(`${server.url}/dashboard/runs`);
+    await expect(rows(page)).toHaveCount(9);
+    await chip(page, "Status", "Failed");
+    await chip(page, "Time", "Last 24 hours");
+    await expect(page).toHaveURL(/status=failed&since=24h/);
+    await expect(rows(page)).toHaveCount(2);
+    await expect(row(page, "Nightly digest")).toContainText(/context_length_exceeded: .+ Step 0\./);
+    await expect(row(page, "Refund desk")).toContainText("guardrail_blocked");
+    await page.reload();
+    await expect(rows(page)).toHaveCount(2);
+    await shootWidths(page, info, "failed");
+  });
+
+  await test.step("what the filters leave out stays out while the list follows; what fits comes", async () => {
+    const following = page.waitForResponse(/\/runs\/live$/);
+    await page.reload();
+    await following;
+    await run(await agent("Fine", { model: "test/echo" }), "Nothing to see");
+    await run(digest, "Once more");
+    await expect(rows(page)).toHaveCount(3);
+    await expect(page.getByText("Nothing to see")).toBeHidden();
+  });
+
+  await test.step("filters by agent and user go together, and an emptied list says by which", async () => {
+    await chip(page, "Agent", "Nightly digest");
+    await expect(rows(page)).toHaveCount(2);
+    await page.getByRole("button", { name: "User", exact: true }).click();
+    await page.getByRole("dialog").getByLabel("User").fill("ops");
+    await page.keyboard.press("Enter");
+    await expect(rows(page)).toHaveCount(1);
+    await expect(page).toHaveURL(/user=ops/);
+    await chip(page, "Origin", "Fork");
+    await expect(page.getByRole("heading", { name: "No run matches these filters" })).toBeVisible();
+    await expect(page.getByText("with status “Failed” and agent “Nightly digest” and user “ops”")).toBeVisible();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await expect(rows(page)).toHaveCount(11);
+    await expect(page).toHaveURL(/\/dashboard\/runs$/);
+  });
+
+  await test.step("a range of one's own is checked, and stands in the address in UTC", async () => {
+    await page.getByRole("button", { name: "Time", exact: true }).click();
+    await page.getByRole("menuitemradio", { name: "Own range" }).click();
+    const dialog = page.getByRole("dialog", { name: "Own range" });
+    await dialog.getByLabel("From").fill("2026-01-02T02:00");
+    await dialog.getByLabel("To").fill("2026-01-01T06:00");
+    await expect(dialog.getByLabel("To")).toHaveAccessibleDescription("It ends before it begins.");
+    await dialog.getByLabel("To").fill("2026-01-02T06:00");
+    await dialog.getByRole("button", { name: "Show runs" }).click();
+    await expect(page).toHaveURL(/since=2026-01-0\dT\d\d%3A00%3A00.000Z&until=2026-01-0/);
+    await expect(page.getByText("from 2 Jan 02:00 to 06:00")).toBeVisible();
+    await page.getByRole("button", { name: "Clear the time filter" }).click();
+  });
+
+  await test.step("a thread's id that is none is refused at its field", async () => {
+    await page.getByRole("button", { name: "Thread", exact: true }).click();
+    await page.getByRole("dialog").getByLabel("Thread").fill("thr_1");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("dialog").getByLabel("Thread")).toHaveAccessibleDescription(/begins with thr_/);
+    await expectAccessible(page, info, "thread");
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("button", { name: "Thread", exact: true })).toBeFocused();
+  });
+
+  await test.step("text narrows the page; a run's id opens the run", async () => {
+    await page.keyboard.press("/");
+    await expect(page.getByLabel("Search runs")).toBeFocused();
+    await page.keyboard.type("tell me A");
+    await expect(rows(page)).toHaveCount(1);
+    await page.getByLabel("Search runs").fill("not to be found");
+    await expect(page.getByText("None of the 11 runs of this page has “not to be found”")).toBeVisible();
+    await page.getByLabel("Search runs").fill(failed.id);
+    await expect(page).toHaveURL(new RegExp(`/dashboard/runs/${failed.id}`));
+    await page.goBack();
+  });
+
+  await test.step("j and x select; two can be compared, and any number kept as JSON", async () => {
+    await page.goto(`${server.url}/dashboard/runs`);
+    await expect(rows(page)).toHaveCount(11);
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    const bar = page.getByRole("toolbar", { name: "Selected runs" });
+    await expect(bar).toContainText("2 selected");
+    await expect(bar.getByRole("button", { name: "Compare" })).toBeEnabled();
+    await expectAccessible(page, info, "bulk");
+    await shootWidths(page, info, "bulk");
+    const saving = page.waitForEvent("download");
+    await bar.getByRole("button", { name: "Download" }).click();
+    const saved: Json = JSON.parse(readFileSync(await (await saving).path(), "utf8"));
+    expect(saved).toHaveLength(2);
+    expect(saved[0]).toMatchObject({ object: "run", messages: expect.any(Array) });
+    await page.keyboard.press("Escape");
+    await expect(bar).toBeHidden();
+  });
+
+  await test.step("several runs are run again, and several cancelled, each after saying what happens", async () => {
+    await page.getByLabel("Select all runs of this page").check();
+    await expect(page.getByRole("toolbar")).toContainText("11 selected");
+    await page.getByLabel("Select all runs of this page").uncheck();
+    await row(page, "Fine").getByRole("checkbox").check();
+    await page.getByRole("toolbar").getByRole("button", { name: "Run again" }).click();
+    const again = page.getByRole("alertdialog", { name: "Run again" });
+    await expectAccessible(page, info, "again");
+    await again.getByRole("button", { name: "Run again" }).click();
+    await expect(rows(page)).toHaveCount(12);
+    await chip(page, "Status", "Running");
+    await expect(rows(page)).toHaveCount(1);
+    await rows(page).first().getByRole("checkbox").check();
+    await page.getByRole("toolbar").getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Cancel run" }).click();
+    await expect(page.getByRole("heading", { name: "No run matches these filters" })).toBeVisible();
+  });
+
+  await test.step("every row shows all that it has, at every width", async () => {
+    await page.goto(`${server.url}/dashboard/runs`);
+    await expect(rows(page)).toHaveCount(12);
+    await expectAccessible(page, info, "runs");
+    await shootWidths(page, info, "runs");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectAccessible(page, info, "runs narrow");
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+const rows = (page: Page) => page.getByRole("row").filter({ has: page.getByRole("cell") });
+const row = (page: Page, text: string) => rows(page).filter({ hasText: text }).first();
+
+async function chip(page: Page, name: string, choice: string): Promise<void> {
+  await page.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("menuitemradio", { name: choice }).click();
+}
+
+async function agent(name: string, more: Record<string, unknown>): Promise<string> {
+  const made = await server.post("/v1/agents", { name, instructions: "Be brief.", ...more });
+  expect(made.status).toBe(201);
+  return made.body.id;
+}
+
+async function run(agent_id: string, input: string, more: Record<string, unknown> = {}, wait = 10): Promise<Json> {
+  const made = await server.post(`/v1/runs?wait=${wait}`, { agent_id, input, ...more });
+  expect(made.status).toBe(201);
+  return made.body;
+}
+
+/** Eight runs, one of each kind that a list can hold. */
+async function seed(): Promise<void> {
+  const parameters = { type: "object", properties: { address: { type: "string" } }, required: ["address"] };
+  const tool = await server.post("/v1/tools", {
+    name: "change_address",
+    type: "client",
+    description: "Changes the address of an order.",
+    approval: "always",
+    parameters,
+  });
+  const desk = await agent("Refund desk", {
+    model: "test/echo",
+    guardrails: [{ type: "blocked_terms", on: ["input"], action: "block", config: { terms: ["money"] } }],
+  });
+  const calls = [{ name: "change_address", arguments: { address: "Main Street 12" } }];
+  const orders = await agent("Order changes", {
+    model: "test/script",
+    tools: [tool.body.id],
+    model_settings: { script: [{ text: "I change it.", tool_calls: [...calls, ...calls] }, { text: "Done." }] },
+  });
+  await run(desk, "I want my money back");
+  await run(desk, "Can I still return order 4650?", { user_id: "ada" });
+  await run(await agent(longName, { model: "test/echo" }), longInput);
+  await run(orders, "Please ship it to my office instead");
+  const cancelled = await run(orders, "Please ship it to my office instead");
+  await server.post(`/v1/runs/${cancelled.id}/cancel`, { reason: "The wrong order" });
+  await run(await agent("Refusing", { model: "test/refusal" }), "Tell me a secret");
+  await run(await agent("Silent", { model: "test/script", model_settings: { script: [{ text: "" }] } }), "Say nothing");
+  await run(await agent("Invoice reader", { model: "test/timeout" }), "november-2026-hosting.pdf", {}, 0);
+}

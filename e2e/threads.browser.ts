@@ -1,0 +1,160 @@
+import { expect, type Page, test } from "@playwright/test";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+// Threads in the compiled executable: conversations found, read, continued and put away in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 } });
+
+test("a conversation is found, read with its runs, gone on with, renamed and deleted", async ({ page }, info) => {
+  test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+  const guide = await agent("Guide", { model: "test/echo", memory: { history: { mode: "thread", max_messages: 50 } } });
+
+  await test.step("without any thread the page says what one is; c makes the first", async () => {
+    await page.getByRole("link", { name: "Threads" }).click();
+    await expect(page.getByRole("heading", { name: "No threads yet" })).toBeVisible();
+    await expectAccessible(page, info, "empty");
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog", { name: "Create thread" });
+    await expect(dialog.getByLabel("Title (optional)")).toBeFocused();
+    await dialog.getByLabel("Title (optional)").fill("A trip to Oslo");
+    await dialog.getByLabel("User (optional)").fill("ada");
+    await dialog.getByText("Show code").click();
+    await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"user_id": "ada"');
+    await expectAccessible(page, info, "create");
+    await page.keyboard.press("Control+Enter");
+    await expect(page).toHaveURL(/\/dashboard\/threads\/thr_/);
+    await expect(page.getByText("Nothing was said yet")).toBeVisible();
+  });
+
+  await test.step("a message starts a run in the thread, and what is said appears as it comes", async () => {
+    await say(page, "I want to see **Oslo**.");
+    await expect(parts(page)).toHaveCount(1);
+    await expect(parts(page).first().locator("strong")).toHaveText("Oslo");
+    await expect(page.getByRole("button", { name: "Run", exact: true })).toBeDisabled();
+    await say(page, "How do I get there?");
+    await expect(parts(page)).toHaveCount(2);
+    await expect(page.getByText("Idle")).toBeVisible();
+    await expect(page.locator("dd").filter({ hasText: /^4$/ })).toBeVisible();
+  });
+
+  await test.step("a run that waits is answered where it stands, and the next one waits behind it", async () => {
+    const tools = [await tool("book_train")];
+    const calls = [{ name: "book_train", arguments: { to: "Oslo", seats: 2 } }];
+    const script = [{ text: "I book it.", tool_calls: calls }, { text: "Booked." }];
+    await agent("Booker", { model: "test/script", tools, model_settings: { script } });
+    await page.reload();
+    await page.getByLabel("Agent", { exact: true }).selectOption("Booker");
+    await expect(page.getByText("Its history is off: it does not read what was said here.")).toBeVisible();
+    await say(page, "Book it.");
+    await expect(page.getByText("Waiting", { exact: true })).toBeVisible();
+    await expect(page.getByText("A run is not over: this one waits for it.")).toBeVisible();
+    await page.getByLabel("Agent", { exact: true }).selectOption("Guide");
+    await say(page, "Thank you!");
+    await expect(page.getByText("It begins when the runs before it are over.")).toBeVisible();
+    await expectAccessible(page, info, "waiting");
+    await shootWidths(page, info, "waiting");
+    await page.getByLabel("Output").fill('{"seats": "11A, 11B"}');
+    await page.getByRole("button", { name: "Send output" }).click();
+    await expect(parts(page)).toHaveCount(4);
+    await expect(page.getByText("Idle")).toBeVisible();
+    const call = page.getByRole("group").filter({ hasText: "book_train" });
+    await call.getByText("book_train").click();
+    await expect(call).toContainText("11A, 11B");
+  });
+
+  await test.step("each part leads to its run", async () => {
+    await parts(page).nth(2).getByRole("link", { name: "Booker" }).click();
+    await expect(page).toHaveURL(/\/dashboard\/runs\/run_/);
+    await page.goBack();
+    await expect(parts(page)).toHaveCount(4);
+    await expectAccessible(page, info, "thread");
+    await shootWidths(page, info, "thread");
+  });
+
+  await test.step("title and metadata are changed, and what cannot be is told at its field", async () => {
+    await page.getByRole("button", { name: "Edit thread" }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit thread" });
+    await dialog.getByLabel("Title").fill("Oslo in May");
+    await dialog.getByLabel("Metadata").fill('{"order": 4711}');
+    await expect(dialog.getByLabel("Metadata")).toHaveAccessibleDescription(/“order” is not a text/);
+    await expectAccessible(page, info, "edit");
+    await dialog.getByLabel("Metadata").fill('{"order": "4711"}');
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByRole("heading", { name: "Oslo in May" })).toBeVisible();
+    await expect(page.locator("dd").filter({ hasText: "4711" })).toBeVisible();
+  });
+
+  await test.step("the list is narrowed by user, session and status, in the address", async () => {
+    await server.post("/v1/threads", { user_id: "bob", session_id: "tab 7" });
+    await server.post("/v1/threads", {
+      title: "A very long title without an end ".repeat(7),
+      user_id: "x".repeat(200),
+    });
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link").click();
+    await expect(rows(page)).toHaveCount(3);
+    await expectAccessible(page, info, "list");
+    await shootWidths(page, info, "list");
+    await page.getByRole("button", { name: "Session", exact: true }).click();
+    await page.getByRole("dialog").getByLabel("Session").fill("tab 7");
+    await page.keyboard.press("Enter");
+    await expect(rows(page)).toHaveCount(1);
+    await expect(page).toHaveURL(/session=tab/);
+    await page.getByRole("button", { name: "Status", exact: true }).click();
+    await page.getByRole("menuitemradio", { name: "Waiting" }).click();
+    await expect(page.getByText("Nothing with status “Waiting” and session “tab 7”.")).toBeVisible();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await expect(rows(page)).toHaveCount(3);
+  });
+
+  await test.step("a thread is deleted after saying what goes; its runs stay", async () => {
+    await rows(page).filter({ hasText: "Oslo in May" }).getByRole("link").click();
+    await page.getByRole("button", { name: "More acts" }).click();
+    await page.getByRole("menuitem", { name: "Delete thread" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Delete Oslo in May" });
+    await expect(dialog).toContainText(/\d+ messages of it go for good\. Its runs stay/);
+    await expectAccessible(page, info, "delete");
+    await dialog.getByRole("button", { name: "Delete thread" }).click();
+    await expect(page).toHaveURL(/\/dashboard\/threads$/);
+    await expect(rows(page)).toHaveCount(2);
+    expect((await server.get(`/v1/runs?agent_id=${guide}`)).body.data).toHaveLength(3);
+  });
+
+  await test.step("a thread of live data is told so, instead of being nowhere", async () => {
+    const live: Json = (await server.post("/v1/threads", { title: "Live" }, server.keys.live)).body;
+    await page.goto(`${server.url}/dashboard/threads/${live.id}`);
+    await expect(page.getByRole("heading", { name: "This thread is live data" })).toBeVisible();
+    await page.getByRole("button", { name: "Look in live data" }).click();
+    await expect(page.getByRole("heading", { name: "Live", exact: true })).toBeVisible();
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+const rows = (page: Page) => page.getByRole("row").filter({ has: page.getByRole("cell") });
+const parts = (page: Page) => page.getByRole("region", { name: "Conversation" }).getByRole("article");
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message").fill(text);
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByLabel("Message")).toHaveValue("");
+}
+
+async function tool(name: string): Promise<string> {
+  const parameters = { type: "object", properties: { to: { type: "string" } } };
+  const made = await server.post("/v1/tools", { name, type: "client", description: "Does it.", parameters });
+  expect(made.status).toBe(201);
+  return made.body.id;
+}
+
+async function agent(name: string, more: Record<string, unknown>): Promise<string> {
+  const made = await server.post("/v1/agents", { name, instructions: "Help with trips.", ...more });
+  expect(made.status).toBe(201);
+  return made.body.id;
+}
