@@ -1,0 +1,79 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { ApiError } from "../../lib/api.ts";
+import type { Mode, Run } from "../../lib/types.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { ObjectNotFound } from "../../ui/object-not-found.tsx";
+import { comparedRunQuery, diffQuery } from "./diff-api.ts";
+import { DiffHead } from "./diff-head.tsx";
+import { DiffSkeleton } from "./diff-skeleton.tsx";
+import { DiffView } from "./diff-view.tsx";
+import type { DiffSearch } from "./fns/read-diff-search.ts";
+
+export interface DiffPageProps {
+  /** The run on the left. */
+  id: string;
+  otherId: string;
+  search: DiffSearch;
+  onSearch: (search: DiffSearch) => void;
+  /** Looks for the same runs in the other mode. */
+  onLookIn: (mode: Mode) => void;
+}
+
+/** Two runs side by side, step by step: what changed, and what it took. */
+export function DiffPage({ id, otherId, search, onSearch, onLookIn }: DiffPageProps) {
+  const at = useWorkspace();
+  const a = useQuery(comparedRunQuery(at, id));
+  const b = useQuery(comparedRunQuery(at, otherId));
+  useTitle("Compare two runs");
+  for (const [run, runId] of [
+    [a, id],
+    [b, otherId],
+  ] as const)
+    if (run.error instanceof ApiError && run.error.status === 404)
+      return (
+        <ObjectNotFound noun="run" id={runId} path={`/runs/${encodeURIComponent(runId)}`} onLookIn={onLookIn}>
+          <Link to="/runs" className={buttonClass()}>
+            Go to runs
+          </Link>
+        </ObjectNotFound>
+      );
+  if (a.data && b.data) return <Compared a={a.data} b={b.data} search={search} onSearch={onSearch} />;
+  const failed = a.error ? a : b.error ? b : null;
+  return (
+    <Framed>
+      {failed?.error ? (
+        <ErrorNote title="The runs cannot be shown" error={failed.error} onRetry={() => void failed.refetch()} />
+      ) : (
+        <DiffSkeleton />
+      )}
+    </Framed>
+  );
+}
+
+function Compared({ a, b, ...rest }: { a: Run; b: Run } & Pick<DiffPageProps, "search" | "onSearch">) {
+  const diff = useInfiniteQuery(diffQuery(useWorkspace(), a, b));
+  if (diff.data) return <DiffView a={a} b={b} diff={diff} pages={diff.data.pages} {...rest} />;
+  return (
+    <Framed>
+      {diff.error ? (
+        <ErrorNote title="The runs cannot be compared" error={diff.error} onRetry={() => void diff.refetch()} />
+      ) : (
+        <DiffSkeleton />
+      )}
+    </Framed>
+  );
+}
+
+function Framed({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <DiffHead />
+      <div className="p-5">{children}</div>
+    </>
+  );
+}

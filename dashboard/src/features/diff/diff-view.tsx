@@ -1,0 +1,206 @@
+import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ArrowLeftRight, ChevronLeft, ChevronRight } from "lucide-react";
+import { Fragment, useMemo, useRef } from "react";
+import { plural } from "../../lib/format.ts";
+import { isOver, type Run } from "../../lib/types.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Note } from "../../ui/note.tsx";
+import { SheetFoot } from "../../ui/sheet.tsx";
+import { DiffHead } from "./diff-head.tsx";
+import { FinalOutput } from "./final-output.tsx";
+import type { Change, DiffPage, StepPair } from "./fns/diff-types.ts";
+import { originLine } from "./fns/origin-line.ts";
+import type { DiffSearch } from "./fns/read-diff-search.ts";
+import { type Entry, entriesOf, firstOf } from "./fns/stretches.ts";
+import { OriginRow } from "./origin-row.tsx";
+import { PairRow } from "./pair-row.tsx";
+import { RunSums } from "./run-sums.tsx";
+import { useDifferences } from "./use-differences.ts";
+import { useSteps } from "./use-steps.ts";
+
+interface DiffViewProps {
+  a: Run;
+  b: Run;
+  diff: UseInfiniteQueryResult<InfiniteData<DiffPage>>;
+  pages: readonly DiffPage[];
+  search: DiffSearch;
+  onSearch: (search: DiffSearch) => void;
+}
+
+/** The comparison that is here: figures, pairs of steps, what came of both. */
+export function DiffView({ a, b, diff, pages, search, onSearch }: DiffViewProps) {
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, error } = diff;
+  const pairs = useMemo(() => pages.flatMap(({ steps }) => steps), [pages]);
+  const steps = {
+    a: useSteps(a, lastOf(pairs, "a_step_index")),
+    b: useSteps(b, lastOf(pairs, "b_step_index")),
+  };
+  const origin = useMemo(() => originLine(a, b, pairs), [a, b, pairs]);
+  const hideEqual = search.hide === "equal";
+  const entries = useMemo(() => entriesOf(pairs, hideEqual, origin?.before), [pairs, hideEqual, origin]);
+  const list = useRef<HTMLOListElement>(null);
+  const go = useDifferences(list, { hasMore: hasNextPage, more: fetchNextPage });
+  const latest = pages.at(-1)!;
+  const differing = latest.changes.changed + latest.changes.only_a + latest.changes.only_b;
+  return (
+    <>
+      <DiffHead>
+        <label className="flex items-center gap-2 whitespace-nowrap max-rail:sr-only">
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={hideEqual}
+            onChange={(event) => onSearch(event.target.checked ? { hide: "equal" } : {})}
+          />
+          Differences only
+        </label>
+        <Link
+          to="/runs/$runId/diff/$otherId"
+          params={{ runId: b.id, otherId: a.id }}
+          search={search}
+          className={buttonClass({ kind: "ghost", size: "icon" })}
+          aria-label="Swap sides"
+          title="Swap sides"
+        >
+          <ArrowLeftRight aria-hidden className="size-4" strokeWidth={1.5} />
+        </Link>
+        <span className="inline-flex">
+          <Button
+            size="icon"
+            aria-label="Previous difference"
+            title="Previous difference (p)"
+            className="rounded-r-none!"
+            disabled={differing === 0}
+            onClick={() => go(-1)}
+          >
+            <ChevronLeft aria-hidden className="size-4" strokeWidth={1.5} />
+          </Button>
+          <Button
+            className="-ml-px rounded-l-none!"
+            aria-label="Next difference"
+            title="Next difference (n)"
+            disabled={differing === 0}
+            onClick={() => go(1)}
+          >
+            Next
+            <ChevronRight aria-hidden className="size-4" strokeWidth={1.5} />
+          </Button>
+        </span>
+      </DiffHead>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <RunSums a={a} b={b} page={latest} />
+        <Standing a={a} b={b} />
+        {differing === 0 && <NoDifference a={a} b={b} />}
+        <ol ref={list} aria-label="Steps">
+          {entries.map((entry) => (
+            <Fragment key={firstOf(entry)}>
+              {origin?.before === firstOf(entry) && <OriginRow origin={origin} />}
+              <EntryRow entry={entry} steps={steps} origin={origin} onShow={() => onSearch({})} />
+            </Fragment>
+          ))}
+          {origin && origin.before === pairs.length && !hasNextPage && <OriginRow origin={origin} />}
+        </ol>
+        {error && (
+          <div className="p-5">
+            <ErrorNote title="Not all steps are here" error={error} onRetry={() => void fetchNextPage()} />
+          </div>
+        )}
+        {hasNextPage ? (
+          <div className="border-b border-line-soft p-3 text-center">
+            <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+              {isFetchingNextPage ? "Loading" : "Show more steps"}
+            </Button>
+          </div>
+        ) : (
+          <FinalOutput a={a} b={b} />
+        )}
+      </div>
+      <Counts changes={latest.changes} />
+    </>
+  );
+}
+
+function EntryRow({
+  entry,
+  steps,
+  origin,
+  onShow,
+}: {
+  entry: Entry;
+  steps: Parameters<typeof PairRow>[0]["steps"];
+  origin: ReturnType<typeof originLine>;
+  onShow: () => void;
+}) {
+  if (entry.kind === "pair")
+    return <PairRow pair={entry.pair} steps={steps} isEdited={isEditedAt(entry.pair, origin)} />;
+  return (
+    <li>
+      <button
+        type="button"
+        className="w-full border-b border-line-soft bg-subtle px-5 py-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
+        onClick={onShow}
+      >
+        {plural(entry.count, "equal step")} hidden. Show all
+      </button>
+    </li>
+  );
+}
+
+/** The step whose edit made the fork. */
+const isEditedAt = ({ index, change }: StepPair, origin: ReturnType<typeof originLine>): boolean =>
+  change === "changed" && origin?.again !== null && origin?.before === index;
+
+const lastOf = (pairs: readonly StepPair[], field: "a_step_index" | "b_step_index"): number =>
+  pairs.findLast((pair) => pair[field] !== null)?.[field] ?? -1;
+
+/** What goes on can still become otherwise. */
+function Standing({ a, b }: { a: Run; b: Run }) {
+  const open = [...(isOver(a.status) ? [] : ["A"]), ...(isOver(b.status) ? [] : ["B"])];
+  if (open.length === 0) return null;
+  return (
+    <div className="px-4 pt-3 rail:px-5">
+      <Note tone="info" role="status">
+        {open.join(" and ")} {open.length === 1 ? "is" : "are"} not over. This compares what there is so far, and anew
+        when that changes.
+      </Note>
+    </div>
+  );
+}
+
+function NoDifference({ a, b }: { a: Run; b: Run }) {
+  return (
+    <div className="px-4 pt-3 pb-3 rail:px-5">
+      <Note tone="ok">
+        <b>{a.id === b.id ? "This is one run twice" : "No step differs"}</b>
+        <p>Both did the same, in the same order, and got the same. Ids, times and cost are no differences.</p>
+      </Note>
+    </div>
+  );
+}
+
+function Counts({ changes }: { changes: Record<Change, number> }) {
+  const words: [Change, string][] = [
+    ["equal", "equal"],
+    ["changed", "changed"],
+    ["only_a", "only in A"],
+    ["only_b", "only in B"],
+  ];
+  return (
+    <SheetFoot>
+      <span className="flex flex-wrap gap-x-3 tabular-nums">
+        {words.map(([change, word]) => (
+          <span key={change}>
+            <b className="font-strong text-ink">{changes[change].toLocaleString("en")}</b> {word}
+          </span>
+        ))}
+      </span>
+      <span className="ml-auto flex items-center gap-1 max-rail:hidden">
+        <Kbd>n</Kbd>
+        <Kbd>p</Kbd> next, previous difference
+      </span>
+    </SheetFoot>
+  );
+}

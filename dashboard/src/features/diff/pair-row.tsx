@@ -1,0 +1,121 @@
+import { clsx } from "clsx";
+import { memo, useMemo } from "react";
+import { formatCount, formatDuration } from "../../lib/format.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { StepIcon } from "../../ui/step-icon.tsx";
+import type { Both, Change, DiffStep, Side, StepPair } from "./fns/diff-types.ts";
+import { type Section, sectionsOf } from "./fns/sections-of.ts";
+import { Gutter } from "./gutter.tsx";
+import { SectionSide } from "./section-side.tsx";
+import { StepStatus } from "./step-status.tsx";
+
+interface PairRowProps {
+  pair: StepPair;
+  steps: Both<ReadonlyMap<number, DiffStep>>;
+  /** Its output was written by whoever made the fork. */
+  isEdited: boolean;
+}
+
+const words: Record<Change, string> = {
+  equal: "equal",
+  changed: "changed",
+  only_a: "only in A",
+  only_b: "only in B",
+};
+
+/** A step of one run beside that of the other. */
+export const PairRow = memo(function PairRow({ pair, steps, isEdited }: PairRowProps) {
+  const { change, name, a_step_index, b_step_index } = pair;
+  const a = a_step_index === null ? undefined : steps.a.get(a_step_index);
+  const b = b_step_index === null ? undefined : steps.b.get(b_step_index);
+  const isHere = (a_step_index === null || a) && (b_step_index === null || b);
+  const sections = useMemo(() => (isHere ? sectionsOf(pair, { a, b }) : null), [isHere, pair, a, b]);
+  const isEqual = change === "equal";
+  return (
+    <li
+      aria-label={`${name}, ${words[change]}`}
+      tabIndex={isEqual ? undefined : -1}
+      data-difference={isEqual ? undefined : change}
+      className={clsx(
+        "grid border-b border-line-soft rail:grid-cols-[minmax(0,1fr)_var(--space-10)_minmax(0,1fr)]",
+        "focus-visible:shadow-[inset_0_0_0_2px_var(--focus-color)]",
+      )}
+    >
+      <Cell side="a" pair={pair} step={a} sections={sections} isEdited={isEdited} />
+      <Gutter change={change} />
+      <Cell side="b" pair={pair} step={b} sections={sections} isEdited={isEdited} />
+    </li>
+  );
+});
+
+interface CellProps {
+  side: Side;
+  pair: StepPair;
+  step: DiffStep | undefined;
+  sections: Section[] | null;
+  isEdited: boolean;
+}
+
+function Cell({ side, pair, step, sections, isEdited }: CellProps) {
+  const { change } = pair;
+  const index = pair[`${side}_step_index`];
+  if (index === null) return <div className="hatched max-rail:hidden" />;
+  const isEqual = change === "equal";
+  return (
+    <div
+      className={clsx(
+        "flex min-w-0 flex-col gap-1.5 px-4 py-1.5 rail:px-5",
+        isEqual && "text-muted",
+        isEqual && side === "b" && "max-rail:hidden",
+      )}
+    >
+      <span className="text-2xs text-faint rail:hidden">
+        {isEqual ? "Both, equal" : `${side.toUpperCase()}, ${words[change]}`}
+      </span>
+      <div className="flex min-h-6 min-w-0 items-center gap-2">
+        <StepIcon type={pair.type} />
+        <StepName pair={pair} step={step} />
+        {!isEqual && step && <StepStatus status={step.status} />}
+        {isEdited && step?.replayed && <Badge>edited</Badge>}
+        <span className="ml-auto shrink-0 text-xs text-faint tabular-nums">{factOf(pair, side, step, isEdited)}</span>
+      </div>
+      {!isEqual && <Sections side={side} sections={sections} />}
+    </div>
+  );
+}
+
+function StepName({ pair, step }: { pair: StepPair; step: DiffStep | undefined }) {
+  const name = step?.name ?? pair.name;
+  return (
+    <span className={clsx("cut", pair.change !== "equal" && "font-strong")} title={name}>
+      {name}
+    </span>
+  );
+}
+
+function Sections({ side, sections }: { side: Side; sections: Section[] | null }) {
+  if (!sections)
+    return (
+      <div role="status" aria-label="Loading the step" className="flex flex-col gap-2 pb-2 pl-7">
+        <Skeleton className="w-2/3" />
+        <Skeleton className="w-1/2" />
+      </div>
+    );
+  return (
+    <div className="flex min-w-0 flex-col gap-2 pb-1 rail:pl-7">
+      {sections.map((section, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the sections of a step stay where they are.
+        <SectionSide key={i} section={section} side={side} />
+      ))}
+    </div>
+  );
+}
+
+/** How long it took; what was taken over took nothing. */
+function factOf(pair: StepPair, side: Side, step: DiffStep | undefined, isEdited: boolean): string {
+  if (step?.replayed) return isEdited ? "" : "from the record";
+  const tokens = step?.usage?.output_tokens;
+  const took = formatDuration(pair.latency_ms[side]);
+  return tokens == null || pair.change === "equal" ? took : `${took} · ${formatCount(tokens)} out`;
+}

@@ -1,0 +1,75 @@
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { Columns2 } from "lucide-react";
+import type { ReactNode } from "react";
+import { formatCost, formatCount, formatDuration } from "../../lib/format.ts";
+import type { Run } from "../../lib/types.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { StatusPill } from "../../ui/status-pill.tsx";
+import { costDelta, countDelta, type Delta, timeDelta } from "./fns/delta-words.ts";
+import type { DiffPage } from "./fns/diff-types.ts";
+
+/** Both runs, and what the right one took beside the left one. */
+export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {
+  const { usage, duration_ms, changes } = page;
+  const shared = changes.equal + changes.changed;
+  return (
+    <div className="z-(--z-sticky) grid border-b border-line bg-surface rail:sticky rail:top-0 rail:grid-cols-[minmax(0,1fr)_var(--space-10)_minmax(0,1fr)]">
+      <Sum side="A" run={a}>
+        <Figure name="Took">{formatDuration(duration_ms.a)}</Figure>
+        <Figure name="Tokens">{formatCount(usage.a.total_tokens)}</Figure>
+        <Figure name="Cost">{formatCost(usage.a.cost_usd)}</Figure>
+        <Figure name="Steps">{formatCount(shared + changes.only_a)}</Figure>
+      </Sum>
+      <span className="grid place-items-center border-x border-line-soft bg-subtle text-faint max-rail:hidden">
+        <Columns2 aria-hidden className="size-4" strokeWidth={1.5} />
+      </span>
+      <Sum side="B" run={b}>
+        <Figure name="Took" delta={timeDelta(duration_ms.a, duration_ms.b)} />
+        <Figure name="Tokens" delta={countDelta(usage.a.total_tokens, usage.b.total_tokens)} />
+        <Figure name="Cost" delta={costDelta(usage.a.cost_usd, usage.b.cost_usd)} />
+        <Figure name="Steps">{formatCount(shared + changes.only_b)}</Figure>
+      </Sum>
+    </div>
+  );
+}
+
+function Sum({ side, run, children }: { side: string; run: Run; children: ReactNode }) {
+  const agent = useAgentName(run.agent_id);
+  return (
+    <section aria-label={`Run ${side}`} className="min-w-0 px-4 py-2.5 rail:px-5">
+      <h2 className="flex min-w-0 items-center gap-2">
+        <Badge>{side}</Badge>
+        <Link
+          to="/runs/$runId"
+          params={{ runId: run.id }}
+          className="cut min-w-0 text-sm text-accent hover:underline"
+          title={run.id}
+        >
+          {run.id}
+        </Link>
+        <span className="shrink-0">
+          <StatusPill status={run.status} />
+        </span>
+      </h2>
+      <p className="cut pt-1 text-xs text-muted" title={run.input}>
+        {agent} v{run.agent_version} · {run.input}
+      </p>
+      <dl className="flex flex-wrap gap-x-3.5 gap-y-0.5 pt-1 text-xs">{children}</dl>
+    </section>
+  );
+}
+
+const inks = { less: "text-ok", more: "text-bad", same: "text-ink", unknown: "text-ink" };
+
+function Figure({ name, delta, children }: { name: string; delta?: Delta; children?: ReactNode }) {
+  return (
+    <div className="flex min-w-0 gap-1.5">
+      <dt className="text-muted">{name}</dt>
+      <dd className={clsx("font-medium tabular-nums", delta ? inks[delta.change] : "text-ink")}>
+        {delta?.text ?? children}
+      </dd>
+    </div>
+  );
+}

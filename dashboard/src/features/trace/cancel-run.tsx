@@ -1,0 +1,49 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { post, resourceUrl } from "../../lib/api.ts";
+import type { Run } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { runQuery } from "./trace-api.ts";
+
+/** Cancels a run, after saying what that does. */
+export function CancelRun({ run }: { run: Run }) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const [open, setOpen] = useState(false);
+  const cancel = useMutation({
+    mutationFn: () => post<Run>(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}/cancel`)),
+    onSuccess: (cancelled) => {
+      client.setQueryData(runQuery(at, run.id).queryKey, cancelled);
+      setOpen(false);
+    },
+  });
+  return (
+    <>
+      <Button kind="danger-quiet" onClick={() => setOpen(true)}>
+        Cancel run
+      </Button>
+      <ConfirmDialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Cancel run"
+        act={cancel.isPending ? "Cancelling" : "Cancel run"}
+        keep="Let it run"
+        busy={cancel.isPending}
+        onConfirm={() => cancel.mutate()}
+      >
+        <p>
+          The request to the model and all open tool calls stop at once. What was written so far is kept. A cancelled
+          run cannot go on.
+        </p>
+        {cancel.error && (
+          <div className="mt-3">
+            <ErrorNote title="The run was not cancelled" error={cancel.error} />
+          </div>
+        )}
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { useState } from "react";
+import { formatCount, formatDuration, plural } from "../../lib/format.ts";
+import type { Run } from "../../lib/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { StepIcon } from "../../ui/step-icon.tsx";
+import type { LiveText, LiveView } from "./fns/fold-live.ts";
+import { fieldsOf, statusWord } from "./fns/step-words.ts";
+import type { TraceStep } from "./fns/trace-types.ts";
+import { LongText } from "./long-text.tsx";
+import { MessageCard, Reasoning } from "./message-card.tsx";
+import { StepText } from "./step-text.tsx";
+
+const shownAtFirst = 40;
+
+/** All that was said in a run, in order: the input, what the model wrote, and what its calls came to. */
+export function Conversation({
+  run,
+  steps,
+  live,
+  onSelect,
+}: {
+  run: Run;
+  steps: readonly TraceStep[];
+  live: LiveView;
+  onSelect: (key: string) => void;
+}) {
+  const [all, setAll] = useState(false);
+  const said = steps.filter(({ type }) => type === "model_call" || type === "tool_call" || type === "subagent");
+  const hidden = all ? 0 : Math.max(0, said.length - shownAtFirst);
+  return (
+    <>
+      <MessageCard by="user">
+        <LongText text={run.input} name="input" />
+      </MessageCard>
+      {hidden > 0 && (
+        <Button size="sm" className="self-center" onClick={() => setAll(true)}>
+          Show {plural(hidden, "earlier step")}
+        </Button>
+      )}
+      {said
+        .slice(hidden)
+        .map((step) =>
+          step.type === "model_call" ? (
+            <ModelMessage key={step.id} step={step} live={live.texts.get(step.step_index)} />
+          ) : (
+            <CallLine key={step.id} step={step} onSelect={onSelect} />
+          ),
+        )}
+    </>
+  );
+}
+
+function ModelMessage({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+  const isWriting = step.status === "in_progress";
+  const text = step.output === null ? (live?.output ?? "") : String(fieldsOf(step.output).content ?? "");
+  const reasoning = step.output === null ? live?.reasoning : step.reasoning;
+  if (!text && !reasoning && !isWriting && !step.error) return null;
+  const tokens = step.usage?.output_tokens;
+  return (
+    <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
+      {reasoning && (
+        <Reasoning>
+          <LongText text={reasoning} name="reasoning" />
+        </Reasoning>
+      )}
+      {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
+      {step.error && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
+    </MessageCard>
+  );
+}
+
+/** A call in one line; its step has the rest. */
+function CallLine({ step, onSelect }: { step: TraceStep; onSelect: (key: string) => void }) {
+  const said = step.error ? step.error.message : JSON.stringify(step.output);
+  return (
+    <button
+      type="button"
+      onClick={() => onSelect(String(step.step_index))}
+      className="flex min-h-(--row-dense) w-full min-w-0 items-center gap-2 rounded-md border border-line px-2.5 text-left hover:bg-hover"
+    >
+      <StepIcon type={step.type} />
+      <span className="cut shrink-0 font-medium max-w-2/5" title={step.name}>
+        {step.name}
+      </span>
+      <span className={`cut flex-1 text-xs ${step.error ? "text-bad" : "text-muted"}`}>
+        {step.status === "completed" || step.error ? said?.slice(0, 200) : statusWord[step.status]}
+      </span>
+      <span className="shrink-0 text-xs text-muted tabular-nums">
+        {step.latency_ms === null ? "" : formatDuration(step.latency_ms)}
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,53 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { remove, resourceUrl } from "../../lib/api.ts";
+import type { Run } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { toast } from "../../ui/toast.tsx";
+
+/** Deletes a run that is over, after saying that it is for good. */
+export function DeleteRun({
+  run,
+  open,
+  onOpenChange,
+  onDeleted,
+}: {
+  run: Run;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onDeleted: () => void;
+}) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const act = useMutation({
+    mutationFn: () => remove(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}`)),
+    onSuccess: () => {
+      onOpenChange(false);
+      toast("Run deleted");
+      onDeleted();
+      void client.invalidateQueries({ queryKey: ["runs"] });
+    },
+  });
+  return (
+    <ConfirmDialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Delete run"
+      act={act.isPending ? "Deleting" : "Delete run"}
+      keep="Keep it"
+      busy={act.isPending}
+      onConfirm={() => act.mutate()}
+    >
+      <p>
+        The run goes for good, with its input, its output and its trace. Forks and replays of it stay, and so does what
+        its tools did.
+      </p>
+      {act.error && (
+        <div className="mt-3">
+          <ErrorNote title="The run was not deleted" error={act.error} />
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}

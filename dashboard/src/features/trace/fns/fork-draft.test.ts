@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { draftFaults, forkBody, recordedDraft } from "./fork-draft.ts";
+import type { TraceStep } from "./trace-types.ts";
+
+const run = { input: "Go", origin: "run" } as const;
+const step = (more: Partial<TraceStep>): TraceStep =>
+  ({ step_index: 3, type: "tool_call", name: "look_up", output: null, error: null, ...more }) as TraceStep;
+
+test("a fork that changes nothing names its step and its rule alone", () => {
+  const tool = step({ output: { sky: "clear" } });
+  const recorded = recordedDraft(run, tool);
+  expect(forkBody(tool, recorded, recorded)).toEqual({ step_index: 3, edits: {}, tools: "recorded_then_live" });
+  const respaced = { ...recorded, output: '{"sky":"clear"}' };
+  expect(forkBody(tool, respaced, recorded).edits).toEqual({});
+});
+
+test("another output of a tool goes as JSON, and an error as one", () => {
+  const failed = step({ error: { code: "http_error", message: "503" } });
+  const recorded = recordedDraft(run, failed);
+  expect(recorded).toMatchObject({ output: '"503"', isError: true });
+  const mended = { ...recorded, output: '{"stock":14}', isError: false };
+  expect(forkBody(failed, mended, recorded).edits).toEqual({ tool_output: { stock: 14 } });
+  expect(forkBody(failed, { ...recorded, output: '"504"' }, recorded).edits).toEqual({
+    tool_output: "504",
+    is_error: true,
+  });
+});
+
+test("another answer of a model keeps the calls that it asked for, unless they are changed too", () => {
+  const call = { id: "call_1", name: "look_up", arguments: { sku: 1 } };
+  const model = step({ type: "model_call", output: { content: "Let me look.", tool_calls: [call] } });
+  const recorded = recordedDraft(run, model);
+  expect(forkBody(model, { ...recorded, output: "Looking." }, recorded).edits).toEqual({
+    model_output: { content: "Looking.", tool_calls: [{ name: "look_up", arguments: { sku: 1 } }] },
+  });
+});
+
+test("what is no JSON, and no list of calls, is told", () => {
+  const tool = step({ output: 1 });
+  expect(draftFaults(tool, { ...recordedDraft(run, tool), output: "{" }).output).toStartWith("This is not JSON yet");
+  const model = step({ type: "model_call", output: { content: "" } });
+  const faults = draftFaults(model, { ...recordedDraft(run, model), calls: '[{"name": "x"}]' });
+  expect(faults).toEqual({ output: null, calls: expect.stringContaining("a list of calls") });
+});

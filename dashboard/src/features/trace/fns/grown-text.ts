@@ -1,0 +1,19 @@
+import { fieldsOf } from "./step-words.ts";
+import type { JournalEntry } from "./trace-types.ts";
+
+/** How much of what a model wrote was there at a time, in UTF-16 code units; null where the journal does not tell. */
+export function grownLength(raw: readonly JournalEntry[], time: number): number | null {
+  const done = raw.findLast(({ event }) => event.type === "step.completed");
+  const begun = raw.findLast(({ event }) => event.type === "step.started" || event.type === "step.restarted");
+  const { parts, deltas } = fieldsOf(done?.event.answer);
+  if (!done || !begun || !Array.isArray(parts) || !Array.isArray(deltas)) return null;
+  if (time >= done.at) return Number.POSITIVE_INFINITY;
+  // Whoever was told at once was told at the end.
+  let length = 0;
+  for (let i = 0; i + 2 < deltas.length; i += 3) {
+    const [part, size, after] = [deltas[i], deltas[i + 1], deltas[i + 2]] as [number, number, number];
+    if (begun.at + after > time) continue;
+    if (fieldsOf(parts[part]).type === "text") length += size;
+  }
+  return length;
+}

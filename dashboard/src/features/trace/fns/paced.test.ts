@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { paced } from "./paced.ts";
+
+test("what is asked for often is done at once, then once more, and never twice at the same time", async () => {
+  let [running, most, done] = [0, 0, 0];
+  const second = Promise.withResolvers<void>();
+  const pace = paced(async () => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+    if (++done === 2) second.resolve();
+  }, 5);
+  for (let i = 0; i < 10; i++) pace.ask();
+  expect(done).toBe(0);
+  await second.promise;
+  expect([done, most]).toEqual([2, 1]);
+  pace.stop();
+});
+
+test("what fails is done again when it is asked for", async () => {
+  let tries = 0;
+  const again = Promise.withResolvers<void>();
+  const pace = paced(async () => {
+    if (++tries === 1) throw new Error("busy");
+    again.resolve();
+  }, 1);
+  pace.ask();
+  pace.ask();
+  await again.promise;
+  expect(tries).toBe(2);
+  pace.stop();
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { findSteps } from "./find-steps.ts";
+import { ancestorsOf, firstStep } from "./first-step.ts";
+import { isProblem, type RunSteps, rowsOf } from "./rows.ts";
+import { ms, stepOf, time, traceOf } from "./trace-fixtures.ts";
+import type { Trace, TraceStep } from "./trace-types.ts";
+
+const loaded = (steps: TraceStep[], more: Partial<Trace> = {}): RunSteps => ({
+  trace: traceOf(more),
+  steps,
+  hasMore: false,
+  run: undefined,
+});
+const agentCall = (index: number, run_id: string) =>
+  stepOf(index, { type: "subagent", name: "ask", subagent: { run_id, agent_id: "agt_2" } });
+const rowsWith = (root: RunSteps, open: string[] = ["run"], children = new Map<string, RunSteps>()) =>
+  rowsOf({ root, name: "Clerk", children, open: new Set(open) });
+
+describe("rows", () => {
+  test("are the run and its steps, one level below", () => {
+    const rows = rowsWith(loaded([stepOf(0), stepOf(1)]));
+    expect(rows.map(({ key, level, position, siblings }) => [key, level, position, siblings])).toEqual([
+      ["run", 1, 1, 1],
+      ["0", 2, 1, 2],
+      ["1", 2, 2, 2],
+    ]);
+    expect(rowsWith(loaded([stepOf(0)]), [])).toHaveLength(1);
+  });
+
+  test("of the runs that agents' calls started stand below the call, once they are open and here", () => {
+    const root = loaded([stepOf(0), agentCall(1, "run_2"), stepOf(2)]);
+    const children = new Map([
+      ["run_2", loaded([stepOf(0), agentCall(1, "run_3")], { run_id: "run_2" })],
+      ["run_3", loaded([stepOf(0)], { run_id: "run_3" })],
+    ]);
+    expect(rowsWith(root, ["run", "1"]).map(({ key }) => key)).toEqual(["run", "0", "1", "2"]);
+    const rows = rowsWith(root, ["run", "1", "1-1"], children);
+    expect(rows.map(({ key, level }) => [key, level])).toEqual([
+      ["run", 1],
+      ["0", 2],
+      ["1", 2],
+      ["1-0", 3],
+      ["1-1", 3],
+      ["1-1-0", 4],
+      ["2", 2],
+    ]);
+    expect(rows.find(({ key }) => key === "1-1-0")).toMatchObject({ parent: "1-1", runId: "run_3" });
+  });
+
+  test("of a restart stand where it happened", () => {
+    const recoveries = [{ attempt: 2, at: time(1500), step_index: 1 }];
+    const rows = rowsWith(loaded([stepOf(0), stepOf(1), stepOf(2)], { recoveries }));
+    expect(rows.map(({ key }) => key)).toEqual(["run", "0", "1", "r2", "2"]);
+  });
+
+  test("mark only trouble, and what goes on", () => {
+    const steps = [
+      stepOf(0),
+      stepOf(1, { status: "failed", error: { code: "http_error", message: "503" } }),
+      stepOf(2, { status: "in_progress", ended_at: null }),
+      stepOf(3, { type: "guardrail", output: { verdict: "redacted" } }),
+    ];
+    const rows = rowsWith(loaded(steps, { ended_at: null, status: "in_progress" })).slice(1);
+    expect(rows.map(({ mark }) => mark)).toEqual([null, "failed", "running", "flagged"]);
+    expect(rows.filter(isProblem).map(({ key }) => key)).toEqual(["1"]);
+    expect(rows[2]?.end).toBeNull();
+  });
+
+  test("that were open when the run ended end with it", () => {
+    const rows = rowsWith(loaded([stepOf(0, { status: "cancelled", ended_at: null })], { status: "cancelled" }));
+    expect(rows[1]?.end).toBe(ms(10_000));
+  });
+
+  test("begin with what a fork took over", () => {
+    const rows = rowsWith(loaded([stepOf(0)], { started_at: time(60_000) }));
+    expect(rows[0]?.start).toBe(ms(0));
+  });
+});
+
+describe("the page opens on", () => {
+  const error = { type: "run_error", code: "model_error", message: "", step_index: 2, retryable: false };
+  const rows = rowsWith(
+    loaded([
+      stepOf(0),
+      stepOf(1, { status: "failed" }),
+      stepOf(2, { status: "failed" }),
+      stepOf(3, { status: "waiting", ended_at: null }),
+    ]),
+  );
+
+  test("the step that failed the run, or else the first that failed", () => {
+    expect(firstStep(rows, { status: "failed", error, required_action: null })).toBe("2");
+    expect(firstStep(rows, { status: "failed", error: { ...error, step_index: null }, required_action: null })).toBe(
+      "1",
+    );
+  });
+
+  test("what the run waits for", () => {
+    expect(firstStep(rows, { status: "requires_action", error: null, required_action: null })).toBe("3");
+  });
+
+  test("the run itself when all is well", () => {
+    expect(firstStep(rows, { status: "completed", error: null, required_action: null })).toBe("run");
+  });
+});
+
+test("a nested step names the rows that lead to it", () => {
+  expect(ancestorsOf("6-2-1")).toEqual(["6", "6-2"]);
+  expect(ancestorsOf("6")).toEqual([]);
+});
+
+test("steps are found by any of their words, in any order", () => {
+  const rows = rowsWith(loaded([stepOf(0, { output: { sku: "MUG-TEAL" } }), stepOf(1, { status: "failed" })]));
+  expect(findSteps(rows, "teal mug").map(({ key }) => key)).toEqual(["0"]);
+  expect(findSteps(rows, "failed look").map(({ key }) => key)).toEqual(["1"]);
+  expect(findSteps(rows, "nothing")).toEqual([]);
+});

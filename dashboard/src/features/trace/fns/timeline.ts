@@ -1,0 +1,127 @@
+import { gaps, type Span, total } from "./spans.ts";
+
+/** A mark of the axis. `at` is between 0 and 1. */
+export interface Tick {
+  at: number;
+  label: string;
+}
+
+/** Time from left to right, with idle stretches folded to narrow breaks. All times are milliseconds since the epoch. */
+export interface Timeline {
+  begin: number;
+  end: number;
+  /** Stretches in which nobody worked, and which are folded. */
+  folds: Span[];
+  /** All of those, however short. */
+  idle: Span[];
+  /** Where a time stands, from 0 to 1. */
+  at(time: number): number;
+  /** The time that stands there. */
+  timeOf(fraction: number): number;
+  ticks: Tick[];
+}
+
+/** Shorter stretches are no wait that anybody would fold. */
+const foldFrom_ms = 5000;
+/** How much of the width each break takes. */
+const breakShare = 0.05;
+const breaksMax = 12;
+
+/** The timeline of a run: from `begin` to `end`, in which these spans were work. */
+export function createTimeline(whole: Span, work: readonly Span[], folded: boolean): Timeline {
+  const within = { from: whole.from, to: Math.max(whole.to, whole.from + 1) };
+  const idle = gaps(within, work);
+  const long = idle.filter(({ from, to }) => to - from >= foldFrom_ms);
+  const folds = folded ? widest(long) : [];
+  const shown = Math.max(1, within.to - within.from - total(folds));
+  const share = folds.length === 0 ? 0 : Math.min(breakShare, 0.4 / folds.length);
+  const pieces = piecesOf(within, folds, shown, share);
+  const at = (time: number) => place(pieces, time);
+  return {
+    begin: within.from,
+    end: within.to,
+    folds,
+    idle,
+    at,
+    timeOf: (fraction) => timeAt(pieces, fraction),
+    ticks: ticksOf(pieces, within, shown, folds),
+  };
+}
+
+/** More breaks than fit would leave no room for the work: the shortest stay as they are. */
+function widest(spans: Span[]): Span[] {
+  const kept = new Set([...spans].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, breaksMax));
+  return spans.filter((span) => kept.has(span));
+}
+
+interface Piece extends Span {
+  /** Where it begins and ends, from 0 to 1. */
+  left: number;
+  right: number;
+  isFold: boolean;
+}
+
+function piecesOf(within: Span, folds: readonly Span[], shown: number, share: number): Piece[] {
+  const room = 1 - share * folds.length;
+  const pieces: Piece[] = [];
+  let left = 0;
+  const add = (span: Span, width: number, isFold: boolean) => {
+    pieces.push({ ...span, left, right: left + width, isFold });
+    left += width;
+  };
+  let from = within.from;
+  for (const fold of folds) {
+    add({ from, to: fold.from }, ((fold.from - from) / shown) * room, false);
+    add(fold, share, true);
+    from = fold.to;
+  }
+  add({ from, to: within.to }, ((within.to - from) / shown) * room, false);
+  return pieces;
+}
+
+function place(pieces: readonly Piece[], time: number): number {
+  const piece = pieces.find(({ to }) => time <= to) ?? pieces.at(-1)!;
+  if (piece.to === piece.from) return piece.left;
+  const part = (time - piece.from) / (piece.to - piece.from);
+  return piece.left + Math.min(1, Math.max(0, part)) * (piece.right - piece.left);
+}
+
+function timeAt(pieces: readonly Piece[], fraction: number): number {
+  const piece = pieces.find(({ right }) => fraction <= right) ?? pieces.at(-1)!;
+  if (piece.right === piece.left) return piece.from;
+  const part = (fraction - piece.left) / (piece.right - piece.left);
+  return piece.from + Math.min(1, Math.max(0, part)) * (piece.to - piece.from);
+}
+
+const steps_ms = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5];
+const day_ms = 86_400_000;
+const ticksAbout = 6;
+/** Labels nearer than this would touch. */
+const apart = 0.09;
+
+function ticksOf(pieces: readonly Piece[], within: Span, shown: number, folds: readonly Span[]): Tick[] {
+  const step = steps_ms.find((each) => shown / each <= ticksAbout) ?? Math.ceil(shown / ticksAbout / day_ms) * day_ms;
+  const ticks: Tick[] = [];
+  for (const piece of pieces) {
+    if (piece.isFold) continue;
+    const first = Math.ceil((piece.from - within.from) / step) * step;
+    for (let ms = first; ms <= piece.to - within.from; ms += step) {
+      const at = place([piece], within.from + ms);
+      const last = ticks.at(-1);
+      if (!last || at - last.at >= apart) ticks.push({ at, label: tickLabel(ms, step) });
+    }
+  }
+  return folds.length === 0 ? ticks : ticks.filter(({ at }) => at <= 1);
+}
+
+/** `0 s`, `1.5 s`, `200 ms`, `3 min`: all of an axis in one unit. */
+function tickLabel(ms: number, step: number): string {
+  if (step < 1000 && ms < 1000) return `${ms} ms`;
+  if (ms < 60_000 || step < 60_000) {
+    if (ms >= 120_000)
+      return `${Math.floor(ms / 60_000)}:${String(Math.round((ms % 60_000) / 1000)).padStart(2, "0")} min`;
+    return `${Number((ms / 1000).toFixed(2))} s`;
+  }
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Number((ms / 3_600_000).toFixed(1))} h`;
+}

@@ -1,0 +1,40 @@
+import type { Row } from "./rows.ts";
+
+/** What a key does in the tree: go to a row, open or close this one, or leave the tree for it. */
+export type TreeAct =
+  | { to: number; open?: undefined; enter?: undefined }
+  | { open: boolean; enter?: undefined }
+  | { enter: true; open?: undefined };
+
+const pageRows = 15;
+
+/** The act of a key at a row; null: the key is none of the tree's. */
+export function treeKey(key: string, rows: readonly Row[], index: number): TreeAct | null {
+  const row = rows[index];
+  if (!row) return null;
+  const last = rows.length - 1;
+  const to = (wanted: number): TreeAct => ({ to: Math.min(Math.max(wanted, 0), last) });
+  switch (key) {
+    case "ArrowDown":
+      return to(index + 1);
+    case "ArrowUp":
+      return to(index - 1);
+    case "PageDown":
+      return to(index + pageRows);
+    case "PageUp":
+      return to(index - pageRows);
+    case "Home":
+      return to(0);
+    case "End":
+      return to(last);
+    case "ArrowLeft":
+      return row.open ? { open: false } : to(rows.findIndex(({ key }) => key === row.parent));
+    case "ArrowRight":
+      if (row.opens && !row.open) return { open: true };
+      return to(row.open ? index + 1 : index);
+    case "Enter":
+      return { enter: true };
+    default:
+      return null;
+  }
+}

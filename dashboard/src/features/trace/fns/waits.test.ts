@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { ms, stepOf, time } from "./trace-fixtures.ts";
+import { waitsOf } from "./waits.ts";
+
+const around = { recoveries: [], calls: new Map(), newest: ms(5000) };
+const approval = { decision: "approve", reason: null, edited: false, at: time(4000), by: null } as const;
+const open = { ended_at: null, latency_ms: null };
+
+test("a tool that answers by itself waits for nobody", () => {
+  expect(waitsOf(stepOf(1), around)).toEqual([]);
+});
+
+test("an approved call waited until somebody decided, and worked from there on", () => {
+  const step = stepOf(1, { approval, ended_at: time(4300) });
+  expect(waitsOf(step, around)).toEqual([{ from: ms(1000), to: ms(4000) }]);
+});
+
+test("the output of a client's own code is waited for from its approval on, or from the start", () => {
+  const calls = new Map([["call_1", { type: "client" }]]);
+  expect(waitsOf(stepOf(1, { ended_at: time(9000) }), { ...around, calls })).toEqual([
+    { from: ms(1000), to: ms(9000) },
+  ]);
+  const both = waitsOf(stepOf(1, { approval, ended_at: time(9000) }), { ...around, calls });
+  expect(both).toEqual([
+    { from: ms(1000), to: ms(4000) },
+    { from: ms(4000), to: ms(9000) },
+  ]);
+});
+
+test("what waits now waits without an end", () => {
+  const [wait] = waitsOf(stepOf(1, { ...open, status: "waiting" }), around);
+  expect(wait).toEqual({ from: ms(1000), to: Number.POSITIVE_INFINITY });
+});
+
+test("a call with an unknown outcome worked until the process ended, and waits since the restart", () => {
+  const recoveries = [{ attempt: 2, at: time(3000), step_index: 1 }];
+  const [wait] = waitsOf(stepOf(1, { ...open, status: "unknown" }), { ...around, recoveries });
+  expect(wait?.from).toBe(ms(3000));
+  expect(waitsOf(stepOf(1, { approval, ended_at: time(9000) }), { ...around, recoveries })).toEqual([
+    { from: ms(3000), to: ms(4000) },
+  ]);
+});

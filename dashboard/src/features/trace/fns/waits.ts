@@ -1,0 +1,36 @@
+import type { Span } from "./spans.ts";
+import type { Recovery, TraceStep } from "./trace-types.ts";
+
+/** What the run's own record says of a call beside its step. */
+export interface CallFacts {
+  type: string;
+}
+
+interface Around {
+  recoveries: readonly Recovery[];
+  /** Kinds of tools by the ids of their calls. */
+  calls: ReadonlyMap<string, CallFacts>;
+  /** The newest thing that happened: since then a call that waits has waited, at the latest. */
+  newest: number;
+}
+
+/** When a step waited for a person or for the client's own code. An open end is `Infinity`. */
+export function waitsOf(step: TraceStep, { recoveries, calls, newest }: Around): Span[] {
+  const from = Date.parse(step.started_at);
+  const end = step.ended_at === null ? Number.POSITIVE_INFINITY : Date.parse(step.ended_at);
+  if (step.status === "unknown" && step.ended_at === null)
+    return [{ from: restartAfter(recoveries, from) ?? newest, to: end }];
+  if (step.status === "waiting" && step.type === "subagent" && !step.approval) return [{ from: newest, to: end }];
+  const decided = step.approval ? Date.parse(step.approval.at) : null;
+  // A call whose outcome was unknown worked until the restart, and waited from there on.
+  const asked = decided === null ? null : (restartAfter(recoveries, from, decided) ?? from);
+  const waits = decided === null ? [] : [{ from: asked!, to: decided }];
+  const isClient = calls.get(step.tool_call_id ?? "")?.type === "client";
+  if (step.status === "waiting" || isClient) waits.push({ from: decided ?? from, to: end });
+  return waits.filter((span) => span.to > span.from);
+}
+
+function restartAfter(recoveries: readonly Recovery[], from: number, before = Number.POSITIVE_INFINITY): number | null {
+  const times = recoveries.map(({ at }) => Date.parse(at)).filter((at) => at >= from && at < before);
+  return times.at(-1) ?? null;
+}

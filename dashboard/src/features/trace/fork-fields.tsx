@@ -1,0 +1,77 @@
+import type { Run } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { Field } from "../../ui/field.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { type ForkDraft, type ForkRule, forkRules } from "./fns/fork-draft.ts";
+import type { TraceStep } from "./fns/trace-types.ts";
+
+interface ForkFieldsProps {
+  run: Run;
+  step: TraceStep;
+  draft: ForkDraft;
+  onChange: (part: Partial<ForkDraft>) => void;
+}
+
+/** What else can be changed, folded, and what becomes of tool calls after the step. */
+export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
+  const { mode } = useWorkspace();
+  const isImport = run.origin === "import";
+  const labels: Record<ForkRule, string> = {
+    recorded_then_live: "Recorded, then live",
+    recorded_only: "Recorded only",
+    live: "Live",
+  };
+  const real = mode === "live" ? "this is live data, and what they do is done" : "in test";
+  const hints: Record<ForkRule, string> = {
+    recorded_then_live: `A call that already happened answers from the record. Others are real, ${real}.`,
+    recorded_only: "No tool runs. A call that has no record gets an error that the model reads.",
+    live: `Calls are real, ${real}.`,
+  };
+  return (
+    <>
+      <details>
+        <summary className="w-fit font-medium text-muted hover:text-ink">
+          Also change the model, instructions or input
+        </summary>
+        <div className="flex flex-col gap-4 pt-3">
+          <Field
+            label="Model"
+            hint={`Empty: ${run.model}, as recorded.`}
+            className="font-mono text-xs"
+            value={draft.model}
+            placeholder={run.model}
+            spellCheck={false}
+            onChange={(event) => onChange({ model: event.target.value })}
+          />
+          <TextArea
+            label="Instructions"
+            hint={`Empty: those of version ${run.agent_version}, as recorded.`}
+            value={draft.instructions}
+            onChange={(event) => onChange({ instructions: event.target.value })}
+          />
+          <TextArea label="Input" value={draft.input} onChange={(event) => onChange({ input: event.target.value })} />
+          {!isImport && (
+            <label className="flex items-center gap-2">
+              <input
+                type="checkbox"
+                className="accent-accent"
+                checked={draft.isCurrent}
+                onChange={(event) => onChange({ isCurrent: event.target.checked })}
+              />
+              Take the agent as it is now, not as it was
+            </label>
+          )}
+        </div>
+      </details>
+      <ChoiceCards
+        label={`Tools after step ${step.step_index}`}
+        choices={forkRules
+          .filter((value) => !isImport || value === "recorded_only")
+          .map((value) => ({ value, label: labels[value], hint: hints[value] }))}
+        chosen={draft.tools}
+        onChoose={(tools) => onChange({ tools })}
+      />
+    </>
+  );
+}

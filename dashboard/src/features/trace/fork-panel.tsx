@@ -1,0 +1,109 @@
+import { useMutation } from "@tanstack/react-query";
+import { GitFork, X } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { post, resourceUrl } from "../../lib/api.ts";
+import type { Run } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+import { StepIcon } from "../../ui/step-icon.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { draftFaults, editableOf, type ForkDraft, forkBody, isOutputChanged, recordedDraft } from "./fns/fork-draft.ts";
+import { ForkFields } from "./fork-fields.tsx";
+import { ForkOutput } from "./fork-output.tsx";
+import type { ForkSlot } from "./slots.ts";
+
+/** Prepares a run that goes on from a step of this one, with something changed. */
+export function ForkPanel({ run, step, onDone, onClose }: ForkSlot) {
+  const at = useWorkspace();
+  const recorded = useMemo(() => recordedDraft(run, step), [run, step]);
+  const [draft, setDraft] = useState<ForkDraft>(recorded);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>("textarea, input, button[type=submit]")?.focus(), []);
+  const body = forkBody(step, draft, recorded);
+  const path = `/runs/${encodeURIComponent(run.id)}/fork`;
+  const create = useMutation({
+    mutationFn: () => post<Run>(resourceUrl(at, path), body),
+    onSuccess: ({ id }) => {
+      toast("Fork created", "Its head leads to the comparison with its source.");
+      onDone(id);
+    },
+  });
+  const faults = draftFaults(step, draft);
+  const isWrong = faults.output !== null || faults.calls !== null;
+  const isGuardrail = step.type === "guardrail";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isWrong && !isGuardrail && !create.isPending) create.mutate();
+  };
+  const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
+    if (event.key === "Escape" && !event.defaultPrevented) onClose();
+  };
+  const change = (part: Partial<ForkDraft>) => setDraft((before) => ({ ...before, ...part }));
+  return (
+    <form
+      ref={form}
+      aria-label="Fork"
+      onSubmit={submit}
+      onKeyDown={onKey}
+      noValidate
+      className="flex min-h-0 flex-1 flex-col border-accent rail:border-l-2"
+    >
+      <ForkHead step={step} onClose={onClose} />
+      <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto p-4 rail:px-5">
+        {isGuardrail ? (
+          <Note tone="info">A guardrail’s word is about another step. Choose that step, and fork from it.</Note>
+        ) : (
+          <>
+            {editableOf(step) !== "nothing" && (
+              <ForkOutput
+                step={step}
+                draft={draft}
+                faults={faults}
+                isSame={!isOutputChanged(draft, recorded)}
+                onChange={change}
+                onRestore={() => change({ output: recorded.output, calls: recorded.calls, isError: recorded.isError })}
+              />
+            )}
+            <ForkFields run={run} step={step} draft={draft} onChange={change} />
+            <FoldedCode name="fork" request={{ method: "POST", path: `/v1${path}`, body }} />
+          </>
+        )}
+        {create.error && <ErrorNote title="No fork was created" error={create.error} />}
+      </div>
+      <footer className="flex shrink-0 items-center justify-end gap-2 border-t border-line bg-subtle px-4 py-3 rail:px-5">
+        <Button onClick={onClose}>Close</Button>
+        <Button type="submit" kind="primary" disabled={isWrong || isGuardrail || create.isPending}>
+          <GitFork aria-hidden className="size-4" strokeWidth={1.5} />
+          {create.isPending ? "Creating" : "Create fork"}
+        </Button>
+      </footer>
+    </form>
+  );
+}
+
+function ForkHead({ step, onClose }: Pick<ForkSlot, "step" | "onClose">) {
+  const { step_index: index, type, name } = step;
+  const editable = editableOf(step);
+  const rest =
+    editable === "nothing" ? "" : ` You decide what step ${index} ${editable === "tool" ? "returned" : "said"}.`;
+  return (
+    <header className="flex shrink-0 flex-col gap-1 border-b border-line-soft px-4 pt-3 pb-2 rail:px-5">
+      <div className="flex min-w-0 items-center gap-2">
+        <StepIcon type={type} />
+        <h2 className="cut min-w-0 flex-1" title={name}>
+          Fork from {name}
+        </h2>
+        <Button kind="ghost" size="icon-sm" aria-label="Close the fork" onClick={onClose}>
+          <X aria-hidden className="size-4" strokeWidth={1.5} />
+        </Button>
+      </div>
+      <p className="text-xs text-muted">
+        A new run that shares {index === 0 ? "step 0" : `steps 0 to ${index}`} with this one, at no cost.{rest}
+      </p>
+    </header>
+  );
+}

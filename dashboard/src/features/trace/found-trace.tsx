@@ -1,0 +1,167 @@
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { isOver, type Run } from "../../lib/types.ts";
+import { useKeys } from "../../lib/use-keys.ts";
+import { DetailPane } from "./detail-pane.tsx";
+import { findSteps } from "./fns/find-steps.ts";
+import { firstStep } from "./fns/first-step.ts";
+import { isProblem, type Row } from "./fns/rows.ts";
+import { type TraceTab, tabBeside, tabOf } from "./fns/tabs-of.ts";
+import type { LoadedTrace } from "./fns/trace-types.ts";
+import { NoSteps } from "./no-steps.tsx";
+import { ReplayContext } from "./replay-context.ts";
+import { RunAnnouncer } from "./run-announcer.tsx";
+import { Split } from "./split.tsx";
+import { StepTree } from "./step-tree.tsx";
+import { StepsBar } from "./steps-bar.tsx";
+import { TraceHead } from "./trace-head.tsx";
+import type { TracePageProps } from "./trace-page.tsx";
+import { useLive } from "./use-live.ts";
+import { useRested } from "./use-rested.ts";
+import { useRows } from "./use-rows.ts";
+import { useTimeline } from "./use-timeline.ts";
+
+interface FoundTraceProps extends Omit<TracePageProps, "id" | "acts"> {
+  run: Run;
+  loaded: LoadedTrace;
+  agent: string;
+  stale: Error | null;
+  menu: ReactNode;
+}
+
+/** The trace of a run that is here: head, tree and waterfall, detail, player. */
+export function FoundTrace(props: FoundTraceProps) {
+  const { run: read, loaded, agent, stale, menu, search, onSearch, player, fork } = props;
+  const { live, stream } = useLive(read.id, !isOver(read.status) && !loaded.hasMore);
+  // The stream is ahead of the last reading, but a run that is over stays over.
+  const run = useMemo(
+    () => (isOver(read.status) || !live.status ? read : { ...read, status: live.status }),
+    [read, live.status],
+  );
+  const { rows, toggle } = useRows(run, loaded, agent, search.step);
+  const folded = search.fold !== "off";
+  const { timeline, spent } = useTimeline(loaded, rows, folded);
+  const first = useFirst(rows, run, loaded.hasMore);
+  const selected = search.step ?? first;
+  const row = rows.find(({ key }) => key === selected) ?? (loaded.hasMore ? undefined : rows[0]);
+  const [position, setPosition] = useRested(search.t, (t) => onSearch({ t }));
+  const move = useCallback((to: number | null) => setPosition(to === null ? undefined : Math.round(to)), [setPosition]);
+
+  const latest = useRef(onSearch);
+  latest.current = onSearch;
+  const select = useCallback((step: string) => latest.current({ step, fork: undefined }), []);
+  const enter = useCallback((step: string) => {
+    const isPhone = matchMedia("(max-width: 640px)").matches;
+    latest.current({ step, fork: undefined, ...(isPhone && { view: "detail" }) }, { back: isPhone });
+  }, []);
+  const showTab = useCallback((tab: TraceTab) => latest.current({ tab }), []);
+  const back = useCallback(() => latest.current({ view: undefined }), []);
+  const beginFork = useCallback(() => latest.current({ fork: true }), []);
+  const endFork = () => {
+    onSearch({ fork: undefined });
+    requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-fork]")?.focus());
+  };
+
+  const find = useRef<HTMLInputElement>(null);
+  const [sought = "", seek] = useRested(search.q, (q) => onSearch({ q }));
+  const shown = useMemo(() => (sought.trim() ? findSteps(rows, sought) : rows), [rows, sought]);
+  const problems = useMemo(() => rows.filter(isProblem), [rows]);
+  const goToProblem = (by: 1 | -1) => {
+    const next = problemBeside(rows, problems, selected, by);
+    if (next) select(next.key);
+  };
+  useKeys({
+    "[": () => row && showTab(tabBeside(row, tabOf(row, search.tab), -1)),
+    "]": () => row && showTab(tabBeside(row, tabOf(row, search.tab), 1)),
+    n: () => goToProblem(1),
+    p: () => goToProblem(-1),
+    "/": () => find.current?.focus(),
+    ...(fork && { f: () => document.querySelector<HTMLElement>("[data-fork]")?.click() }),
+  });
+
+  const isForking = fork && search.fork && row?.step && row.level === 2;
+  return (
+    <ReplayContext value={position === undefined ? null : timeline.begin + position}>
+      <TraceHead run={run} agent={agent} spent={spent} stream={stream} stale={stale} menu={menu} />
+      <Split
+        shown={search.view === "detail" || isForking ? "right" : "left"}
+        left={
+          <section aria-label="Steps" className="trace flex min-h-0 flex-1 flex-col">
+            <StepsBar
+              input={find}
+              sought={sought}
+              onSought={(q) => seek(q || undefined)}
+              found={sought.trim() ? shown.length : null}
+              problems={problems.length}
+              onProblem={() => goToProblem(1)}
+              folded={folded}
+              onFolded={(fold) => onSearch({ fold: fold ? undefined : "off" })}
+            />
+            {shown.length === 0 ? (
+              <NoSteps sought={sought} onClear={() => seek(undefined)} />
+            ) : (
+              <StepTree
+                rows={shown}
+                timeline={timeline}
+                worked_ms={spent.worked_ms}
+                selected={row?.key ?? selected}
+                onSelect={select}
+                onEnter={enter}
+                onToggle={toggle}
+              />
+            )}
+          </section>
+        }
+        right={
+          <section aria-label="Selected step" className="flex min-h-0 flex-1 flex-col">
+            {isForking ? (
+              fork({ run, step: row.step!, onDone: props.onOpenRun, onClose: endFork })
+            ) : (
+              <DetailPane
+                row={row}
+                run={run}
+                loaded={loaded}
+                live={live}
+                tab={search.tab}
+                onTab={showTab}
+                onSelect={select}
+                onBack={back}
+                onFork={fork ? beginFork : null}
+              />
+            )}
+          </section>
+        }
+      />
+      {player?.({
+        run,
+        loaded,
+        rows,
+        timeline,
+        position: position ?? null,
+        onPosition: move,
+        selected,
+        onSelect: select,
+      })}
+      <RunAnnouncer run={run} />
+    </ReplayContext>
+  );
+}
+
+/** The row that the page opened on. It is chosen once: what happens later moves nobody away from what they read. */
+function useFirst(rows: readonly Row[], run: Run, hasMore: boolean): string {
+  const known = run.status === "failed" && run.error?.step_index != null;
+  const [first, setFirst] = useState<string | null>(() => (known ? String(run.error!.step_index) : null));
+  const chosen = first ?? (hasMore ? null : firstStep(rows, run));
+  useEffect(() => {
+    if (chosen !== null) setFirst(chosen);
+  }, [chosen]);
+  return chosen ?? "run";
+}
+
+/** The next or previous problem from where the reader is; after the last comes the first. */
+function problemBeside(rows: readonly Row[], problems: readonly Row[], selected: string, by: 1 | -1): Row | undefined {
+  const at = rows.findIndex(({ key }) => key === selected);
+  const places = new Map(rows.map(({ key }, index) => [key, index]));
+  const placeOf = (row: Row) => places.get(row.key)!;
+  if (by === 1) return problems.find((row) => placeOf(row) > at) ?? problems[0];
+  return problems.findLast((row) => placeOf(row) < at) ?? problems.at(-1);
+}

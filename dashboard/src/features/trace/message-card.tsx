@@ -1,0 +1,45 @@
+import { clsx } from "clsx";
+import { Bot, type LucideIcon, Settings2, UserRound, Wrench } from "lucide-react";
+import type { ReactNode } from "react";
+
+const icons: Record<string, LucideIcon> = { system: Settings2, user: UserRound, assistant: Bot, tool: Wrench };
+
+/** One message of a conversation with a model. */
+export function MessageCard({ by, aside, children }: { by: string; aside?: ReactNode; children: ReactNode }) {
+  const Icon = icons[by] ?? UserRound;
+  return (
+    <article
+      aria-label={by}
+      className={clsx("min-w-0 rounded-md border", by === "assistant" ? "border-accent-line" : "border-line")}
+    >
+      <header className="flex min-h-(--row-dense) items-center gap-2 rounded-t-md border-b border-line-soft bg-subtle px-2.5 text-xs text-muted">
+        <Icon aria-hidden className="size-3.5 shrink-0" strokeWidth={1.5} />
+        <span className="font-medium">{by}</span>
+        <span className="ml-auto flex min-w-0 items-center gap-1 tabular-nums">{aside}</span>
+      </header>
+      <div className="flex flex-col gap-2 px-2.5 py-2">{children}</div>
+    </article>
+  );
+}
+
+/** A call that a model asked for, within its message. */
+export function AskedCall({ name, args }: { name: string; args: unknown }) {
+  const text = typeof args === "string" ? args : JSON.stringify(args);
+  return (
+    <div className="flex min-w-0 items-baseline gap-2 rounded-sm bg-subtle px-2 py-1 text-xs" title={`Calls ${name}`}>
+      <Wrench aria-hidden className="size-3 shrink-0 self-center text-muted" strokeWidth={1.75} />
+      <span className="shrink-0 font-medium wrap-anywhere">{name}</span>
+      <code className="min-w-0 wrap-anywhere text-muted">{text.length > 400 ? `${text.slice(0, 400)}…` : text}</code>
+    </div>
+  );
+}
+
+/** What a model thought before it answered, folded. */
+export function Reasoning({ children }: { children: ReactNode }) {
+  return (
+    <details className="text-muted">
+      <summary className="w-fit rounded-sm text-xs">Reasoning</summary>
+      <div className="mt-1 border-l-2 border-line pl-3">{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,78 @@
+import { formatCount, plural } from "../../lib/format.ts";
+import type { LiveText } from "./fns/fold-live.ts";
+import type { Row } from "./fns/rows.ts";
+import { fieldsOf } from "./fns/step-words.ts";
+import type { TraceStep } from "./fns/trace-types.ts";
+import { LongText } from "./long-text.tsx";
+import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
+import { PromptView } from "./prompt-view.tsx";
+import { StepText } from "./step-text.tsx";
+
+interface SentMessage {
+  id: string;
+  role: string;
+  content: string;
+  tool_calls?: { id: string; name: string; arguments: unknown }[];
+}
+
+/** What was new for the model at this call, and what it said; its whole prompt on demand. */
+export function MessagesPanel({ row, step, live }: { row: Row; step: TraceStep; live: LiveText | undefined }) {
+  const input = fieldsOf(step.input);
+  const messages = (Array.isArray(input.messages) ? input.messages : []) as SentMessage[];
+  return (
+    <>
+      <PromptView row={row} step={step}>
+        <Earlier input={input} />
+        {messages.map((message) => (
+          <MessageCard key={message.id} by={message.role}>
+            {message.content && <LongText text={message.content} name={message.role} mono={message.role === "tool"} />}
+            {message.tool_calls?.map((call) => (
+              <AskedCall key={call.id} name={call.name} args={call.arguments} />
+            ))}
+          </MessageCard>
+        ))}
+      </PromptView>
+      <Answer step={step} live={live} />
+    </>
+  );
+}
+
+/** What stands before the new messages, in numbers. */
+function Earlier({ input }: { input: Record<string, unknown> }) {
+  const parts = [
+    ["history_messages", "message", "of the thread’s history"],
+    ["documents", "attached document", ""],
+    ["passages", "passage", "of memory"],
+    ["earlier_messages", "earlier message", "of this run"],
+    ["left_out", "message", "left out"],
+  ].flatMap(([key, noun, words]) => {
+    const count = input[key!];
+    return typeof count === "number" && count > 0 ? [`${plural(count, noun!)} ${words}`.trim()] : [];
+  });
+  if (parts.length === 0) return null;
+  return <p className="text-xs text-muted">Before these: {parts.join(", ")}.</p>;
+}
+
+/** What the model said: while it writes, as far as it got. */
+function Answer({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+  const output = fieldsOf(step.output);
+  const isWriting = step.status === "in_progress";
+  const text = step.output === null ? (live?.output ?? "") : String(output.content ?? "");
+  const reasoning = step.output === null ? (live?.reasoning ?? "") : (step.reasoning ?? "");
+  const calls = (Array.isArray(output.tool_calls) ? output.tool_calls : []) as SentMessage["tool_calls"];
+  if (!isWriting && !text && !reasoning && !calls?.length) return null;
+  const tokens = step.usage?.output_tokens;
+  return (
+    <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
+      {reasoning && (
+        <Reasoning>
+          <LongText text={reasoning} name="reasoning" />
+        </Reasoning>
+      )}
+      {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
+      {calls?.map((call) => (
+        <AskedCall key={call.id} name={call.name} args={call.arguments} />
+      ))}
+    </MessageCard>
+  );
+}

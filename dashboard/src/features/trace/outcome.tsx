@@ -1,0 +1,34 @@
+import { isOver, type Run } from "../../lib/types.ts";
+import { WireLine } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
+import { WaitingCalls } from "./waiting-calls.tsx";
+
+/** The answer first: why a run failed, or what it waits for. */
+export function Outcome({ run, onSelect }: { run: Run; onSelect: (key: string) => void }) {
+  if (run.status === "failed" && run.error) {
+    const index = run.error.step_index;
+    return (
+      <Note tone="bad">
+        <b>{run.error.message}</b>
+        <p className="text-muted">
+          {index != null && (
+            <>
+              In{" "}
+              <button type="button" className="text-accent underline" onClick={() => onSelect(String(index))}>
+                step {index}
+              </button>
+              .{" "}
+            </>
+          )}
+          {run.error.retryable ? "The same run may succeed at another time." : "The same run would fail again."}
+        </p>
+        <WireLine code={run.error.code} requestId={run.request_id} />
+      </Note>
+    );
+  }
+  if (run.status === "cancelled") return <Note tone="info">{run.error?.message || "This run was cancelled."}</Note>;
+  if (run.status === "queued")
+    return <Note tone="info">Queued: it begins when a run in progress has ended and those before it have begun.</Note>;
+  if (isOver(run.status)) return null;
+  return <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />;
+}

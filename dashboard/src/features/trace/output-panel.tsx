@@ -1,0 +1,204 @@
+import { Download } from "lucide-react";
+import { resourceUrl } from "../../lib/api.ts";
+import { downloadUrl } from "../../lib/download.ts";
+import { formatBytes, formatCount } from "../../lib/format.ts";
+import type { RunError } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { WireLine } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Attempts } from "./attempts.tsx";
+import { Block } from "./block.tsx";
+import type { LiveText } from "./fns/fold-live.ts";
+import { fieldsOf } from "./fns/step-words.ts";
+import type { Approval, StepFile, TraceStep } from "./fns/trace-types.ts";
+import { LongText } from "./long-text.tsx";
+import { AskedCall, Reasoning } from "./message-card.tsx";
+import { Sources } from "./sources.tsx";
+import { StepText } from "./step-text.tsx";
+import { Value } from "./value.tsx";
+
+/** What a step came to: its error first, then who decided, what was tried, and what it gave. */
+export function OutputPanel({
+  step,
+  live,
+  ended,
+  waits,
+}: {
+  step: TraceStep;
+  live: LiveText | undefined;
+  /** The error that the run ended with here, if it did. */
+  ended: RunError | null;
+  /** What it waits for stands above. */
+  waits: boolean;
+}) {
+  return (
+    <>
+      {(step.error ?? ended) && <StepError step={step} error={(step.error ?? ended)!} ended={ended} />}
+      {step.approval && <Decision approval={step.approval} />}
+      <Attempts step={step} />
+      {!waits && <Result step={step} live={live} />}
+      {step.files && step.files.length > 0 && <Files files={step.files} />}
+    </>
+  );
+}
+
+function StepError({
+  step,
+  error,
+  ended,
+}: {
+  step: TraceStep;
+  error: NonNullable<TraceStep["error"]>;
+  ended: RunError | null;
+}) {
+  const isTool = step.type === "tool_call" || step.type === "subagent";
+  return (
+    <Note tone={step.status === "rejected" || step.status === "cancelled" ? "info" : "bad"}>
+      <b>{error.message}</b>
+      {!ended && isTool && step.status === "failed" && (
+        <p className="text-muted">The model read this in the place of an output.</p>
+      )}
+      {ended && (
+        <p className="text-muted">
+          This ended the run.{" "}
+          {ended.retryable ? "The same run may succeed at another time." : "The same run would fail again."}
+        </p>
+      )}
+      <WireLine code={error.code} />
+    </Note>
+  );
+}
+
+function Decision({ approval }: { approval: Approval }) {
+  const { decision, reason, edited, at, by } = approval;
+  const who =
+    by === null ? "" : by.type === "user" ? " at the dashboard" : by.type === "api_key" ? " with an API key" : "";
+  return (
+    <Note tone={decision === "approve" ? "ok" : "info"}>
+      <p>
+        <b>{decision === "approve" ? "Approved" : "Rejected"}</b>
+        {who}, <Time at={at} />
+        {edited && ", with other arguments"}
+      </p>
+      {reason && <p className="text-muted">{reason}</p>}
+      {by?.id && <code className="wrap-anywhere text-muted">{by.id}</code>}
+    </Note>
+  );
+}
+
+function Result({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+  if (step.type === "model_call") return <Written step={step} live={live} />;
+  if (step.type === "retrieval") return <Sources step={step} />;
+  if (step.type === "guardrail") return <Verdict step={step} />;
+  if (step.type === "compaction") return <Compacted step={step} />;
+  if (step.output != null) return <Value title="Output" name={step.name} value={step.output} />;
+  if (step.error) return null;
+  const words: Record<string, string> = {
+    in_progress: "It is under way.",
+    waiting: "It waits for an answer.",
+    unknown: "What became of it is not known.",
+    cancelled: "It was ended before it answered.",
+  };
+  return <p className="text-muted">{words[step.status] ?? "It gave no output."}</p>;
+}
+
+function Written({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+  const output = fieldsOf(step.output);
+  const isWriting = step.status === "in_progress";
+  const text = step.output === null ? (live?.output ?? "") : String(output.content ?? "");
+  const calls = (Array.isArray(output.tool_calls) ? output.tool_calls : []) as {
+    id: string;
+    name: string;
+    arguments: unknown;
+  }[];
+  return (
+    <>
+      {step.reasoning && (
+        <Reasoning>
+          <LongText text={step.reasoning} name="reasoning" />
+        </Reasoning>
+      )}
+      {(text || isWriting) && (
+        <Block title="Text" copy={text || undefined}>
+          <StepText text={text} name={step.name} growing={isWriting} />
+        </Block>
+      )}
+      {calls.length > 0 && (
+        <Block title="Calls that it asked for">
+          <div className="flex flex-col gap-1">
+            {calls.map((call) => (
+              <AskedCall key={call.id} name={call.name} args={call.arguments} />
+            ))}
+          </div>
+        </Block>
+      )}
+      {!text && !isWriting && calls.length === 0 && !step.error && <p className="text-muted">It wrote nothing.</p>}
+    </>
+  );
+}
+
+const verdicts: Record<string, ["ok" | "warn" | "bad" | "info", string]> = {
+  passed: ["ok", "Passed"],
+  flagged: ["warn", "Flagged, and let through"],
+  redacted: ["warn", "Redacted: what it found was taken out before anybody had it"],
+  approval_required: ["warn", "A person is asked first"],
+  blocked: ["bad", "Blocked"],
+};
+
+function Verdict({ step }: { step: TraceStep }) {
+  const { verdict, message, matches } = fieldsOf(step.output);
+  const [tone, word] = verdicts[String(verdict)] ?? ["info", String(verdict)];
+  if (step.error) return null;
+  return (
+    <Note tone={tone}>
+      <b>{word}</b>
+      {typeof message === "string" && message !== "" && <p>{message}</p>}
+      {typeof matches === "number" && matches > 0 && (
+        <p className="text-muted">{matches === 1 ? "1 place" : `${formatCount(matches)} places`}</p>
+      )}
+    </Note>
+  );
+}
+
+function Compacted({ step }: { step: TraceStep }) {
+  const { summary, left_out, tokens_before, tokens_after } = { ...fieldsOf(step.input), ...fieldsOf(step.output) };
+  return (
+    <>
+      <p>
+        The prompt had become too long: {formatCount(left_out as number)} messages were left out, and it went from about{" "}
+        {formatCount(tokens_before as number)} to {formatCount(tokens_after as number)} tokens.
+      </p>
+      {typeof summary === "string" ? (
+        <Value title="Summary in their place" name="summary" value={summary} />
+      ) : (
+        <p className="text-muted">Nothing stands in their place.</p>
+      )}
+    </>
+  );
+}
+
+function Files({ files }: { files: readonly StepFile[] }) {
+  const at = useWorkspace();
+  return (
+    <Block title="Files that it made">
+      <ul className="flex flex-col gap-1">
+        {files.map(({ id, filename, bytes }) => (
+          <li key={id} className="flex min-w-0 items-center gap-2">
+            <Button
+              size="sm"
+              className="min-w-0 shrink!"
+              title={`Download ${filename}`}
+              onClick={() => downloadUrl(resourceUrl(at, `/files/${encodeURIComponent(id)}/content`), filename)}
+            >
+              <Download aria-hidden className="size-3.5 shrink-0" strokeWidth={1.5} />
+              <span className="cut">{filename}</span>
+            </Button>
+            <span className="shrink-0 text-xs text-muted">{formatBytes(bytes)}</span>
+          </li>
+        ))}
+      </ul>
+    </Block>
+  );
+}

@@ -1,0 +1,153 @@
+import { Pause, Play, SkipBack, SkipForward } from "lucide-react";
+import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
+import { formatDuration } from "../../lib/format.ts";
+import { usePreference } from "../../lib/preference.ts";
+import { useKeys } from "../../lib/use-keys.ts";
+import { Button } from "../../ui/button.tsx";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { beginningsOf, beside, marksOf, momentsOf, rowAt } from "./fns/moments.ts";
+import type { PlayerSlot } from "./slots.ts";
+import { speeds, usePlayback } from "./use-playback.ts";
+import { useSpace } from "./use-space.ts";
+
+/** The range's own scale: fine enough for a pixel of a wide screen. */
+const whole = 10_000;
+const forward = ["ArrowRight", "ArrowUp", "PageUp"];
+const backward = ["ArrowLeft", "ArrowDown", "PageDown"];
+/** The selection follows the head, and every selection is written to the address: browsers take only so many in a time. */
+const follow_ms = 250;
+
+/** Plays the run again from its journal: at its pace or faster, step by step, or wherever the range is pulled. */
+export function Player({ rows, timeline, position, onPosition, onSelect }: PlayerSlot) {
+  const [speed, setSpeed] = usePreference("speed", speeds, "1");
+  const { isPlaying, toggle, pause } = usePlayback(timeline, position, onPosition, Number(speed));
+  const head = position === null ? timeline.end : timeline.begin + position;
+  const current = rowAt(rows, head);
+  useFollowed(position === null ? undefined : current?.key, onSelect);
+
+  const moments = useMemo(() => momentsOf(rows), [rows]);
+  const beginnings = useMemo(() => beginningsOf(rows), [rows]);
+  const moveTo = (time: number | null) =>
+    onPosition(time === null || time >= timeline.end ? null : Math.max(0, time - timeline.begin));
+  const step = (by: 1 | -1, times: readonly number[] = beginnings) => {
+    pause();
+    moveTo(beside(times, head, by) ?? (by === 1 ? null : timeline.begin));
+  };
+  useKeys({ ",": () => step(-1), ".": () => step(1) });
+  useSpace(toggle);
+  const onKey = (event: KeyboardEvent) => {
+    const by = forward.includes(event.key) ? 1 : backward.includes(event.key) ? -1 : null;
+    const isEnd = event.key === "Home" || event.key === "End";
+    if (by === null && !isEnd) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (by !== null) return step(by, event.key.startsWith("Page") ? beginnings : moments);
+    pause();
+    moveTo(event.key === "Home" ? timeline.begin : null);
+  };
+  const [gone, total] = [head - timeline.begin, timeline.end - timeline.begin];
+  return (
+    <section
+      aria-label="Replay"
+      className="flex min-h-13 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-t border-line bg-surface px-4 py-1.5 rail:flex-nowrap rail:px-5"
+    >
+      <span className="flex items-center gap-1">
+        <Button kind="ghost" size="icon" aria-label="Step back" title="Step back (,)" onClick={() => step(-1)}>
+          <SkipBack aria-hidden className="size-4" strokeWidth={1.5} />
+        </Button>
+        <Button
+          kind="primary"
+          size="icon"
+          aria-label={isPlaying ? "Pause" : "Play"}
+          title={`${isPlaying ? "Pause" : "Play"} (space)`}
+          onClick={toggle}
+        >
+          {isPlaying ? (
+            <Pause aria-hidden className="size-4" strokeWidth={1.5} />
+          ) : (
+            <Play aria-hidden className="size-4" strokeWidth={1.5} />
+          )}
+        </Button>
+        <Button kind="ghost" size="icon" aria-label="Step on" title="Step on (.)" onClick={() => step(1)}>
+          <SkipForward aria-hidden className="size-4" strokeWidth={1.5} />
+        </Button>
+      </span>
+      <span className="shrink-0 font-mono text-xs whitespace-nowrap tabular-nums max-rail:ml-auto">
+        {formatDuration(gone)} / {formatDuration(total)}
+      </span>
+      <div className="relative flex min-w-40 flex-1 flex-col justify-center max-rail:order-last max-rail:basis-full">
+        <Marks rows={rows} timeline={timeline} />
+        <input
+          type="range"
+          aria-label="Position of the replay"
+          aria-valuetext={`${(gone / 1000).toFixed(1)} seconds, ${current?.name ?? ""}`}
+          min={0}
+          max={whole}
+          value={Math.round(timeline.at(head) * whole)}
+          onChange={(event) => {
+            pause();
+            const value = Number(event.target.value);
+            moveTo(value >= whole ? null : timeline.timeOf(value / whole));
+          }}
+          onKeyDown={onKey}
+          className="h-4 w-full accent-accent"
+        />
+      </div>
+      <Button
+        size="sm"
+        className="rail:hidden"
+        aria-label={`Speed ${speed}×, change`}
+        onClick={() => setSpeed(speeds[(speeds.indexOf(speed) + 1) % speeds.length]!)}
+      >
+        {speed}×
+      </Button>
+      <span className="shrink-0 max-rail:hidden">
+        <ChoiceBar
+          name="replay speed"
+          label="Speed"
+          choices={speeds.map((value) => ({ value, label: `${value}×` }))}
+          chosen={speed}
+          onChoose={setSpeed}
+        />
+      </span>
+      <span className="shrink-0 text-xs text-muted max-full:hidden">Replay costs nothing</span>
+    </section>
+  );
+}
+
+/** All steps of the run, over the range. */
+function Marks({ rows, timeline }: Pick<PlayerSlot, "rows" | "timeline">) {
+  const marks = useMemo(() => marksOf(rows, timeline.at, timeline.end), [rows, timeline]);
+  return (
+    <div aria-hidden className="relative mx-2 h-2">
+      {marks.map(({ type, left, right }) => (
+        <span
+          key={left}
+          data-step={type}
+          className="absolute inset-y-0 rounded-sm bg-step"
+          style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Selects what the replay is at, not more often than the address can be written. */
+function useFollowed(key: string | undefined, onSelect: (key: string) => void): void {
+  const last = useRef({ key, at: 0 });
+  const select = useRef(onSelect);
+  select.current = onSelect;
+  useEffect(() => {
+    if (key === last.current.key) return;
+    if (key === undefined) {
+      last.current.key = undefined;
+      return;
+    }
+    const wait = Math.max(0, last.current.at + follow_ms - performance.now());
+    const timer = setTimeout(() => {
+      last.current = { key, at: performance.now() };
+      select.current(key);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [key]);
+}

@@ -1,0 +1,67 @@
+import type { Run } from "../../lib/types.ts";
+import { Block } from "./block.tsx";
+import type { LiveView } from "./fns/fold-live.ts";
+import type { LoadedTrace, TraceStep } from "./fns/trace-types.ts";
+import { LongText } from "./long-text.tsx";
+import { Outcome } from "./outcome.tsx";
+import { passagesOf, placeOf } from "./sources.tsx";
+import { StepText } from "./step-text.tsx";
+
+/** What went into a run and what came out; while it goes on, as far as it wrote. */
+export function RunOutput({
+  run,
+  loaded,
+  live,
+  onSelect,
+}: {
+  run: Run;
+  loaded: LoadedTrace | null;
+  live: LiveView;
+  onSelect: (key: string) => void;
+}) {
+  const writing = loaded?.steps.findLast(({ type, status }) => type === "model_call" && status === "in_progress");
+  const text = (writing && live.texts.get(writing.step_index)?.output) ?? run.output;
+  return (
+    <>
+      <Outcome run={run} onSelect={onSelect} />
+      <Block title="Input" copy={run.input}>
+        <LongText text={run.input} name="input" />
+      </Block>
+      {(text || writing) && (
+        <Block title={run.status === "completed" ? "Output" : "Output so far"} copy={text || undefined}>
+          <StepText text={text ?? ""} name="output" growing={writing !== undefined} />
+        </Block>
+      )}
+      {run.status === "completed" && !text && <p className="text-muted">It completed without text.</p>}
+      {loaded && <SourceList steps={loaded.steps} onSelect={onSelect} />}
+    </>
+  );
+}
+
+/** The passages that the run was given, by file and page; the step shows what they say. */
+function SourceList({ steps, onSelect }: { steps: readonly TraceStep[]; onSelect: (key: string) => void }) {
+  const sources = new Map<string, { label: string; step: TraceStep }>();
+  for (const step of steps)
+    for (const passage of passagesOf(step)) {
+      const label = [passage.filename ?? "Text entry", placeOf(passage)].filter(Boolean).join(", ");
+      if (!sources.has(label)) sources.set(label, { label, step });
+    }
+  if (sources.size === 0) return null;
+  return (
+    <Block title="Sources">
+      <ul className="flex flex-wrap gap-x-4 gap-y-1">
+        {[...sources.values()].map(({ label, step }) => (
+          <li key={label} className="min-w-0">
+            <button
+              type="button"
+              className="wrap-anywhere text-left text-accent hover:underline"
+              onClick={() => onSelect(String(step.step_index))}
+            >
+              {label}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Block>
+  );
+}

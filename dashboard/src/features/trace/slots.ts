@@ -1,0 +1,25 @@
+import type { Run } from "../../lib/types.ts";
+import type { Row } from "./fns/rows.ts";
+import type { Timeline } from "./fns/timeline.ts";
+import type { LoadedTrace, TraceStep } from "./fns/trace-types.ts";
+
+/** What the page gives to the player at its foot. */
+export interface PlayerSlot {
+  run: Run;
+  loaded: LoadedTrace;
+  rows: readonly Row[];
+  timeline: Timeline;
+  /** Milliseconds since the timeline's begin; null: at the end, where everything is shown as it is. */
+  position: number | null;
+  onPosition: (position: number | null) => void;
+  selected: string;
+  onSelect: (key: string) => void;
+}
+
+/** What it gives to the panel that makes a fork of a step. */
+export interface ForkSlot {
+  run: Run;
+  step: TraceStep;
+  onDone: (runId: string) => void;
+  onClose: () => void;
+}

@@ -1,0 +1,140 @@
+import { clsx } from "clsx";
+import { ChevronRight, TriangleAlert } from "lucide-react";
+import { memo } from "react";
+import { formatDuration, formatElapsed } from "../../lib/format.ts";
+import { StepIcon } from "../../ui/step-icon.tsx";
+import { LiveDot } from "../../ui/stream-badge.tsx";
+import { type Row, rowMarkWord } from "./fns/rows.ts";
+import { typeWord } from "./fns/step-words.ts";
+import type { Timeline } from "./fns/timeline.ts";
+import { MarkPill } from "./mark-pill.tsx";
+import { useReplay } from "./replay-context.ts";
+import { StepBar } from "./step-bar.tsx";
+
+interface StepRowProps {
+  row: Row;
+  timeline: Timeline;
+  /** Of the run, how long it worked. */
+  worked_ms: number | null;
+  height: number;
+  top: number;
+  selected: boolean;
+  /** The one row of the tree that Tab goes to. */
+  isStop: boolean;
+  onEnter: (key: string) => void;
+  onToggle: (row: Row, open: boolean) => void;
+}
+
+/** One step: what it is, how long it took, and when. */
+export const StepRow = memo(function StepRow(props: StepRowProps) {
+  const { row, timeline, worked_ms, height, top, selected, isStop, onEnter, onToggle } = props;
+  const replay = useReplay();
+  const isLater = replay !== null && row.start > replay;
+  const took = tookOf(row, timeline, worked_ms);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree hears the keys of all its rows.
+    <div
+      role="treeitem"
+      aria-level={row.level}
+      aria-expanded={row.opens ? row.open : undefined}
+      aria-selected={selected}
+      aria-setsize={row.siblings}
+      aria-posinset={row.position}
+      tabIndex={isStop ? 0 : -1}
+      data-key={row.key}
+      onClick={() => onEnter(row.key)}
+      className={clsx(
+        "absolute inset-x-0 flex flex-wrap items-center hover:bg-hover focus-visible:shadow-[inset_0_0_0_2px_var(--focus-color)] max-rail:content-center max-rail:gap-y-1 rail:flex-nowrap",
+        "aria-selected:bg-accent-soft aria-selected:shadow-[inset_2px_0_0_var(--accent)] aria-selected:focus-visible:shadow-[inset_0_0_0_2px_var(--focus-color)]",
+      )}
+      style={{ height, top }}
+    >
+      <span
+        className={clsx(
+          "flex min-w-0 flex-1 items-center gap-1.5 pr-1 pl-1 rail:w-(--trace-name) rail:flex-none",
+          isLater && "later",
+        )}
+      >
+        <span aria-hidden className="shrink-0" style={{ width: `calc(var(--space-4) * ${row.level - 1})` }} />
+        <Twist row={row} onToggle={onToggle} />
+        <StepIcon type={row.type} />
+        <span className={clsx("cut", row.kind === "run" ? "font-medium" : "text-ink")} title={row.name}>
+          <span className="sr-only">{typeWord(row.type)} </span>
+          {row.name}
+        </span>
+        <RowMark row={row} />
+        {row.sub && !isPilled(row) && (
+          <span className="cut max-w-2/5 flex-initial text-xs text-faint max-full:hidden" title={row.sub}>
+            {row.sub}
+          </span>
+        )}
+      </span>
+      <span
+        className={clsx(
+          "w-(--trace-time) shrink-0 text-right text-xs whitespace-nowrap text-muted tabular-nums max-rail:pr-4",
+          isLater && "later",
+        )}
+      >
+        {took}
+      </span>
+      <span className="relative mx-4 h-2 min-w-0 flex-1 max-rail:mr-4 max-rail:ml-12 max-rail:flex-[1_0_70%] rail:h-full">
+        <StepBar row={row} timeline={timeline} isLater={isLater} />
+      </span>
+    </div>
+  );
+});
+
+function Twist({ row, onToggle }: Pick<StepRowProps, "row" | "onToggle">) {
+  if (!row.opens || row.kind === "run") return <span aria-hidden className="w-3.5 shrink-0" />;
+  return (
+    <span
+      aria-hidden
+      data-twist
+      className="grid h-5 w-3.5 shrink-0 cursor-pointer place-items-center text-faint hover:text-ink"
+      onClick={(event) => {
+        event.stopPropagation();
+        onToggle(row, !row.open);
+      }}
+    >
+      <ChevronRight className={clsx("size-3.5 transition-transform", row.open && "rotate-90")} strokeWidth={1.5} />
+    </span>
+  );
+}
+
+const isPilled = ({ kind, mark }: Row): boolean =>
+  kind === "step" && mark !== null && mark !== "running" && mark !== "flagged";
+
+const shortWord = (row: Row): string => (row.mark === "unknown" ? "Unknown" : rowMarkWord(row));
+
+/** Success is silent. */
+function RowMark({ row }: { row: Row }) {
+  if (row.mark === null) return null;
+  const word = <span className="sr-only">{rowMarkWord(row)}</span>;
+  if (row.kind === "run") return word;
+  if (row.mark === "running")
+    return (
+      <>
+        <LiveDot />
+        {word}
+      </>
+    );
+  if (row.mark === "flagged")
+    return (
+      <>
+        <TriangleAlert aria-hidden className="size-3.5 shrink-0 text-warn" strokeWidth={1.75} />
+        {word}
+      </>
+    );
+  return <MarkPill mark={row.mark} word={<span className="max-wide:sr-only">{shortWord(row)}</span>} />;
+}
+
+/** What a step worked; of the run, without what it waited; of what goes on, whole seconds. */
+function tookOf(row: Row, timeline: Timeline, worked_ms: number | null): string {
+  if (row.kind === "restart") return "";
+  if (worked_ms !== null) return row.end === null ? shortElapsed(worked_ms) : formatDuration(worked_ms);
+  if (row.end === null) return shortElapsed(timeline.end - (row.waits.at(-1)?.from ?? row.start));
+  return formatDuration(row.step?.latency_ms ?? row.end - row.start);
+}
+
+/** The column has room for one unit: `26 min`. */
+const shortElapsed = (ms: number): string => formatElapsed(ms).split(" ").slice(0, 2).join(" ");

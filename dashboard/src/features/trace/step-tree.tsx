@@ -1,0 +1,127 @@
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, useEffect, useRef } from "react";
+import { Axis } from "./axis.tsx";
+import type { Row } from "./fns/rows.ts";
+import type { Timeline } from "./fns/timeline.ts";
+import { treeKey } from "./fns/tree-key.ts";
+import { StepRow } from "./step-row.tsx";
+import { useRowHeight } from "./use-row-height.ts";
+
+interface StepTreeProps {
+  rows: readonly Row[];
+  timeline: Timeline;
+  /** How long the run worked; null where nobody knows. */
+  worked_ms: number | null;
+  selected: string;
+  onSelect: (key: string) => void;
+  /** A phone leaves the tree for the step. */
+  onEnter: (key: string) => void;
+  onToggle: (row: Row, open: boolean) => void;
+}
+
+/** Of the axis, which stays above the rows. */
+const axisHeight = 28;
+
+/** Tree and waterfall: each row is both. Only those in sight are in the document, however many there are. */
+export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnter, onToggle }: StepTreeProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const height = useRowHeight();
+  const index = rows.findIndex(({ key }) => key === selected);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 12,
+    scrollPaddingStart: axisHeight,
+    getItemKey: (at) => rows[at]!.key,
+    // The selected row is the tree's one tab stop: it is there even when it was scrolled out of sight.
+    rangeExtractor: (range) => {
+      const inSight = defaultRangeExtractor(range);
+      return index === -1 || inSight.includes(index) ? inSight : [...inSight, index].sort((a, b) => a - b);
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows are measured anew.
+  useEffect(() => virtual.measure(), [height]);
+  const focusNext = useRef(false);
+  useEffect(() => {
+    if (index === -1) return;
+    virtual.scrollToIndex(index, { align: "auto" });
+    if (!focusNext.current) return;
+    focusNext.current = false;
+    scroller.current?.querySelector<HTMLElement>('[aria-selected="true"]')?.focus({ preventScroll: true });
+  }, [index, virtual]);
+
+  const go = (to: number) => {
+    const row = rows[Math.min(Math.max(to, 0), rows.length - 1)];
+    if (!row || row.key === selected) return;
+    focusNext.current = true;
+    onSelect(row.key);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[index];
+    if (!row || event.metaKey || event.ctrlKey || event.altKey) return;
+    const act = treeKey(event.key, rows, index);
+    if (!act) return;
+    event.preventDefault();
+    if (act.open !== undefined) onToggle(row, act.open);
+    else if (act.enter) onEnter(row.key);
+    else go(act.to);
+  };
+
+  return (
+    <div ref={scroller} className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+      <Axis timeline={timeline} />
+      <div
+        role="tree"
+        aria-label="Steps"
+        className="relative flex-auto shrink-0"
+        style={{ height: virtual.getTotalSize() }}
+        onKeyDown={onKeyDown}
+      >
+        <Grid timeline={timeline} />
+        {virtual.getVirtualItems().map(({ key, index: at, start }) => {
+          const row = rows[at]!;
+          return (
+            <StepRow
+              key={key}
+              row={row}
+              timeline={timeline}
+              worked_ms={row.kind === "run" ? worked_ms : null}
+              height={height}
+              top={start}
+              selected={at === index}
+              isStop={at === index || (index === -1 && at === 0)}
+              onEnter={onEnter}
+              onToggle={onToggle}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+/** Lines of the axis through all rows, and breaks where waiting is folded. */
+function Grid({ timeline }: { timeline: Timeline }) {
+  return (
+    <div
+      aria-hidden
+      className="pointer-events-none absolute inset-y-0 right-4 left-[calc(var(--trace-name)+var(--trace-time)+var(--space-4))] hidden rail:block"
+    >
+      {timeline.ticks.map(({ at, label }) => (
+        <i
+          key={`${label} ${at}`}
+          className="absolute inset-y-0 border-l border-line-soft"
+          style={{ left: `${at * 100}%` }}
+        />
+      ))}
+      {timeline.folds.map(({ from, to }) => (
+        <i
+          key={from}
+          className="break absolute inset-y-0"
+          style={{ left: `${timeline.at(from) * 100}%`, width: `${(timeline.at(to) - timeline.at(from)) * 100}%` }}
+        />
+      ))}
+    </div>
+  );
+}

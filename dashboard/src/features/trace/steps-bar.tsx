@@ -1,0 +1,73 @@
+import { Search, TriangleAlert } from "lucide-react";
+import type { RefObject } from "react";
+import { formatCount, plural } from "../../lib/format.ts";
+import { Button } from "../../ui/button.tsx";
+
+/** Above the tree: what to find in it, the way to what went wrong, and whether waiting is folded. */
+export function StepsBar({
+  sought,
+  onSought,
+  found,
+  problems,
+  onProblem,
+  folded,
+  onFolded,
+  input,
+}: {
+  sought: string;
+  onSought: (text: string) => void;
+  /** How many steps are shown of those that there are; null while nothing is sought. */
+  found: number | null;
+  problems: number;
+  onProblem: () => void;
+  folded: boolean;
+  onFolded: (folded: boolean) => void;
+  input: RefObject<HTMLInputElement | null>;
+}) {
+  return (
+    <div className="flex h-11 shrink-0 items-center gap-2 border-b border-line pr-3 pl-4 rail:pl-5">
+      <div className="relative w-52 min-w-24 shrink">
+        <Search
+          aria-hidden
+          className="pointer-events-none absolute top-1/2 left-2 size-4 -translate-y-1/2 text-muted"
+          strokeWidth={1.5}
+        />
+        <input
+          ref={input}
+          type="search"
+          aria-label="Find in steps"
+          placeholder="Find in steps"
+          value={sought}
+          onChange={(event) => onSought(event.target.value)}
+          onKeyDown={(event) => event.key === "Escape" && onSought("")}
+          className="h-(--control-sm) w-full rounded-md border border-line-control bg-surface pr-2 pl-8 text-sm hover:border-muted"
+        />
+      </div>
+      {found !== null && (
+        <span role="status" className="text-xs whitespace-nowrap text-muted">
+          {formatCount(found)} found
+        </span>
+      )}
+      {problems > 0 && (
+        <Button
+          size="sm"
+          className="rounded-full! border-dashed text-bad!"
+          onClick={onProblem}
+          title="Go to the next problem (n)"
+        >
+          <TriangleAlert aria-hidden className="size-3.5" strokeWidth={1.5} />
+          {plural(problems, "problem")}
+        </Button>
+      )}
+      <label className="ml-auto flex shrink-0 cursor-pointer items-center gap-1.5 text-xs whitespace-nowrap">
+        <input
+          type="checkbox"
+          checked={folded}
+          onChange={(event) => onFolded(event.target.checked)}
+          className="size-4 accent-accent"
+        />
+        Fold waiting
+      </label>
+    </div>
+  );
+}

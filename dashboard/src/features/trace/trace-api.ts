@@ -1,0 +1,92 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { get, query, resourceUrl } from "../../lib/api.ts";
+import type { FrameData, Run } from "../../lib/types.ts";
+import type { Workspace } from "../../lib/workspace.ts";
+import { joinSteps, readOnAfter } from "./fns/join-steps.ts";
+import type { LoadedTrace, TracePage, TraceStep } from "./fns/trace-types.ts";
+
+type At = Pick<Workspace, "projectId" | "mode">;
+
+const pageSize = 100;
+
+/** One run. */
+export function runQuery(at: At, id: string) {
+  return queryOptions({
+    queryKey: ["run", at.projectId, at.mode, id],
+    queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
+  });
+}
+
+/** The address of a run's trace. */
+export function traceUrl(at: At, id: string, values: Record<string, string | number | undefined> = {}): string {
+  return resourceUrl(at, `/traces/${encodeURIComponent(id)}${query(values)}`);
+}
+
+/**
+ * A run's trace, as far as it is here. Each further reading adds the next page, or reads anew only what may have
+ * changed: what is here already stays where it is.
+ */
+export function traceQuery(at: At, id: string) {
+  const queryKey = ["trace", at.projectId, at.mode, id];
+  return queryOptions({
+    queryKey,
+    queryFn: async ({ client, signal }): Promise<LoadedTrace> => {
+      const held = client.getQueryData<LoadedTrace>(queryKey);
+      const after = readOnAfter(held);
+      const values = { limit: pageSize, starting_after: after ?? undefined };
+      return joinSteps(held, after, await get<TracePage>(traceUrl(at, id, values), signal));
+    },
+    // Steps that cannot change any more are the same objects already; comparing thousands of them would cost more.
+    structuralSharing: false,
+  });
+}
+
+/** One step with more than every reading brings: the journal's entries of it, or what its model read. */
+export function stepQuery(at: At, runId: string, step: TraceStep, before: string | null, include: "raw" | "prompt") {
+  return queryOptions({
+    queryKey: ["step", at.projectId, at.mode, runId, step.id, include, step.status, step.ended_at, step.attempt],
+    queryFn: async ({ signal }): Promise<TraceStep | null> => {
+      const values = { limit: 1, include, starting_after: before ?? undefined };
+      const page = await get<TracePage>(traceUrl(at, runId, values), signal);
+      return page.steps.find(({ id }) => id === step.id) ?? null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** One journaled event of a run, as the list of its events has it. */
+export interface RunEvent {
+  seq: number;
+  event: string;
+  at: string;
+  data: FrameData;
+}
+
+/** A run's events, page by page, from its first. */
+export function eventsQuery(at: At, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ["run-events", at.projectId, at.mode, id],
+    queryFn: ({ pageParam, signal }) => {
+      const values = { limit: pageSize, starting_after: pageParam ?? undefined };
+      const path = `/runs/${encodeURIComponent(id)}/events${query(values)}`;
+      return get<{ data: RunEvent[]; has_more: boolean }>(resourceUrl(at, path), signal);
+    },
+    initialPageParam: null as number | null,
+    getNextPageParam: ({ data, has_more }) => (has_more ? (data.at(-1)?.seq ?? null) : null),
+  });
+}
+
+/**
+ * Where the stream of a run has to begin so that it brings the whole text of every model call that goes on, and nothing
+ * of those that are over.
+ */
+export async function streamStart(at: At, id: string, held: LoadedTrace, signal: AbortSignal): Promise<number> {
+  const open = held.steps.findIndex(({ ended_at }) => ended_at === null);
+  const first = open === -1 ? held.steps.length - 1 : open;
+  if (first < 0) return 0;
+  const values = { limit: pageSize, include: "raw", starting_after: held.steps[first - 1]?.id };
+  const page = await get<TracePage>(traceUrl(at, id, values), signal);
+  const seqs = page.steps.flatMap(({ raw }) => raw?.map(({ seq }) => seq) ?? []);
+  if (seqs.length === 0) return 0;
+  return open === -1 ? Math.max(...seqs) : Math.min(...seqs) - 1;
+}

@@ -1,0 +1,161 @@
+import { Link } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
+import type { StreamState } from "../../lib/events.ts";
+import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { isOver, type Run } from "../../lib/types.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { ModePill } from "../../ui/mode-pill.tsx";
+import { SheetHead } from "../../ui/sheet.tsx";
+import { StatusPill } from "../../ui/status-pill.tsx";
+import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { CancelRun } from "./cancel-run.tsx";
+
+/** How long a run worked, and how long it waited for others. Null where nobody knows. */
+export interface Spent {
+  worked_ms: number | null;
+  waited_ms: number | null;
+}
+
+/** Which run this is, how it stands, its facts, and what can be done with it. */
+export function TraceHead({
+  run,
+  agent,
+  spent,
+  stream,
+  stale,
+  menu,
+}: {
+  run: Run;
+  agent: string;
+  spent: Spent;
+  stream: StreamState;
+  stale: Error | null;
+  menu: ReactNode;
+}) {
+  const over = isOver(run.status);
+  const cancel = !over && <CancelRun run={run} />;
+  return (
+    <>
+      <SheetHead>
+        <nav aria-label="Breadcrumb" className="flex items-center gap-2 text-muted">
+          <Link to="/runs" className="hover:underline">
+            Runs
+          </Link>
+          <ChevronRight aria-hidden className="size-4" strokeWidth={1.5} />
+        </nav>
+        <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={agent}>
+          {agent}
+        </h1>
+        <span className="inline-flex h-4.5 items-center rounded-sm max-rail:hidden border border-line px-1.5 text-2xs text-muted">
+          v{run.agent_version}
+        </span>
+        <StatusPill status={run.status} />
+        <span className="inline-flex max-rail:hidden">
+          <ModePill />
+        </span>
+        {!over && stream === "open" && (
+          <span className="inline-flex items-center text-xs text-muted">
+            <LiveDot />
+            Live
+          </span>
+        )}
+        <LostBadge stream={over ? "ended" : stream} />
+        <span className="ml-auto flex items-center gap-2">
+          {cancel}
+          {menu}
+        </span>
+        <Facts run={run} spent={spent} />
+      </SheetHead>
+      {stale && (
+        <div className="px-4 py-2 rail:px-5">
+          <ErrorNote title="What is shown here is not up to date" error={stale} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Facts({ run, spent }: { run: Run; spent: Spent }) {
+  const { usage, thread_id, parent_run_id, forked_from, replay_of } = run;
+  const show = isOver(run.status) ? formatDuration : formatElapsed;
+  return (
+    <dl className="flex w-full min-w-0 items-center gap-x-5 gap-y-0.5 text-xs max-rail:overflow-x-auto max-rail:[scrollbar-width:none] rail:flex-wrap">
+      <Fact name="Run">
+        <code className="cut max-w-40" title={run.id}>
+          {run.id}
+        </code>
+        <CopyButton text={run.id} what="run id" />
+      </Fact>
+      <Fact name={run.started_at ? "Started" : "Created"}>
+        <Time at={run.started_at ?? run.created_at} />
+      </Fact>
+      {spent.worked_ms !== null && <Fact name="Worked">{show(spent.worked_ms)}</Fact>}
+      {spent.waited_ms !== null && spent.waited_ms >= 1 && <Fact name="Waited">{show(spent.waited_ms)}</Fact>}
+      <Fact name="Tokens">{formatCount(usage?.total_tokens)}</Fact>
+      <Fact name="Cost">
+        {usage?.estimated && usage.cost_usd !== null && "about "}
+        {formatCost(usage?.cost_usd)}
+      </Fact>
+      <Fact name="Model">
+        <span className="cut" title={run.model}>
+          {run.model}
+        </span>
+      </Fact>
+      {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
+      {run.origin === "import" && <Fact name="Imported">from another record</Fact>}
+      {parent_run_id && <RunFact name="Started by" id={parent_run_id} />}
+      {forked_from && (
+        <>
+          <RunFact name={`Fork at step ${forked_from.step_index} of`} id={forked_from.run_id} />
+          <Fact name="">
+            <Link
+              to="/runs/$runId/diff/$otherId"
+              params={{ runId: forked_from.run_id, otherId: run.id }}
+              className="text-accent underline underline-offset-2"
+            >
+              Compare with it
+            </Link>
+          </Fact>
+        </>
+      )}
+      {replay_of && <RunFact name="Replay of" id={replay_of} />}
+      {run.user_id && (
+        <Fact name="User">
+          <span className="cut" title={run.user_id}>
+            {run.user_id}
+          </span>
+        </Fact>
+      )}
+      {thread_id && (
+        <Fact name="Thread">
+          <code className="cut max-w-30" title={thread_id}>
+            {thread_id}
+          </code>
+          <CopyButton text={thread_id} what="thread id" />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function RunFact({ name, id }: { name: string; id: string }) {
+  return (
+    <Fact name={name}>
+      <Link to="/runs/$runId" params={{ runId: id }} className="cut max-w-40 text-accent hover:underline" title={id}>
+        <code>{id}</code>
+      </Link>
+    </Fact>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-h-6 max-w-full min-w-0 items-center gap-1.5 max-rail:shrink-0">
+      <dt className="whitespace-nowrap text-muted">{name}</dt>
+      <dd className="flex min-w-0 items-center gap-0.5 font-medium tabular-nums">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+import { Code2, Copy, Download, MoreHorizontal, Package, Play, Trash2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { isOver, type Run } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import type { MenuParts } from "../../ui/menu-parts.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { DeleteRun } from "./delete-run.tsx";
+import { downloadCapsule, downloadOtlp, downloadTrace } from "./export-trace.ts";
+import { RunAgain } from "./run-again.tsx";
+
+const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
+
+/** What can be done with a run beside looking at it. */
+export function TraceMenu({
+  run,
+  agent,
+  acts,
+  onOpenRun,
+  onLeave,
+}: {
+  run: Run;
+  agent: string;
+  /** More entries, above the downloads. */
+  acts?: (parts: MenuParts) => ReactNode;
+  onOpenRun: (runId: string) => void;
+  /** The run is gone. */
+  onLeave: () => void;
+}) {
+  const at = useWorkspace();
+  const [asking, setAsking] = useState<"again" | "delete" | null>(null);
+  const trigger = (
+    <button type="button" aria-label="More actions" className={buttonClass({ size: "icon" })}>
+      <MoreHorizontal {...icon} />
+    </button>
+  );
+  const copyId = () => void navigator.clipboard.writeText(run.id).then(() => toast("Run id copied"));
+  const save = (done: Promise<void>) =>
+    void done.catch((error: Error) => toast("The trace was not downloaded", error.message));
+  return (
+    <>
+      <Menu trigger={trigger} align="end">
+        {(parts) => {
+          const { MenuItem, MenuLine } = parts;
+          return (
+            <>
+              <MenuItem onClick={() => setAsking("again")}>
+                <Play {...icon} />
+                Run again…
+              </MenuItem>
+              {acts?.(parts)}
+              <MenuItem onClick={copyId}>
+                <Copy {...icon} />
+                Copy run id
+              </MenuItem>
+              {run.trace_id !== null && (
+                <>
+                  <MenuLine />
+                  <MenuItem onClick={() => save(downloadTrace(at, run.id))}>
+                    <Download {...icon} />
+                    Download trace, JSON
+                  </MenuItem>
+                  <MenuItem onClick={() => downloadOtlp(at, run.id)}>
+                    <Code2 {...icon} />
+                    Download trace, OpenTelemetry
+                  </MenuItem>
+                  {isOver(run.status) && (
+                    <MenuItem onClick={() => downloadCapsule(at, run.id)}>
+                      <Package {...icon} />
+                      Download capsule, for another runnel
+                    </MenuItem>
+                  )}
+                </>
+              )}
+              {isOver(run.status) && (
+                <>
+                  <MenuLine />
+                  <MenuItem onClick={() => setAsking("delete")}>
+                    <Trash2 {...icon} />
+                    Delete run…
+                  </MenuItem>
+                </>
+              )}
+            </>
+          );
+        }}
+      </Menu>
+      <RunAgain
+        run={run}
+        agent={agent}
+        open={asking === "again"}
+        onOpenChange={(open) => setAsking(open ? "again" : null)}
+        onStarted={onOpenRun}
+      />
+      <DeleteRun
+        run={run}
+        open={asking === "delete"}
+        onOpenChange={(open) => setAsking(open ? "delete" : null)}
+        onDeleted={onLeave}
+      />
+    </>
+  );
+}

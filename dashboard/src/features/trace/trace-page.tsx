@@ -1,0 +1,118 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ApiError } from "../../lib/api.ts";
+import type { Mode, Run } from "../../lib/types.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import type { MenuParts } from "../../ui/menu-parts.tsx";
+import { statusWords } from "../../ui/status-pill.tsx";
+import type { TraceTab } from "./fns/tabs-of.ts";
+import { FoundTrace } from "./found-trace.tsx";
+import { RunNotFound } from "./run-not-found.tsx";
+import type { ForkSlot, PlayerSlot } from "./slots.ts";
+import { runQuery } from "./trace-api.ts";
+import { TraceGone } from "./trace-gone.tsx";
+import { TraceHead } from "./trace-head.tsx";
+import { TraceMenu } from "./trace-menu.tsx";
+import { TraceSkeleton } from "./trace-skeleton.tsx";
+import { useTrace } from "./use-trace.ts";
+
+/** What the address of the page holds. */
+export interface TraceSearch {
+  /** The key of a row; absent: the page chooses. */
+  step?: string;
+  tab?: TraceTab;
+  /** The pane that a phone shows; absent: the steps. */
+  view?: "detail";
+  /** What is sought in the steps. */
+  q?: string;
+  fold?: "off";
+  /** Where the replay stands, in milliseconds since the run's begin; absent: at the end. */
+  t?: number;
+  /** The fork of the chosen step is being prepared. */
+  fork?: boolean;
+}
+
+export interface TracePageProps {
+  id: string;
+  search: TraceSearch;
+  /** Changes some of it; `back`: so that the browser's way back undoes it. */
+  onSearch: (change: Partial<TraceSearch>, options?: { back?: boolean }) => void;
+  /** Looks for the same run in the other mode. */
+  onLookIn: (mode: Mode) => void;
+  onOpenRun: (runId: string) => void;
+  onLeave: () => void;
+  player?: (slot: PlayerSlot) => ReactNode;
+  fork?: (slot: ForkSlot) => ReactNode;
+  /** More entries of the menu. */
+  acts?: (run: Run, parts: MenuParts) => ReactNode;
+}
+
+/** One run: how it stands, all of its steps in time, and what is known of each. */
+export function TracePage(props: TracePageProps) {
+  const found = useQuery(runQuery(useWorkspace(), props.id));
+  const trace = useTrace(props.id, found.data?.status); // Both are on their way at once.
+  if (isMissing(found.error)) return <RunNotFound id={props.id} onLookIn={props.onLookIn} />;
+  if (found.data) return <FoundRun run={found.data} trace={trace} stale={found.error} {...props} />;
+  if (found.isPending) return <TraceSkeleton />;
+  return (
+    <div className="p-5">
+      <ErrorNote title="The run cannot be shown" error={found.error} onRetry={() => void found.refetch()} />
+    </div>
+  );
+}
+
+interface FoundRunProps extends TracePageProps {
+  run: Run;
+  trace: ReturnType<typeof useTrace>;
+  stale: Error | null;
+}
+
+function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
+  const agent = useAgentName(run.agent_id);
+  useTitle(statusWords[run.status], agent);
+  const { acts, onOpenRun, onLeave } = props;
+  const menu = (
+    <TraceMenu
+      run={run}
+      agent={agent}
+      acts={acts && ((parts) => acts(run, parts))}
+      onOpenRun={onOpenRun}
+      onLeave={onLeave}
+    />
+  );
+  if (trace.data && !isMissing(trace.error))
+    return (
+      <FoundTrace {...props} run={run} loaded={trace.data} agent={agent} stale={stale ?? trace.error} menu={menu} />
+    );
+  const head = (
+    <TraceHead
+      run={run}
+      agent={agent}
+      spent={{ worked_ms: null, waited_ms: null }}
+      stream="ended"
+      stale={stale}
+      menu={menu}
+    />
+  );
+  if (isMissing(trace.error))
+    return (
+      <>
+        {head}
+        <TraceGone run={run} />
+      </>
+    );
+  if (!trace.error) return <TraceSkeleton />;
+  return (
+    <>
+      {head}
+      <div className="p-5">
+        <ErrorNote title="The trace cannot be shown" error={trace.error} onRetry={() => void trace.refetch()} />
+      </div>
+    </>
+  );
+}
+
+const isMissing = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;

@@ -1,0 +1,68 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { resourceUrl } from "../../lib/api.ts";
+import { followStream, type StreamState } from "../../lib/events.ts";
+import { type Frame, runEvents, terminalEvents } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { emptyLive, foldLive, type LiveView } from "./fns/fold-live.ts";
+import { paced } from "./fns/paced.ts";
+import { runQuery, streamStart, traceQuery } from "./trace-api.ts";
+
+const rest_ms = 150;
+
+/**
+ * Follows a run that goes on: its text is painted at most once per frame of the screen, and what its steps came to is
+ * read anew when an event tells of it.
+ */
+export function useLive(id: string, active: boolean): { live: LiveView; stream: StreamState } {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const [live, setLive] = useState<LiveView>(emptyLive);
+  const [stream, setStream] = useState<StreamState>("connecting");
+
+  useEffect(() => {
+    if (!active) return;
+    const abort = new AbortController();
+    let stop = () => {};
+    let buffer: Frame[] = [];
+    let painting = 0;
+    const trace = paced(() => client.refetchQueries({ queryKey: traceQuery(at, id).queryKey, exact: true }), rest_ms);
+    const run = paced(() => client.refetchQueries({ queryKey: runQuery(at, id).queryKey, exact: true }), rest_ms);
+    const paint = () => {
+      painting = 0;
+      const frames = buffer;
+      buffer = [];
+      setLive((view) => foldLive(view, frames));
+      if (frames.some(({ event }) => event !== "token")) trace.ask();
+      if (frames.some(({ event }) => event.startsWith("run."))) run.ask();
+    };
+    const follow = (after: number) => {
+      stop = followStream({
+        url: resourceUrl(at, `/runs/${encodeURIComponent(id)}/events`),
+        after: after > 0 ? String(after) : undefined,
+        events: runEvents,
+        terminal: terminalEvents,
+        onFrame: (frame) => {
+          buffer.push(frame);
+          painting ||= requestAnimationFrame(paint);
+        },
+        onState: setStream,
+        onRefused: () => void client.invalidateQueries({ queryKey: ["session"] }),
+      });
+    };
+    const held = client.getQueryData(traceQuery(at, id).queryKey);
+    // Where nobody knows where to begin, the stream brings all from the first event on.
+    void (held ? streamStart(at, id, held, abort.signal).catch(() => 0) : Promise.resolve(0)).then((after) => {
+      if (!abort.signal.aborted) follow(after);
+    });
+    return () => {
+      abort.abort();
+      stop();
+      trace.stop();
+      run.stop();
+      cancelAnimationFrame(painting);
+    };
+  }, [at, client, active, id]);
+
+  return { live, stream: active ? stream : "ended" };
+}

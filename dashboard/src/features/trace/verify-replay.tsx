@@ -1,0 +1,121 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { post, resourceUrl } from "../../lib/api.ts";
+import { formatCount, plural } from "../../lib/format.ts";
+import type { Run } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Note } from "../../ui/note.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+
+interface Divergence {
+  step_index: number;
+  kind: string;
+  message: string;
+}
+
+interface ReplayRun extends Run {
+  replay: { matched_steps: number; divergences: Divergence[]; agent_version: number };
+}
+
+interface VerifyReplayProps {
+  run: Run;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onShowStep: (index: number) => void;
+  onOpenRun: (runId: string) => void;
+}
+
+/** Performs a run again by its record, and says what would come out otherwise. */
+export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }: VerifyReplayProps) {
+  const at = useWorkspace();
+  const [agent, setAgent] = useState<"pinned" | "current">("pinned");
+  const path = `/runs/${encodeURIComponent(run.id)}/replay`;
+  const body = { mode: "verify", agent };
+  const verify = useMutation({ mutationFn: () => post<ReplayRun>(resourceUrl(at, path), body) });
+  return (
+    <FormDialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Verify replay"
+      about="The run is performed again by its record, and every decision is held against what it was. No model and no tool is called. It costs nothing."
+      act={verify.isPending ? "Verifying" : verify.data ? "Verify again" : "Verify"}
+      busy={verify.isPending}
+      onSubmit={() => verify.mutate()}
+    >
+      <ChoiceCards
+        label="With which agent"
+        choices={[
+          { value: "pinned", label: "As it was", hint: `Version ${run.agent_version}, which this run had.` },
+          {
+            value: "current",
+            label: "As it is now",
+            hint: "Shows what a change since then would have made different.",
+          },
+        ]}
+        chosen={agent}
+        onChoose={(value) => {
+          setAgent(value);
+          verify.reset();
+        }}
+      />
+      <FoldedCode name="verify" request={{ method: "POST", path: `/v1${path}`, body }} />
+      {verify.error && <ErrorNote title="The run was not replayed" error={verify.error} />}
+      {verify.data && (
+        <Found
+          run={verify.data}
+          onShowStep={(index) => {
+            onOpenChange(false);
+            onShowStep(index);
+          }}
+          onOpen={() => {
+            onOpenChange(false);
+            onOpenRun(verify.data.id);
+          }}
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+function Found({
+  run: { replay },
+  onShowStep,
+  onOpen,
+}: {
+  run: ReplayRun;
+  onShowStep: (index: number) => void;
+  onOpen: () => void;
+}) {
+  const { matched_steps, divergences } = replay;
+  const count = new Set(divergences.map(({ step_index }) => step_index)).size;
+  return (
+    <Note tone={count === 0 ? "ok" : "warn"} role="status">
+      <b>{count === 0 ? "Every step came out the same" : `${plural(count, "step")} would come out otherwise`}</b>
+      <p>{formatCount(matched_steps)} came out the same.</p>
+      {count > 0 && (
+        <ul className="mt-2 flex max-h-50 flex-col gap-1 overflow-y-auto">
+          {divergences.map(({ step_index, kind, message }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: what was found stays where it is.
+            <li key={i}>
+              <button
+                type="button"
+                className="text-left text-accent underline underline-offset-2"
+                onClick={() => onShowStep(step_index)}
+              >
+                Step {step_index}
+              </button>
+              , {kind.replaceAll("_", " ")}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Button size="sm" className="mt-2" onClick={onOpen}>
+        Open the replay
+      </Button>
+    </Note>
+  );
+}

@@ -1,0 +1,202 @@
+import { expect, type Page, test } from "@playwright/test";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { startToolServer, type ToolServer } from "./tool-server.ts";
+
+// A run that is over, played again, verified, and gone on from with something changed, in the compiled executable.
+let server: Runnel;
+let tools: ToolServer;
+let tool: string;
+test.beforeAll(async () => {
+  [tools, server] = [startToolServer(), await startRunnel()];
+  tool = await createTool();
+});
+test.afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await tools[Symbol.asyncDispose]();
+});
+test.use({ viewport: { width: 1440, height: 900 } });
+
+let complaints: string[] = [];
+let storage: Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>> | null = null;
+test.beforeEach(async ({ page }) => {
+  test.setTimeout(300_000); // Many states are looked through by axe, in two themes.
+  complaints = watch(page);
+  if (storage) return page.context().addCookies(storage.cookies);
+  await setUpAccount(page, server);
+  await page.goto("about:blank");
+  storage = await page.context().storageState();
+});
+test.afterEach(() => expect(complaints).toEqual([]));
+
+const story = "The stream carries every leaf that it is given, slowly, down to the sea.";
+
+test("a run plays again as it was, at any pace, and asks nobody", async ({ page }, info) => {
+  const run = await start(await createTeller());
+  const calls = tools.calls.length;
+  await page.goto(`${server.url}/dashboard/runs/${run.id}`);
+  const player = page.getByRole("region", { name: "Replay" });
+  const range = player.getByRole("slider", { name: "Position of the replay" });
+  const detail = page.getByRole("region", { name: "Selected step" });
+
+  await test.step("it stands at the end, and says what it costs", async () => {
+    await expect(range).toHaveAttribute("aria-valuetext", /seconds, test\/script/);
+    await expect(player).toContainText("Replay costs nothing");
+    await expectAccessible(page, info, "player");
+    await shootWidths(page, info, "player");
+  });
+
+  await test.step("the scrubber goes from event to event by arrows, from step to step by pages, and the address follows", async () => {
+    await range.focus();
+    await page.keyboard.press("Home");
+    await expect(range).toHaveAttribute("aria-valuetext", "0.0 seconds, test/script");
+    await page.keyboard.press("PageUp");
+    await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
+    await expect(page.getByRole("treeitem", { name: /look_up/ })).toHaveAttribute("aria-selected", "true");
+    await expect(page).toHaveURL(/[?&]t=\d+/);
+    await page.reload();
+    await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
+    await page.keyboard.press("."); // The first model call of the last turn.
+    await expect(range).toHaveAttribute("aria-valuetext", /seconds, test\/script/);
+    await page.keyboard.press(",");
+    await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
+    await expectAccessible(page, info, "scrubbed");
+    await shootWidths(page, info, "scrubbed");
+  });
+
+  await test.step("space plays: text grows as it did, and space pauses", async () => {
+    await page.keyboard.press(".");
+    await page.keyboard.press(" ");
+    await expect(player.getByRole("button", { name: "Pause" })).toBeVisible();
+    const text = detail.locator(".caret");
+    await expect(text).toContainText("The stream");
+    await expect(text).not.toContainText("sea.");
+    await page.keyboard.press(" ");
+    await expect(player.getByRole("button", { name: "Play" })).toBeVisible();
+    await expectAccessible(page, info, "paused");
+    await shootWidths(page, info, "paused");
+  });
+
+  await test.step("at sixteen times the pace it comes to its end, where everything is shown as it is", async () => {
+    await player.getByText("16×").click();
+    await player.getByRole("button", { name: "Play" }).click();
+    await expect(detail).toContainText("down to the sea.");
+    await expect(page).not.toHaveURL(/[?&]t=/);
+    await expect(player.getByRole("button", { name: "Play" })).toBeVisible();
+  });
+  expect(tools.calls.length).toBe(calls);
+});
+
+test("a replay that is verified says that all came out the same, or where it would not", async ({ page }, info) => {
+  const agent = await createTeller();
+  const run = await start(agent);
+  await page.goto(`${server.url}/dashboard/runs/${run.id}`);
+  await act(page, "Verify replay…");
+  const dialog = page.getByRole("dialog", { name: "Verify replay" });
+  await dialog.getByRole("button", { name: "Verify", exact: true }).click();
+  await expect(dialog.getByText("Every step came out the same")).toBeVisible();
+  await expectAccessible(page, info, "verified");
+  const changed = await server.fetch(`/v1/agents/${agent}`, {
+    method: "PATCH",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ instructions: "Answer in one word." }),
+  });
+  expect(changed.status).toBe(200);
+  await dialog.getByRole("radio", { name: /As it is now/ }).check();
+  await page.keyboard.press("Control+Enter");
+  await expect(dialog.getByText(/would come out otherwise/)).toBeVisible();
+  await expectAccessible(page, info, "diverged");
+  await shootWidths(page, info, "diverged");
+  await dialog.getByRole("button", { name: "Step 0" }).first().click();
+  await expect(page).toHaveURL(/step=0/);
+});
+
+test("from any step a run goes on with another output, and stands beside what it was made of", async ({
+  page,
+}, info) => {
+  const run = await start(await createTeller());
+  await page.goto(`${server.url}/dashboard/runs/${run.id}?step=1`);
+  const form = page.getByRole("form", { name: "Fork" });
+  const output = form.getByLabel("What the tool returned, as JSON");
+
+  await test.step("f opens the editor with what was recorded; Escape closes it again", async () => {
+    await page.getByRole("button", { name: "Fork from here" }).waitFor();
+    await page.keyboard.press("f");
+    await expect(page).toHaveURL(/fork=true/);
+    await expect(output).toBeFocused();
+    await expect(output).toHaveValue(/"sky": "clear"/);
+    await expect(form.getByText("Same as recorded")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("button", { name: "Fork from here" })).toBeFocused();
+    await page.keyboard.press("f");
+  });
+
+  await test.step("what is no JSON is told while it is written, and cannot be sent", async () => {
+    await output.fill('{"sky": ');
+    await expect(form.getByText(/This is not JSON yet/)).toBeVisible();
+    await expect(form.getByRole("button", { name: "Create fork" })).toBeDisabled();
+    await expectAccessible(page, info, "no json");
+    await form.getByRole("button", { name: "Take the recorded one" }).click();
+    await expect(form.getByText("Same as recorded")).toBeVisible();
+  });
+
+  await test.step("model, instructions and input can be changed too, and the request is shown", async () => {
+    await output.fill('{"sky": "snow"}');
+    await form.getByText("Also change the model, instructions or input").click();
+    await form.getByLabel("Instructions").fill("Be short.");
+    await form.getByText("Show code").click();
+    await expect(form).toContainText('"instructions": "Be short."');
+    await expect(form).toContainText("recorded_then_live");
+    await expectAccessible(page, info, "fork");
+    await shootWidths(page, info, "fork");
+  });
+
+  await test.step("the fork opens by its trace, which leads to the comparison with its source", async () => {
+    await output.focus();
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByText("Fork created")).toBeVisible();
+    await expect(page).not.toHaveURL(new RegExp(run.id));
+    await page.getByRole("link", { name: "Compare with it" }).click();
+    await expect(page.getByText(/B was forked here, at step 1: another output of look_up/)).toBeVisible();
+    await page.getByRole("link", { name: "Fork again" }).click();
+    await expect(output).toBeVisible();
+  });
+
+  await test.step("of a model call its text is written anew", async () => {
+    await page.goto(`${server.url}/dashboard/runs/${run.id}?step=2&fork=true`);
+    await form.getByLabel("What the model said").fill("No more tales.");
+    await expectAccessible(page, info, "fork of a model call");
+    await form.getByRole("button", { name: "Create fork" }).click();
+    await expect(page.getByRole("link", { name: "Compare with it" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Selected step" })).toContainText("No more tales.");
+  });
+});
+
+async function act(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name }).click();
+}
+
+async function make(path: string, body: object): Promise<Json> {
+  const answer = await server.post(path, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return answer.body;
+}
+
+const start = (agent_id: string) => make("/v1/runs?wait=60", { agent_id, input: "Tell me." });
+
+async function createTool(): Promise<string> {
+  const parameters = { type: "object", properties: { city: { type: "string" } } };
+  const http = { type: "http", url: `${tools.url}/slow/300`, idempotent: true };
+  return (await make("/v1/tools", { name: "look_up", description: "Looks it up.", parameters, ...http })).id;
+}
+
+/** Looks something up, and tells a story, a word at a time. */
+async function createTeller(): Promise<string> {
+  const script = [
+    { text: "Let me look.", tool_calls: [{ name: "look_up", arguments: { city: "Oslo" } }], delta_ms: 50 },
+    { text: story, delta_ms: 800 },
+  ];
+  const model = { model: "test/script", model_settings: { script } };
+  return (await make("/v1/agents", { name: "Storyteller", instructions: "Be kind.", ...model, tools: [tool] })).id;
+}

@@ -1,0 +1,485 @@
+import { readFileSync } from "node:fs";
+import { type Download, expect, type Locator, type Page, test } from "@playwright/test";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { startToolServer, type ToolServer } from "./tool-server.ts";
+
+// The trace of a run in the compiled executable, as somebody reads it, answers it and takes it along in a real browser.
+let server: Runnel;
+let tools: ToolServer;
+let agents: Awaited<ReturnType<typeof createAgents>>;
+
+test.beforeAll(async () => {
+  test.setTimeout(120_000);
+  [tools, server] = [startToolServer(), await startRunnel()];
+  agents = await createAgents();
+});
+test.afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await tools[Symbol.asyncDispose]();
+});
+test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+
+let complaints: string[] = [];
+let storage: Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>> | null = null;
+test.beforeEach(async ({ page }) => {
+  test.setTimeout(240_000); // Many states are looked through by axe, in two themes.
+  complaints = watch(page);
+  if (storage) await page.context().addCookies(storage.cookies);
+  else {
+    await setUpAccount(page, server);
+    await page.goto("about:blank");
+    storage = await page.context().storageState();
+  }
+});
+test.afterEach(() => expect(complaints).toEqual([]));
+
+test("a run that failed opens on the step that failed it, and says why", async ({ page }, info) => {
+  const run = await start(agents.report, "Write the report of last night.");
+  await open(page, run.id);
+  await expect(row(page, /Model call test\/script Failed/)).toHaveAttribute("aria-selected", "true");
+  const detail = page.getByRole("region", { name: "Selected step" });
+  await expect(detail).toContainText("The model server hung up.");
+  await expect(detail).toContainText("This ended the run. The same run would fail again.");
+  await expect(page).toHaveTitle(/Failed · Nightly report/);
+  await expectAccessible(page, info, "failed");
+  await shootWidths(page, info, "failed");
+});
+
+test("each step stands once, in tree and waterfall, and tells what went in, what came out and when", async ({
+  page,
+}, info) => {
+  const run = await finish(await start(agents.desk, "My parcel came broken. Write to ann@example.com."));
+  await open(page, run.id);
+  const detail = page.getByRole("region", { name: "Selected step" });
+
+  await test.step("a run that completed opens on what came of it, with its sources", async () => {
+    await expect(row(page, /^Run Refund desk/)).toHaveAttribute("aria-selected", "true");
+    await expect(detail.getByRole("region", { name: "Input" })).toContainText("Write to [email].");
+    await expect(detail.getByRole("region", { name: "Output" })).toContainText("I refunded the mugs.");
+    await expect(detail.getByRole("region", { name: "Sources" })).toContainText("policy.md, part 1");
+    await expect(page.getByRole("banner").or(page.locator("header")).getByText("Worked")).toBeVisible();
+    await expectAccessible(page, info, "completed");
+    await shootWidths(page, info, "completed");
+  });
+
+  await test.step("calls that were made at once stand beneath each other, at the same place in time", async () => {
+    const bars = await Promise.all(["lookup_order", "check_stock", "fraud_check"].map((name) => barOf(page, name)));
+    expect(new Set(bars.map(({ left }) => left)).size).toBe(1);
+    expect((await barOf(page, "test/script")).left).not.toBe(bars[0]!.left);
+  });
+
+  await test.step("arrows walk the tree, open an agent's run and close it, and the address follows", async () => {
+    await row(page, /^Run Refund desk/).focus();
+    await page.keyboard.press("End");
+    await expect(page).toHaveURL(/step=10/);
+    await page.keyboard.press("Home");
+    for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowDown");
+    const call = row(page, /^Agent call fraud_check/);
+    await expect(call).toBeFocused();
+    await expect(call).toHaveAttribute("aria-expanded", "false");
+    await page.keyboard.press("ArrowRight");
+    await expect(call).toHaveAttribute("aria-expanded", "true");
+    await expect(row(page, /Tool call risk_score/)).toHaveAttribute("aria-level", "3");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowDown");
+    await expect(row(page, /Tool call risk_score/)).toBeFocused();
+    await expect(page).toHaveURL(/step=5-1/);
+    await expect(detail).toContainText('sky: "clear"');
+    await page.reload();
+    await expect(row(page, /Tool call risk_score/)).toHaveAttribute("aria-selected", "true");
+    await row(page, /Tool call risk_score/).focus();
+    await page.keyboard.press("ArrowLeft");
+    await expect(call).toBeFocused();
+    await page.keyboard.press("ArrowLeft");
+    await expect(row(page, /Tool call risk_score/)).toHaveCount(0);
+  });
+
+  await test.step("a call that failed is marked, found by n, and told error first", async () => {
+    await page.keyboard.press("n");
+    await expect(row(page, /Tool call check_stock Failed/)).toHaveAttribute("aria-selected", "true");
+    await expect(detail).toContainText("The tool answered with status 500");
+    await expect(detail).toContainText("The model read this in the place of an output.");
+  });
+
+  await test.step("brackets go through the tabs; Raw has the journal, and a call its arguments", async () => {
+    await page.keyboard.press("]");
+    await expect(detail.getByRole("tab", { name: "Raw" })).toHaveAttribute("aria-selected", "true");
+    await expect(page).toHaveURL(/tab=raw/);
+    await expect(detail.getByRole("region", { name: "As the journal holds it" })).toContainText("tool.completed");
+    await expectAccessible(page, info, "raw");
+    await page.keyboard.press("[");
+    await page.keyboard.press("[");
+    await expect(detail.getByRole("region", { name: "Arguments" })).toContainText('city: "Oslo"');
+  });
+
+  await test.step("a model call shows what was new for it, and on demand all that it read", async () => {
+    await row(page, /Model call test\/script/)
+      .first()
+      .click();
+    await expect(detail.getByRole("article", { name: "user" })).toContainText("My parcel came broken.");
+    await expect(detail.getByRole("article", { name: "assistant" })).toContainText("Let me look.");
+    await detail.getByRole("button", { name: "Show the whole prompt" }).click();
+    await expect(detail.getByRole("article", { name: "system" })).toContainText("Be kind.");
+    await expectAccessible(page, info, "prompt");
+  });
+
+  await test.step("a retrieval shows each passage with its file", async () => {
+    await row(page, /^Retrieval/).click();
+    await detail.getByRole("tab", { name: "Output" }).click();
+    await expect(detail.getByRole("region", { name: /\d source/ })).toContainText("Damaged on arrival: full refund");
+    await expect(detail.getByRole("button", { name: "policy.md" }).first()).toBeVisible();
+    await expectAccessible(page, info, "sources");
+  });
+
+  await test.step("waiting for a person is told apart from work, and folded unless wanted", async () => {
+    await expect(row(page, /refund_payment/)).toContainText("approved");
+    await row(page, /Tool call refund_payment/).click();
+    await expect(detail).toContainText("Approved with an API key");
+    await page.getByLabel("Fold waiting").uncheck();
+    await expect(page).toHaveURL(/fold=off/);
+    await page.getByLabel("Fold waiting").check();
+  });
+
+  await test.step("steps are found by what they say", async () => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("damaged");
+    await expect(page.getByText("1 found")).toBeVisible();
+    await expect(page.getByRole("treeitem")).toHaveCount(1);
+    await expect(page).toHaveURL(/q=damaged/);
+    await page.keyboard.type("xyz");
+    await expect(page.getByText("No step says this")).toBeVisible();
+    await expectAccessible(page, info, "nothing found");
+    await page.getByRole("button", { name: "Show all steps" }).click();
+    await expect(page.getByRole("treeitem")).toHaveCount(12);
+  });
+
+  await test.step("the whole run is told as messages, and as its events", async () => {
+    await row(page, /^Run Refund desk/).click();
+    await detail.getByRole("tab", { name: "Messages" }).click();
+    await expect(detail.getByRole("article", { name: "assistant" }).last()).toContainText("I refunded the mugs.");
+    await detail.getByRole("tab", { name: "Events" }).click();
+    const events = detail.getByRole("list", { name: "Events" });
+    await events.getByRole("button", { name: /run\.completed/ }).click();
+    await expect(events).toContainText("output_json");
+    await expectAccessible(page, info, "events");
+  });
+});
+
+test("what waits for somebody is answered where it stands, and the run goes on", async ({ page }, info) => {
+  const detail = page.getByRole("region", { name: "Selected step" });
+
+  await test.step("an approval, with other arguments", async () => {
+    const run = await start(agents.desk, "Once more.");
+    await open(page, run.id);
+    await expect(detail.getByRole("heading", { name: "Approve refund_payment?" })).toBeVisible();
+    await expect(row(page, /refund_payment Waiting/)).toHaveAttribute("aria-selected", "true");
+    await expectAccessible(page, info, "approval");
+    await shootWidths(page, info, "approval");
+    await detail.getByRole("button", { name: "Edit arguments" }).click();
+    await detail.getByRole("textbox", { name: "Arguments" }).fill('{"city": ');
+    await expect(detail.getByText(/This is not JSON yet/)).toBeVisible();
+    await detail.getByRole("textbox", { name: "Arguments" }).fill('{"city": "Bergen"}');
+    await page.keyboard.press("Control+Enter");
+    await expect(row(page, /take_photo Waiting/)).toBeVisible();
+    await expect(detail).toContainText("with other arguments");
+  });
+
+  await test.step("a client's own tool, by its output", async () => {
+    await row(page, /take_photo/).click();
+    await detail.getByRole("button", { name: "Send output" }).waitFor();
+    await expectAccessible(page, info, "output wanted");
+    await detail.getByRole("textbox", { name: "Output" }).fill('{"url": "https://example.com/1.jpg"}');
+    await detail.getByRole("button", { name: "Send output" }).click();
+    await expect(status(page, "Completed")).toBeVisible();
+    await expect(detail).toContainText("https://example.com/1.jpg");
+  });
+
+  await test.step("a call that a person rejects", async () => {
+    const run = await start(agents.desk, "And again.");
+    await open(page, run.id);
+    await detail.getByRole("button", { name: "Reject…" }).click();
+    await detail.getByLabel("Reason").fill("Not without a photo.");
+    await expectAccessible(page, info, "reject");
+    await detail.getByRole("button", { name: "Reject call" }).click();
+    await expect(row(page, /refund_payment Rejected/)).toBeVisible();
+    await expect(detail).toContainText("Not without a photo.");
+    await page.getByRole("button", { name: "Cancel run" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Cancel run" }).click();
+    await expect(status(page, "Cancelled")).toBeVisible();
+  });
+});
+
+test("a call whose outcome a crash left unknown is asked about, and the restart has its place", async ({
+  page,
+}, info) => {
+  const run = (await server.post("/v1/runs", { agent_id: agents.charge, input: "Charge it." })).body;
+  await tools.called("/silent");
+  await server.kill9();
+  await server.restart();
+  await expect.poll(async () => (await server.get(`/v1/runs/${run.id}`)).body.status).toBe("requires_action");
+  await open(page, run.id);
+  const detail = page.getByRole("region", { name: "Selected step" });
+  await expect(row(page, /Tool call charge_card Unknown/)).toHaveAttribute("aria-selected", "true");
+  await expect(row(page, /Restart Server restarted/)).toBeVisible();
+  await expect(detail.getByRole("heading", { name: "Did charge_card happen?" })).toBeVisible();
+  await expect(detail.getByRole("button", { name: "Continue the run" })).toBeDisabled();
+  await detail.getByRole("radio", { name: /It happened/ }).check();
+  await expectAccessible(page, info, "unknown outcome");
+  await shootWidths(page, info, "unknown outcome");
+  await detail.getByLabel("Result of the call").fill('{"charged": true}');
+  await detail.getByRole("button", { name: "Continue the run" }).click();
+  await expect(status(page, "Completed")).toBeVisible();
+  await expect(detail).toContainText("charged: true");
+});
+
+test("a run that is opened while it works grows before the reader's eyes", async ({ page }, info) => {
+  const { id } = (await server.post("/v1/runs", { agent_id: agents.writer, input: "Tell me." })).body;
+  await open(page, id);
+  await expect(page.getByText("Live", { exact: true }).last()).toBeVisible();
+  const output = page.getByRole("region", { name: "Output so far" });
+  await expect(output).toContainText("carries");
+  const bar = row(page, /Model call/)
+    .locator(".bar")
+    .first();
+  await expect(bar).toHaveClass(/bar-now/);
+  await expectAccessible(page, info, "running");
+  await expect(status(page, "Completed")).toBeVisible({ timeout: 30_000 });
+  await expect(bar).not.toHaveClass(/bar-now/);
+  await expect(page.getByRole("region", { name: "Output", exact: true })).toContainText("down to the sea.");
+});
+
+test("5,000 steps are joined page by page, and only those in sight are in the document", async ({ page }) => {
+  const run = await start(agents.many, "Go.", 60);
+  expect(run).toMatchObject({ status: "completed", usage: { tool_calls: 4975 } });
+  await open(page, run.id);
+  await row(page, /^Run Five thousand/).focus();
+  await expect(page.getByText("Worked")).toBeVisible({ timeout: 60_000 }); // Told once all pages are here.
+  await page.keyboard.press("End");
+  await expect(page.locator('[data-key="5174"]')).toBeFocused();
+  await expect(page.locator('[data-key="5174"]')).toHaveAttribute("aria-posinset", "5175");
+  expect(await page.getByRole("treeitem").count()).toBeLessThan(80);
+  expect(await usualFrame(page), "milliseconds between two frames while scrolling").toBeLessThan(100);
+  await page.getByLabel("Find in steps").fill('"i":198,"k":24');
+  await expect(page.getByText(/^[1-3] found/)).toBeVisible(); // The call, and what asked for it.
+});
+
+test("a run is done again, taken along in three formats, and deleted", async ({ page }, info) => {
+  const run = await start(agents.report, "Write the report of last night.");
+  await open(page, run.id);
+  const act = async (name: string) => {
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name }).click();
+  };
+  await page.getByRole("button", { name: "More actions" }).click();
+  await expect(page.getByRole("menuitem", { name: "Run again…" })).toBeVisible();
+  await expectAccessible(page, info, "menu");
+  await page.keyboard.press("Escape");
+
+  const trace = JSON.parse(await contentOf(page, () => act("Download trace, JSON")));
+  expect(trace).toMatchObject({ object: "trace", run_id: run.id, steps_has_more: false });
+  expect((await server.post("/v1/traces", trace)).status).toBe(201);
+  expect(JSON.parse(await contentOf(page, () => act("Download trace, OpenTelemetry")))).toHaveProperty("resourceSpans");
+  expect(await contentOf(page, () => act("Download capsule, for another runnel"))).toMatch(/^SQLite format 3/);
+  await act("Copy run id");
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(run.id);
+
+  await act("Run again…");
+  const again = page.getByRole("alertdialog", { name: "Run again" });
+  await expectAccessible(page, info, "run again");
+  await again.getByRole("button", { name: "Run again" }).click();
+  await expect(page).not.toHaveURL(new RegExp(run.id));
+  await expect(status(page, "Failed")).toBeVisible();
+
+  await act("Delete run…");
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete run" }).click();
+  await expect(page).toHaveURL(/\/dashboard\/runs$/);
+});
+
+test("what is not there says so, and what is elsewhere says where", async ({ page }, info) => {
+  const run = await start(agents.report, "Write the report of last night.");
+  await test.step("a trace that was deleted leaves input, output and facts", async () => {
+    await server.fetch(`/v1/traces/${run.id}`, { method: "DELETE" });
+    await open(page, run.id, false);
+    await expect(page.getByText("The trace of this run was deleted")).toBeVisible();
+    await expect(page.getByText("Write the report of last night.")).toBeVisible();
+    await expectAccessible(page, info, "deleted trace");
+  });
+  await test.step("a run of the test data is found from live data", async () => {
+    await page.goto(`${server.url}/dashboard/runs`);
+    await page.getByRole("button", { name: "Live", exact: true }).first().click();
+    await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
+    await open(page, run.id, false);
+    await expectAccessible(page, info, "other mode");
+    await page.getByRole("button", { name: "Look in test data" }).click();
+    await expect(page.getByText("The trace of this run was deleted")).toBeVisible();
+  });
+  await test.step("a run that never was is not there", async () => {
+    await open(page, "run_00000000000000000000000000", false);
+    await expect(page.getByRole("heading", { name: "No such run" })).toBeVisible();
+  });
+});
+
+test("a phone shows the steps, then one step, with a way back", async ({ page }, info) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const run = await start(agents.report, "Write the report of last night.");
+  await open(page, run.id);
+  const detail = page.getByRole("region", { name: "Selected step" });
+  await expect(detail).toBeHidden();
+  await row(page, /Tool call look_up/).click();
+  await expect(detail).toContainText('sky: "clear"');
+  await expect(page.getByRole("tree")).toBeHidden();
+  await expectAccessible(page, info, "phone");
+  await detail.getByRole("button", { name: "Back to the steps" }).click();
+  await expect(page.getByRole("tree")).toBeVisible();
+  await row(page, /Tool call look_up/).click();
+  await page.goBack();
+  await expect(page.getByRole("tree")).toBeVisible();
+});
+
+const row = (page: Page, name: RegExp): Locator => page.getByRole("treeitem", { name });
+const status = (page: Page, word: string): Locator => page.locator("header").getByText(word, { exact: true }).first();
+
+async function open(page: Page, id: string, hasTree = true): Promise<void> {
+  await page.goto(`${server.url}/dashboard/runs/${id}`);
+  if (hasTree) await expect(page.getByRole("tree", { name: "Steps" })).toBeAttached({ timeout: 30_000 });
+}
+
+/** Where the first bar of a row begins. */
+async function barOf(page: Page, name: string): Promise<{ left: string }> {
+  const bar = page
+    .getByRole("treeitem", { name: new RegExp(name.replace("/", "\\/")) })
+    .first()
+    .locator(".bar")
+    .first();
+  return { left: await bar.evaluate((element: HTMLElement) => element.style.left) };
+}
+
+/** Scrolls the tree from its end to its beginning, and answers the usual time between two frames. */
+async function usualFrame(page: Page): Promise<number> {
+  return await page.getByRole("tree").evaluate(async (tree) => {
+    const scroller = tree.parentElement!;
+    const times: number[] = [];
+    let last = performance.now();
+    for (let top = scroller.scrollHeight; top > 0; top -= 2500) {
+      scroller.scrollTop = top;
+      const now = await new Promise<number>((resolve) => requestAnimationFrame(resolve));
+      times.push(now - last);
+      last = now;
+    }
+    return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+  });
+}
+
+async function contentOf(page: Page, act: () => Promise<void>): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent("download") as Promise<Download>, act()]);
+  return readFileSync(await download.path(), "latin1");
+}
+
+async function start(agent_id: string, input: string, wait = 30): Promise<Json> {
+  const { status, body } = await server.post(`/v1/runs?wait=${wait}`, { agent_id, input });
+  expect(status).toBe(201);
+  return body;
+}
+
+/** Answers all that a run asks for, as a client would. */
+async function finish(run: Json): Promise<Json> {
+  for (let now = run; ; now = (await server.get(`/v1/runs/${run.id}`)).body) {
+    if (now.status === "completed") return now;
+    const [call] = now.required_action?.submit_tool_outputs.tool_calls ?? [];
+    if (!call) continue;
+    const answer = call.needs === "approval" ? { decision: "approve" } : { output: { url: "1.jpg" } };
+    await server.post(`/v1/runs/${run.id}/submit_tool_outputs`, {
+      tool_outputs: [{ tool_call_id: call.id, ...answer }],
+    });
+  }
+}
+
+async function createAgents() {
+  const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  const make = async (path: string, body: object): Promise<string> => {
+    const answer = await server.post(path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    return answer.body.id;
+  };
+  const tool = (name: string, more: object) =>
+    make("/v1/tools", {
+      name,
+      description: `Does ${name}.`,
+      parameters: city,
+      type: "http",
+      idempotent: true,
+      ...more,
+    });
+  const agent = (name: string, script: object[], tools: string[], more: object = {}) =>
+    make("/v1/agents", {
+      name,
+      instructions: "Be kind.",
+      model: "test/script",
+      model_settings: { script },
+      tools,
+      ...more,
+    });
+  const call = (name: string) => ({ name, arguments: { city: "Oslo" } });
+
+  const fraud = await agent(
+    "Fraud check",
+    [{ tool_calls: [call("risk_score")] }, { text: "Low risk.", delta_ms: 5 }],
+    [await tool("risk_score", { url: `${tools.url}/slow/50` })],
+  );
+  const policies = await make("/v1/memory", { name: "Policies", kind: "vector" });
+  const text =
+    "# Refunds\n\nDamaged on arrival: full refund within 30 days.\n\n# Approvals\n\nA person approves refunds.\n";
+  await make("/v1/files", { filename: "policy.md", text, purpose: "retrieval", memory_id: policies });
+  await expect
+    .poll(async () => (await server.get(`/v1/memory/${policies}/entries`)).body.data[0]?.status, { timeout: 60_000 })
+    .toBe("ready");
+  const desk = await agent(
+    "Refund desk",
+    [
+      {
+        text: "Let me look.",
+        tool_calls: [call("lookup_order"), call("check_stock"), { name: "fraud_check", arguments: { input: "Ann" } }],
+        delta_ms: 20,
+      },
+      { text: "All is well.", tool_calls: [call("refund_payment")] },
+      { tool_calls: [call("take_photo")] },
+      { text: "I refunded the mugs.", delta_ms: 20 },
+    ],
+    [
+      await tool("lookup_order", { url: `${tools.url}/slow/200` }),
+      await tool("check_stock", { url: `${tools.url}/fails` }),
+      await tool("fraud_check", { type: "agent", agent_id: fraud, parameters: undefined, idempotent: undefined }),
+      await tool("refund_payment", { url: `${tools.url}/slow/20`, approval: "always" }),
+      await tool("take_photo", { type: "client", idempotent: undefined }),
+    ],
+    {
+      memory: { stores: [{ memory_id: policies }] },
+      guardrails: [{ type: "pii", on: ["input"], action: "redact", config: {} }],
+    },
+  );
+  const report = await agent(
+    "Nightly report",
+    [{ text: "Beginning. ", tool_calls: [call("look_up")] }, { error: "The model server hung up." }],
+    [await tool("look_up", { url: `${tools.url}/ok` })],
+  );
+  const charge = await agent(
+    "Charger",
+    [{ tool_calls: [call("charge_card")] }, { text: "Done." }],
+    [await tool("charge_card", { url: `${tools.url}/silent`, idempotent: false })],
+  );
+  const writer = await agent(
+    "Storyteller",
+    [{ text: "The stream carries every leaf that it is given, slowly, down to the sea.", delta_ms: 1000 }],
+    [],
+  );
+  const turns = Array.from({ length: 200 }, (_, i) =>
+    i === 199
+      ? { text: "Finished." }
+      : { tool_calls: Array.from({ length: 25 }, (_, k) => ({ name: "tiny", arguments: { city: "Oslo", i, k } })) },
+  );
+  const many = await agent("Five thousand", turns, [await tool("tiny", { url: `${tools.url}/ok` })], {
+    max_turns: 200,
+  });
+  return { desk, report, charge, writer, many };
+}
