@@ -1,0 +1,87 @@
+import { ArrowUp, SquarePen, Square as StopIcon } from "lucide-react";
+import { type KeyboardEvent, type Ref, useId } from "react";
+import { Button } from "../../ui/button.tsx";
+
+/** Where one writes to the agent. ⌘↵ sends. */
+export function Composer({
+  ref,
+  text,
+  placeholder,
+  problem,
+  isBusy,
+  canClear,
+  onText,
+  onSend,
+  onStop,
+  onClear,
+}: {
+  ref?: Ref<HTMLTextAreaElement>;
+  text: string;
+  placeholder: string;
+  /** Why nothing can be sent now, whatever is written. */
+  problem: string | null;
+  isBusy: boolean;
+  canClear: boolean;
+  onText: (text: string) => void;
+  onSend: () => void;
+  onStop: () => void;
+  onClear: () => void;
+}) {
+  const id = useId();
+  const isReady = !problem && !isBusy && text.trim() !== "";
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    if (isReady) onSend();
+  };
+  return (
+    <form
+      data-composer
+      className="mx-auto w-full max-w-(--pg-read) rounded-lg border border-line-control bg-surface shadow-1 has-[textarea:focus-visible]:border-accent has-[textarea:focus-visible]:shadow-(--focus)"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) onSend();
+      }}
+    >
+      <label htmlFor={id} className="sr-only">
+        Message to the agent
+      </label>
+      <textarea
+        ref={ref}
+        id={id}
+        rows={2}
+        value={text}
+        placeholder={placeholder}
+        aria-describedby={problem ? `${id}-problem` : undefined}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={onKey}
+        className="field-sizing-content block max-h-60 min-h-16 w-full resize-none rounded-lg bg-transparent px-3.5 pt-2.5 pb-1 text-md text-ink focus-visible:shadow-none"
+      />
+      <div className="flex min-h-10 flex-wrap items-center gap-2 px-1.5 pb-1.5">
+        {canClear && (
+          <Button kind="ghost" size="sm" onClick={onClear}>
+            <SquarePen aria-hidden className="size-3.5" strokeWidth={1.5} />
+            New conversation
+          </Button>
+        )}
+        {problem && (
+          <span id={`${id}-problem`} className="min-w-0 px-2 text-xs text-muted">
+            {problem}
+          </span>
+        )}
+        <span className="ml-auto flex items-center gap-2">
+          {isReady && <span className="text-xs text-muted max-rail:hidden">⌘↵ or Ctrl ↵</span>}
+          {isBusy && (
+            <Button size="sm" onClick={onStop}>
+              <StopIcon aria-hidden className="size-3.5" strokeWidth={1.5} />
+              Stop
+            </Button>
+          )}
+          <Button type="submit" kind="primary" size="icon-sm" aria-label="Send" title="Send" disabled={!isReady}>
+            <ArrowUp aria-hidden className="size-4" strokeWidth={1.5} />
+          </Button>
+        </span>
+      </div>
+    </form>
+  );
+}

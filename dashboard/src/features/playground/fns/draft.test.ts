@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { agentChanges, draftOf, faultsOf, runParts, unsavedOnly } from "./draft.ts";
+import type { FullAgent } from "./playground-types.ts";
+import { presetAgent, presets } from "./presets.ts";
+import { readPlaygroundSearch } from "./read-playground-search.ts";
+import { requestsOf } from "./requests-of.ts";
+import { newTurn } from "./turn.ts";
+
+const agent: FullAgent = {
+  id: "agt_1",
+  name: "Desk",
+  instructions: "Help.",
+  model: "openai/gpt-4.1",
+  model_settings: { temperature: 0.5, parallel_tool_calls: false },
+  tools: [{ id: "tool_1", name: "look", type: "http" }],
+  max_turns: 25,
+  memory: { stores: [], history: { mode: "none", max_messages: 20 } },
+  version: 7,
+};
+const draft = draftOf(agent);
+
+describe("an agent that is changed here", () => {
+  test("is the agent while nothing is", () => {
+    expect(runParts(agent, draft)).toEqual({});
+    expect(agentChanges(agent, draft)).toBeNull();
+    expect(unsavedOnly(agent, draft)).toEqual([]);
+    expect(faultsOf(draft)).toEqual({});
+  });
+
+  test("gives runs what they can have of it, and no more", () => {
+    const changed = { ...draft, instructions: "Be brief.", tools: [], maxTurns: "3", maxCost: "0.1", temperature: "1" };
+    expect(runParts(agent, changed)).toEqual({
+      overrides: { instructions: "Be brief.", tools: [], max_turns: 3 },
+      budget: { max_cost_usd: 0.1 },
+    });
+    expect(unsavedOnly(agent, changed)).toEqual(["temperature"]);
+  });
+
+  test("gives the other side of a comparison its own model", () => {
+    expect(runParts(agent, draft, "test/echo")).toEqual({ overrides: { model: "test/echo" } });
+  });
+
+  test("is kept whole: settings that were not touched stay, emptied ones go", () => {
+    expect(agentChanges(agent, { ...draft, temperature: "", maxOutputTokens: "100" })).toEqual({
+      model_settings: { parallel_tool_calls: false, max_output_tokens: 100 },
+    });
+    expect(agentChanges(agent, { ...draft, parallelCalls: true })).toEqual({
+      model_settings: { temperature: 0.5, parallel_tool_calls: true },
+    });
+    expect(agentChanges(agent, { ...draft, readsThread: true })).toEqual({
+      memory: { stores: [], history: { mode: "thread", max_messages: 20 } },
+    });
+    expect(agentChanges(agent, { ...draft, maxCost: "1" })).toBeNull();
+  });
+
+  test("tells what cannot be", () => {
+    const faults = faultsOf({ ...draft, temperature: "hot", maxTurns: "0", model: " ", maxOutputTokens: "1.5" });
+    expect(Object.keys(faults).sort()).toEqual(["maxOutputTokens", "maxTurns", "model", "temperature"]);
+    expect(faultsOf({ ...draft, model: "test/script", script: "{" })).toHaveProperty("script");
+    expect(faultsOf({ ...draft, script: "{" })).toEqual({});
+  });
+});
+
+test("an address keeps what it may hold", () => {
+  const kept = {
+    agent: "agt_1",
+    compare: "test/echo",
+    thread: "thr_1",
+    other: "thr_2",
+    code: "off",
+    pane: "agent",
+  } as const;
+  expect(readPlaygroundSearch({ ...kept, x: 1 })).toEqual(kept);
+  expect(readPlaygroundSearch({ agent: "../x", thread: "run_1", code: "maybe", pane: 3 })).toEqual({});
+});
+
+test("the code is of the next run while one is written, else of the last with its answers", () => {
+  const body = { agent_id: "agt_1", input: "Hi", stream: true } as const;
+  const turn = { ...newTurn("1", "Hi", body, "run_1"), answers: [{ tool_call_id: "call_1", output: 1 }] };
+  expect(requestsOf({ ...body, input: "" }, turn).map(({ path }) => path)).toEqual([
+    "/v1/runs",
+    "/v1/runs/run_1/submit_tool_outputs",
+  ]);
+  expect(requestsOf({ ...body, input: "Next" }, turn)).toEqual([
+    { method: "POST", path: "/v1/runs", body: { ...body, input: "Next" }, stream: true },
+  ]);
+  expect(requestsOf({ ...body, input: "" }, undefined)[0]?.body).toEqual({ ...body, input: "Hello" });
+});
+
+test("each kind of first agent is one that the API takes", () => {
+  const written = { name: "A", instructions: "I", model: "openai/gpt-4.1" };
+  expect(presets.map((preset) => presetAgent(preset, written, "tool_1").model)).toEqual([
+    "openai/gpt-4.1",
+    "test/script",
+    "test/echo",
+  ]);
+});

@@ -1,0 +1,33 @@
+import { useQuery } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { SuggestField } from "../../ui/suggest-field.tsx";
+import { modelsQuery } from "./playground-api.ts";
+
+/** Which model is asked: those that are known and can be reached now, or any other by its name. */
+export function ModelField({
+  label = "Model",
+  hint,
+  value,
+  error,
+  disabled,
+  onModel,
+}: {
+  label?: string;
+  hint?: string;
+  value: string;
+  error?: string | null;
+  disabled?: boolean;
+  onModel: (model: string) => void;
+}) {
+  const { data: models } = useQuery(modelsQuery(useWorkspace()));
+  const reachable = models?.data.filter(({ available }) => available) ?? [];
+  const items = [
+    ...reachable.filter(({ provider }) => provider !== "test"),
+    ...reachable.filter(({ provider }) => provider === "test"),
+  ].map(({ id }) => ({ value: id }));
+  return (
+    <fieldset disabled={disabled} className="min-w-0">
+      <SuggestField label={label} hint={hint} value={value} error={error} items={items} onValue={onModel} />
+    </fieldset>
+  );
+}

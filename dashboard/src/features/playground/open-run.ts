@@ -1,0 +1,101 @@
+import { createParser } from "eventsource-parser";
+import { ApiError, refusalOf, resourceUrl, unreachable } from "../../lib/api.ts";
+import { followStream, type StreamState, toFrame } from "../../lib/events.ts";
+import { type Frame, runEvents, terminalEvents } from "../../lib/types.ts";
+import type { Workspace } from "../../lib/workspace.ts";
+import type { RunBody } from "./fns/playground-types.ts";
+
+type At = Pick<Workspace, "projectId" | "mode">;
+
+export interface RunListener {
+  onFrame(frame: Frame): void;
+  onState(state: StreamState): void;
+  /** There is no run, and this is why. */
+  onRefused(error: ApiError): void;
+}
+
+/**
+ * Starts a run and reads the stream that is the answer. When that breaks, goes on behind the last event that came, by
+ * the run's own stream. Returns what stops the reading; the run goes on. With the same `key` nothing is started twice.
+ */
+export function openRun(at: At, body: RunBody, key: string, listener: RunListener): () => void {
+  const abort = new AbortController();
+  let stop = () => {};
+  let isStopped = false;
+  let runId: string | null = null;
+  let lastId = "";
+  let isOver = false;
+
+  const take = (frame: Frame) => {
+    if (frame.id) lastId = frame.id;
+    if (typeof frame.data.run_id === "string") runId ??= frame.data.run_id;
+    isOver ||= terminalEvents.includes(frame.event);
+    listener.onFrame(frame);
+  };
+  // A hidden tab gives its connection back, like every stream of the dashboard.
+  const onVisibility = () => {
+    if (document.hidden && runId) abort.abort();
+  };
+  const read = async () => {
+    const response = await request(at, body, key, abort.signal);
+    if (!response.ok) throw await refusalOf(response);
+    listener.onState("open");
+    await readFrames(response, take);
+  };
+  document.addEventListener("visibilitychange", onVisibility);
+  void read()
+    .catch((error: unknown) => error)
+    .then((error: unknown) => {
+      document.removeEventListener("visibilitychange", onVisibility);
+      if (isStopped) return;
+      if (isOver) return listener.onState("ended");
+      if (!runId) return listener.onRefused(error instanceof ApiError ? error : unreachable());
+      stop = followRun(at, runId, lastId, listener);
+    });
+  return () => {
+    isStopped = true;
+    document.removeEventListener("visibilitychange", onVisibility);
+    abort.abort();
+    stop();
+  };
+}
+
+/** Reads a run that is there, behind an event or from its first. */
+export function followRun(at: At, runId: string, after: string, listener: RunListener): () => void {
+  return followStream({
+    url: resourceUrl(at, `/runs/${encodeURIComponent(runId)}/events`),
+    ...(after && { after }),
+    events: runEvents,
+    terminal: terminalEvents,
+    onFrame: listener.onFrame,
+    onState: listener.onState,
+  });
+}
+
+function request(at: At, body: RunBody, key: string, signal: AbortSignal): Promise<Response> {
+  return fetch(resourceUrl(at, "/runs"), {
+    method: "POST",
+    credentials: "same-origin",
+    signal,
+    headers: {
+      Accept: "text/event-stream",
+      "Content-Type": "application/json",
+      "X-Runnel-Console": "1",
+      "Idempotency-Key": key,
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+async function readFrames(response: Response, onFrame: (frame: Frame) => void): Promise<void> {
+  const parser = createParser({
+    onEvent: ({ event, id, data }) => {
+      const frame = toFrame(event ?? "message", { data, lastEventId: id ?? "" });
+      if (frame) onFrame(frame);
+    },
+  });
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
+    parser.feed(decoder.decode(piece.value, { stream: true }));
+}

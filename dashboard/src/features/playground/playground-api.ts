@@ -1,0 +1,49 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { get, query, resourceUrl } from "../../lib/api.ts";
+import { getAll } from "../../lib/get-all.ts";
+import type { List, Run } from "../../lib/types.ts";
+import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
+import type { FullAgent, Model, Tool } from "./fns/playground-types.ts";
+
+type At = Pick<Workspace, "projectId" | "mode">;
+
+/** One agent, whole. */
+export function fullAgentQuery(at: At, id: string) {
+  return queryOptions({
+    queryKey: ["agent", at.projectId, at.mode, id],
+    queryFn: ({ signal }) => get<FullAgent>(resourceUrl(at, `/agents/${encodeURIComponent(id)}`), signal),
+    retry: false,
+  });
+}
+
+/** The models that agents may use now. */
+export function modelsQuery(at: At) {
+  return queryOptions({
+    queryKey: ["models", at.projectId, at.mode],
+    queryFn: ({ signal }) => get<{ data: Model[] }>(resourceUrl(at, "/models"), signal),
+    staleTime: 60_000,
+  });
+}
+
+/** All tools that agents could have. */
+export function toolsQuery(at: At) {
+  return queryOptions({
+    queryKey: ["tools", at.projectId, at.mode, "all"],
+    queryFn: ({ signal }) => getAll<Tool>(at, "/tools", {}, signal),
+    staleTime: 60_000,
+  });
+}
+
+/** Where a run is kept: its lane reads it, whenever an event tells of a change. */
+export const runKey = (at: At, id: string) => ["run", at.projectId, at.mode, id];
+
+/** A run as its lane has read it, for what it waits for and what it came to. */
+export function useHeldRun(id: string | null): Run | undefined {
+  return useQuery<Run>({ queryKey: runKey(useWorkspace(), id ?? ""), enabled: false }).data;
+}
+
+/** The newest runs of a thread, oldest first. */
+export async function runsOfThread(at: At, threadId: string, signal: AbortSignal): Promise<Run[]> {
+  const page = await get<List<Run>>(resourceUrl(at, `/runs${query({ thread_id: threadId, limit: 20 })}`), signal);
+  return page.data.reverse();
+}

@@ -1,0 +1,111 @@
+import { useQuery } from "@tanstack/react-query";
+import { FlaskConical } from "lucide-react";
+import { ApiError } from "../../lib/api.ts";
+import type { Mode } from "../../lib/types.ts";
+import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { ModePill } from "../../ui/mode-pill.tsx";
+import { ObjectNotFound } from "../../ui/object-not-found.tsx";
+import { SheetHead } from "../../ui/sheet.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { AgentSelect } from "./agent-select.tsx";
+import type { PlaygroundSearch } from "./fns/read-playground-search.ts";
+import { NewAgent } from "./new-agent.tsx";
+import { fullAgentQuery } from "./playground-api.ts";
+import { Workbench } from "./workbench.tsx";
+
+interface PlaygroundProps {
+  search: PlaygroundSearch;
+  onSearch: (change: Partial<PlaygroundSearch>) => void;
+  onLookIn: (mode: Mode) => void;
+}
+
+/** The playground: an agent is tried as the API would run it. Opens on the newest agent. */
+export function PlaygroundPage(props: PlaygroundProps) {
+  const at = useWorkspace();
+  const agents = useQuery(newestAgentsQuery(at));
+  const wanted = props.search.agent;
+  const id = wanted ?? agents.data?.data[0]?.id ?? (agents.data ? "new" : null);
+  if (id === "new") return <CreateFirst {...props} hasAgents={Boolean(agents.data?.data.length)} />;
+  if (id) return <OneAgent key={`${at.projectId}/${at.mode}/${id}`} id={id} {...props} />;
+  return (
+    <Framed>
+      {agents.error ? (
+        <ErrorNote title="The agents could not be read" error={agents.error} onRetry={() => void agents.refetch()} />
+      ) : (
+        <Waiting />
+      )}
+    </Framed>
+  );
+}
+
+function OneAgent({ id, search, onSearch, onLookIn }: PlaygroundProps & { id: string }) {
+  const agent = useQuery(fullAgentQuery(useWorkspace(), id));
+  if (agent.data) return <Workbench agent={agent.data} search={search} onSearch={onSearch} />;
+  if (agent.error instanceof ApiError && agent.error.status === 404)
+    return (
+      <ObjectNotFound noun="agent" id={id} path={`/agents/${id}`} onLookIn={onLookIn}>
+        <Button onClick={() => onSearch({ agent: undefined, thread: undefined, other: undefined, compare: undefined })}>
+          Try another agent
+        </Button>
+      </ObjectNotFound>
+    );
+  return (
+    <Framed>
+      {agent.error ? (
+        <ErrorNote title="The agent could not be read" error={agent.error} onRetry={() => void agent.refetch()} />
+      ) : (
+        <Waiting />
+      )}
+    </Framed>
+  );
+}
+
+function CreateFirst({ hasAgents, onSearch }: PlaygroundProps & { hasAgents: boolean }) {
+  const may = useMay("member");
+  const open = (agent: string) => onSearch({ agent, thread: undefined, other: undefined, compare: undefined });
+  useTitle("Playground");
+  return (
+    <Framed>
+      {hasAgents && (
+        <div className="mx-auto w-full max-w-135">
+          <AgentSelect value="new" onAgent={open} />
+        </div>
+      )}
+      {may ? (
+        <NewAgent onCreated={open} />
+      ) : (
+        <EmptyState icon={FlaskConical} title="No agents yet">
+          <p className="text-muted">Here agents are tried. Your role is viewer, so somebody else makes the first.</p>
+        </EmptyState>
+      )}
+    </Framed>
+  );
+}
+
+function Framed({ children }: { children: React.ReactNode }) {
+  return (
+    <>
+      <SheetHead>
+        <h1 className="text-lg">Playground</h1>
+        <ModePill />
+      </SheetHead>
+      <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5">{children}</div>
+    </>
+  );
+}
+
+function Waiting() {
+  return (
+    <div aria-hidden className="flex flex-col gap-4 pt-2">
+      <Skeleton className="w-1/3" />
+      <Skeleton className="w-1/2" />
+      <Skeleton className="w-1/4" />
+    </div>
+  );
+}

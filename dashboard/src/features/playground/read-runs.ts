@@ -1,0 +1,41 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { get, resourceUrl } from "../../lib/api.ts";
+import type { Run } from "../../lib/types.ts";
+import type { Workspace } from "../../lib/workspace.ts";
+import { runKey } from "./playground-api.ts";
+
+const retry_ms = 2000;
+
+/**
+ * Reads runs anew, each at most once at a time: who asks while one is being read gets it once more afterwards, since
+ * what is on its way may be older than what was asked for.
+ */
+export function createRunReader(at: Pick<Workspace, "projectId" | "mode">, client: QueryClient) {
+  const reading = new Set<string>();
+  const wanted = new Set<string>();
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+
+  function ask(id: string): void {
+    if (reading.has(id)) wanted.add(id);
+    else void read(id);
+  }
+
+  async function read(id: string): Promise<void> {
+    reading.add(id);
+    try {
+      client.setQueryData(runKey(at, id), await get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`)));
+    } catch {
+      timers.add(setTimeout(() => ask(id), retry_ms));
+    }
+    reading.delete(id);
+    if (wanted.delete(id)) ask(id);
+  }
+
+  return {
+    ask,
+    stop() {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}

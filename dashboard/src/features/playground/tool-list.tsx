@@ -1,0 +1,90 @@
+import { useQuery } from "@tanstack/react-query";
+import { Plus, X } from "lucide-react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { StepIcon } from "../../ui/step-icon.tsx";
+import type { Tool, ToolReference } from "./fns/playground-types.ts";
+import { toolsQuery } from "./playground-api.ts";
+
+/** The tools that the agent has here, to take away and to add. */
+export function ToolList({
+  tools,
+  readOnly,
+  onTools,
+}: {
+  tools: readonly ToolReference[];
+  readOnly: boolean;
+  onTools: (tools: ToolReference[]) => void;
+}) {
+  const { data: all } = useQuery(toolsQuery(useWorkspace()));
+  const addable = all?.filter(({ id, enabled }) => enabled && !tools.some((tool) => tool.id === id)) ?? [];
+  return (
+    <section aria-label="Tools" className="flex min-w-0 flex-col gap-1.5">
+      <div className="flex min-h-(--control-sm) items-center justify-between">
+        <span className="font-medium">Tools</span>
+        {!readOnly && <AddTool tools={addable} onAdd={(tool) => onTools([...tools, tool])} />}
+      </div>
+      {tools.length === 0 && <p className="text-xs text-muted">It has none: it answers from what it knows.</p>}
+      {tools.length > 0 && (
+        <ul className="rounded-md border border-line">
+          {tools.map((tool) => (
+            <ToolRow
+              key={tool.id}
+              tool={tool}
+              asksFirst={asksFirst(all?.find(({ id }) => id === tool.id))}
+              onRemove={readOnly ? undefined : () => onTools(tools.filter(({ id }) => id !== tool.id))}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function ToolRow({ tool, asksFirst, onRemove }: { tool: ToolReference; asksFirst: boolean; onRemove?: () => void }) {
+  return (
+    <li className="flex min-h-9 items-center gap-2 border-b border-line-soft py-1 pr-1 pl-2 last:border-b-0">
+      <StepIcon type={asksFirst ? "approval" : tool.type === "agent" ? "subagent" : "tool_call"} />
+      <span className="cut flex-1" title={tool.name}>
+        {tool.name}
+      </span>
+      {asksFirst && <Badge>asks first</Badge>}
+      <Badge>{tool.type}</Badge>
+      {onRemove && (
+        <Button kind="ghost" size="icon-sm" aria-label={`Take ${tool.name} away`} title="Take away" onClick={onRemove}>
+          <X aria-hidden className="size-3.5" strokeWidth={1.5} />
+        </Button>
+      )}
+    </li>
+  );
+}
+
+const shownAtMost = 100;
+
+function AddTool({ tools, onAdd }: { tools: readonly Tool[]; onAdd: (tool: ToolReference) => void }) {
+  const trigger = (
+    <button type="button" className={buttonClass({ kind: "ghost", size: "sm" })}>
+      <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+      Add tool
+    </button>
+  );
+  return (
+    <Menu trigger={trigger} align="end">
+      {({ MenuItem, MenuHead }) => (
+        <>
+          {tools.length === 0 && <MenuHead>There is no other tool. Make one under Tools.</MenuHead>}
+          {tools.slice(0, shownAtMost).map(({ id, name, type }) => (
+            <MenuItem key={id} onClick={() => onAdd({ id, name, type })}>
+              <span className="cut flex-1">{name}</span>
+              <Badge>{type}</Badge>
+            </MenuItem>
+          ))}
+        </>
+      )}
+    </Menu>
+  );
+}
+
+const asksFirst = (tool: Tool | undefined): boolean => tool !== undefined && tool.approval !== "never";

@@ -1,0 +1,172 @@
+import { Link } from "@tanstack/react-router";
+import { Unplug } from "lucide-react";
+import type { Part, TextPart } from "../../lib/fold-run-events.ts";
+import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { isOver, type RunError } from "../../lib/types.ts";
+import { useNow } from "../../lib/use-now.ts";
+import type { ToolAnswer } from "../../ui/answer-call.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Pill } from "../../ui/pill.tsx";
+import { StatusPill } from "../../ui/status-pill.tsx";
+import { LiveDot } from "../../ui/stream-badge.tsx";
+import { CallCard } from "./call-card.tsx";
+import { isOpen, type Turn } from "./fns/turn.ts";
+import { OpenCalls } from "./open-calls.tsx";
+import { useHeldRun } from "./playground-api.ts";
+
+interface TurnProps {
+  turn: Turn;
+  /** Of two side by side. */
+  narrow: boolean;
+  readOnly: boolean;
+  onAnswered: (answer: ToolAnswer) => void;
+  /** Tries the input once more. Absent while something else goes on. */
+  onAgain?: () => void;
+}
+
+/** One input and all that its run said, did and waits for. */
+export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnProps) {
+  const { view, runId } = turn;
+  const asked = useHeldRun(runId)?.required_action?.submit_tool_outputs.tool_calls.map(({ id }) => id) ?? [];
+  // What is asked stands below, with what is to be answered.
+  const told = readOnly ? view.parts : view.parts.filter(({ key }) => !asked.includes(key));
+  return (
+    <article aria-label="Run" className="flex min-w-0 flex-col gap-4">
+      <p className="max-w-9/10 self-end rounded-xl rounded-br-sm bg-active px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap">
+        {turn.input}
+      </p>
+      {told.map((part) => (
+        <PartView key={part.key} part={part} narrow={narrow} />
+      ))}
+      {runId && view.status === "requires_action" && (
+        <OpenCalls runId={runId} readOnly={readOnly} onAnswered={onAnswered} />
+      )}
+      {turn.error && <ErrorNote title="The run did not begin" error={turn.error} onRetry={onAgain} />}
+      {view.status === "failed" && view.error && <RunFailed error={view.error} onAgain={onAgain} />}
+      <Lost turn={turn} />
+      {!turn.error && <Meta turn={turn} />}
+      <Announcer turn={turn} />
+    </article>
+  );
+}
+
+function PartView({ part, narrow }: { part: Part; narrow: boolean }) {
+  if (part.kind === "tool") return <CallCard part={part} narrow={narrow} />;
+  if (part.state === "void")
+    return <p className="text-xs text-muted">What the model had begun to write was given up and is written anew.</p>;
+  if (!part.output && !part.reasoning) return part.state === "writing" ? <Thinking part={part} /> : null;
+  return (
+    <div className="flex min-w-0 flex-col gap-2">
+      {part.reasoning && <Reasoning part={part} />}
+      {part.output && <Markdown text={part.output} growing={part.state === "writing"} />}
+    </div>
+  );
+}
+
+/** What a model thought before it answered: open while it is all there is. */
+function Reasoning({ part }: { part: TextPart }) {
+  const isThinking = part.state === "writing" && part.output === "";
+  return (
+    <details open={isThinking || undefined} className="text-muted">
+      <summary className="w-fit rounded-sm text-xs">Reasoning</summary>
+      <div className="mt-1 border-l-2 border-line pl-3">
+        <Markdown text={part.reasoning} growing={isThinking} />
+      </div>
+    </details>
+  );
+}
+
+function Thinking({ part }: { part: TextPart }) {
+  return <p key={part.key} className="caret text-md" />;
+}
+
+function RunFailed({ error, onAgain }: { error: RunError; onAgain?: () => void }) {
+  return (
+    <Note tone="bad">
+      <b>The run failed</b>
+      <p>{error.message}</p>
+      <WireLine code={error.code} />
+      {onAgain && (
+        <Button size="sm" className="mt-2" onClick={onAgain}>
+          Try again
+        </Button>
+      )}
+    </Note>
+  );
+}
+
+function Lost({ turn }: { turn: Turn }) {
+  return (
+    <span role="alert" className="empty:hidden">
+      {isOpen(turn) && turn.stream === "lost" && (
+        <Pill tone="warn" icon={Unplug}>
+          Connection lost. It continues from {turn.lastId || "the start"}
+        </Pill>
+      )}
+    </span>
+  );
+}
+
+/** What it took, and the way to its trace. */
+function Meta({ turn }: { turn: Turn }) {
+  const { view, runId } = turn;
+  const run = useHeldRun(runId);
+  const counted = view.usage ?? run?.usage;
+  // While the first call goes on nothing is counted, which is not none.
+  const usage = counted && (counted.total_tokens || (view.status && isOver(view.status))) ? counted : null;
+  const isWriting = view.parts.at(-1)?.kind === "text" && view.status === "in_progress";
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted tabular-nums">
+      {turn.stream === "lost" && isOpen(turn) ? null : view.status === "in_progress" || view.status === null ? (
+        <span className="inline-flex items-center gap-1 font-medium">
+          <LiveDot />
+          {view.status === null ? "Starting" : isWriting ? "Writing" : "Running"}
+        </span>
+      ) : (
+        <StatusPill status={view.status} />
+      )}
+      <Took turn={turn} />
+      {usage && <span>{formatCount(usage.total_tokens)} tokens</span>}
+      {usage && <span>{formatCost(usage.cost_usd)}</span>}
+      {runId && (
+        <Link to="/runs/$runId" params={{ runId }} className="ml-auto text-accent hover:underline">
+          Open trace
+        </Link>
+      )}
+    </p>
+  );
+}
+
+function Took({ turn: { view } }: { turn: Turn }) {
+  const first = view.entries[0]?.at;
+  const last = view.entries.at(-1)?.at;
+  const isDone = view.status !== null && isOver(view.status);
+  const now = useNow(!isDone);
+  if (!first || !last) return null;
+  return (
+    <span>
+      {isDone ? formatDuration(Date.parse(last) - Date.parse(first)) : formatElapsed(now - Date.parse(first))}
+    </span>
+  );
+}
+
+/** The streaming text itself is silent: one polite line says how it goes. */
+function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
+  const words: Record<string, string> = {
+    in_progress: "Writing",
+    requires_action: "Waits for an answer",
+    completed: "Completed",
+    failed: "Failed",
+    cancelled: "Stopped",
+    queued: "Queued",
+  };
+  // What was read from its thread is no news.
+  return (
+    <span role="status" className="sr-only">
+      {body && !error && view.status ? words[view.status] : ""}
+    </span>
+  );
+}

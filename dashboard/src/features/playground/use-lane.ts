@@ -1,0 +1,179 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { ApiError, post, resourceUrl, unreachable } from "../../lib/api.ts";
+import { foldRunEvents } from "../../lib/fold-run-events.ts";
+import type { Frame } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import type { ToolAnswer } from "../../ui/answer-call.ts";
+import type { RunBody } from "./fns/playground-types.ts";
+import { isOpen, newTurn, type Turn } from "./fns/turn.ts";
+import { followRun, openRun, type RunListener } from "./open-run.ts";
+import { runsOfThread } from "./playground-api.ts";
+import { createRunReader } from "./read-runs.ts";
+
+/** A conversation: its turns, and what can be done with it. */
+export interface Lane {
+  turns: Turn[];
+  /** A run of it goes on. */
+  isBusy: boolean;
+  /** Its turns are being read from its thread. */
+  isReading: boolean;
+  send(body: RunBody): void;
+  /** Sends what became no run once more. */
+  again(turn: Turn): void;
+  note(turn: Turn, answer: ToolAnswer): void;
+  clear(): void;
+}
+
+/**
+ * A conversation in a thread, which is made with the first input. `threadId` comes from the address: a thread that was
+ * not begun here is read, so that a reload loses nothing.
+ */
+export function useLane(threadId: string | undefined, onThread: (id: string | undefined) => void): Lane {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const [turns, setTurns] = useState<Turn[]>([]);
+  const [isReading, setIsReading] = useState(false);
+  const stops = useRef(new Map<string, () => void>());
+  const { projectId, mode } = at;
+  const reader = useMemo(() => createRunReader({ projectId, mode }, client), [projectId, mode, client]);
+  const keys = useRef(new Map<string, string>());
+  /** The thread whose turns are here. */
+  const held = useRef<string | undefined>(undefined);
+
+  const change = useCallback((key: string, by: (turn: Turn) => Turn) => {
+    setTurns((all) => all.map((turn) => (turn.key === key ? by(turn) : turn)));
+  }, []);
+
+  /** Takes what comes for a turn, painting at most once per frame. */
+  const listener = useCallback(
+    (key: string): RunListener => {
+      let buffer: Frame[] = [];
+      let isPainting = false;
+      const paint = () => {
+        isPainting = false;
+        const frames = buffer;
+        buffer = [];
+        change(key, (turn) => withFrames(turn, frames));
+        const runId = frames.find(({ data }) => typeof data.run_id === "string")?.data.run_id;
+        // What a run waits for and what it cost change with its events, never with its text.
+        if (typeof runId === "string" && frames.some(({ event }) => event !== "token")) reader.ask(runId);
+      };
+      return {
+        onFrame: (frame) => {
+          buffer.push(frame);
+          // A hidden page paints no frames; its text has to go on all the same.
+          if (isPainting) return;
+          isPainting = true;
+          if (document.hidden) setTimeout(paint, 100);
+          else requestAnimationFrame(paint);
+        },
+        onState: (stream) => change(key, (turn) => ({ ...turn, stream })),
+        onRefused: (error) => change(key, (turn) => ({ ...turn, error, stream: "ended" })),
+      };
+    },
+    [reader, change],
+  );
+
+  const stopAll = useCallback(() => {
+    for (const stop of stops.current.values()) stop();
+    stops.current.clear();
+  }, []);
+  useEffect(
+    () => () => {
+      stopAll();
+      reader.stop();
+    },
+    [stopAll, reader],
+  );
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another thread is read.
+  useEffect(() => {
+    if (!threadId || threadId === held.current) return;
+    const abort = new AbortController();
+    held.current = threadId;
+    stopAll();
+    setTurns([]);
+    setIsReading(true);
+    runsOfThread(at, threadId, abort.signal)
+      .then((runs) => {
+        setTurns(runs.map((run) => newTurn(run.id, run.input, null, run.id)));
+        for (const run of runs) stops.current.set(run.id, followRun(at, run.id, "", listener(run.id)));
+      })
+      .catch(() => {
+        // A thread that is gone, or of the other mode: a conversation begins anew.
+        if (!abort.signal.aborted) onThread(undefined);
+      })
+      .finally(() => {
+        if (!abort.signal.aborted) setIsReading(false);
+      });
+    return () => {
+      abort.abort();
+      held.current = undefined;
+    };
+  }, [threadId]);
+
+  const start = (turn: Turn, body: RunBody) => {
+    stops.current.get(turn.key)?.();
+    const idempotencyKey = keys.current.get(turn.key) ?? crypto.randomUUID();
+    keys.current.set(turn.key, idempotencyKey);
+    stops.current.set(turn.key, openRun(at, body, idempotencyKey, listener(turn.key)));
+  };
+
+  const send = (body: RunBody) => {
+    const turn = newTurn(crypto.randomUUID(), body.input, body);
+    setTurns((all) => [...all, turn]);
+    void begin(turn, body);
+  };
+
+  const begin = async (turn: Turn, body: RunBody) => {
+    try {
+      const thread_id = body.thread_id ?? held.current ?? (await makeThread(body.input));
+      const full = { ...body, thread_id };
+      change(turn.key, (each) => ({ ...each, body: full }));
+      start(turn, full);
+    } catch (error) {
+      const refusal = error instanceof ApiError ? error : unreachable();
+      change(turn.key, (each) => ({ ...each, error: refusal, stream: "ended" }));
+    }
+  };
+
+  const makeThread = async (input: string): Promise<string> => {
+    const title = `Playground: ${input.trim().slice(0, 200)}`;
+    const { id } = await post<{ id: string }>(resourceUrl(at, "/threads"), { title });
+    held.current = id;
+    onThread(id);
+    return id;
+  };
+
+  const again = (turn: Turn) => {
+    if (!turn.body) return;
+    // A request that nobody answered may have begun a run: its key finds that one. A refusal began nothing.
+    if (turn.error?.code !== "unreachable") keys.current.delete(turn.key);
+    change(turn.key, (each) => ({ ...each, error: null, stream: "connecting" }));
+    void begin(turn, turn.body);
+  };
+
+  const clear = () => {
+    stopAll();
+    held.current = undefined;
+    setTurns([]);
+    onThread(undefined);
+  };
+
+  return {
+    turns,
+    isReading,
+    isBusy: turns.some(isOpen),
+    send,
+    again,
+    note: (turn, answer) => change(turn.key, (each) => ({ ...each, answers: [...each.answers, answer] })),
+    clear,
+  };
+}
+
+function withFrames(turn: Turn, frames: readonly Frame[]): Turn {
+  const view = foldRunEvents(turn.view, frames);
+  const runId = turn.runId ?? frames.map(({ data }) => data.run_id).find((id) => typeof id === "string") ?? null;
+  return { ...turn, view, runId: runId as string | null, lastId: frames.findLast(({ id }) => id)?.id ?? turn.lastId };
+}

@@ -1,0 +1,187 @@
+import { clsx } from "clsx";
+import { useRef, useState } from "react";
+import { useMay } from "../../lib/use-may.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { AgentPanel } from "./agent-panel.tsx";
+import { ChatNotes } from "./chat-notes.tsx";
+import { CodePane } from "./code-pane.tsx";
+import { Composer } from "./composer.tsx";
+import { agentChanges, faultsOf, runParts, unsavedOnly } from "./fns/draft.ts";
+import type { FullAgent, RunBody } from "./fns/playground-types.ts";
+import type { PlaygroundSearch } from "./fns/read-playground-search.ts";
+import { requestsOf } from "./fns/requests-of.ts";
+import { isOpen, type Turn } from "./fns/turn.ts";
+import { useDraft } from "./kept-draft.ts";
+import { LaneView } from "./lane-view.tsx";
+import { ModelField } from "./model-field.tsx";
+import { PaneSwitch } from "./pane-switch.tsx";
+import { TryAgent } from "./try-agent.tsx";
+import { useLane } from "./use-lane.ts";
+import { useStop } from "./use-stop.ts";
+import { useWide } from "./use-wide.ts";
+import { WorkbenchHead } from "./workbench-head.tsx";
+
+/** An agent, the conversation with it, and the code of both. */
+export function Workbench({
+  agent,
+  search,
+  onSearch,
+}: {
+  agent: FullAgent;
+  search: PlaygroundSearch;
+  onSearch: (change: Partial<PlaygroundSearch>) => void;
+}) {
+  const readOnly = !useMay("member");
+  const [draft, setDraft, discard] = useDraft(agent);
+  const [text, setText] = useState("");
+  const left = useLane(search.thread, (thread) => onSearch({ thread }));
+  const right = useLane(search.other, (other) => onSearch({ other }));
+  const composer = useRef<HTMLTextAreaElement>(null);
+  const stop = useStop();
+  const isWide = useWide();
+  useTitle("Playground", agent.name);
+
+  const compares = search.compare !== undefined;
+  const rightModel = search.compare ?? draft.model;
+  const showsCode = search.code ? search.code === "on" : isWide && !compares;
+  const faults = faultsOf(draft);
+  const changes = agentChanges(agent, draft);
+  const unsaved = unsavedOnly(agent, draft);
+  const lanes = compares ? [left, right] : [left];
+  const openTurns = lanes.flatMap(({ turns }) => turns.filter(isOpen));
+  const isBusy = openTurns.length > 0;
+  const problem = readOnly
+    ? "Your role is viewer: you may look, and not run."
+    : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "The right side needs a model." : null));
+
+  const bodyOf = (input: string, thread_id: string | undefined, model = draft.model): RunBody => ({
+    agent_id: agent.id,
+    input,
+    stream: true,
+    ...(thread_id && { thread_id }),
+    ...runParts(agent, draft, model),
+  });
+  const sendLeft = (input: string) => left.send(bodyOf(input, search.thread));
+  const sendRight = (input: string) => right.send(bodyOf(input, search.other, rightModel));
+  const send = (input: string) => {
+    sendLeft(input);
+    if (compares) sendRight(input);
+    setText("");
+    composer.current?.focus();
+  };
+  const clear = () => {
+    for (const lane of lanes) lane.clear();
+    onSearch({ thread: undefined, other: undefined });
+    composer.current?.focus();
+  };
+
+  return (
+    <>
+      <WorkbenchHead
+        agent={agent}
+        changes={changes}
+        hasFaults={Object.keys(faults).length > 0}
+        readOnly={readOnly}
+        isBusy={isBusy}
+        compares={compares}
+        showsCode={showsCode}
+        onCompare={() => onSearch(compares ? { compare: undefined, other: undefined } : { compare: draft.model })}
+        onCode={() => onSearch({ code: showsCode ? "off" : "on" })}
+        onDiscard={discard}
+      />
+      <PaneSwitch pane={search.pane} onPane={(pane) => onSearch({ pane })} />
+      <div className={clsx("pg", showsCode && "pg-with-code")} data-pane={search.pane ?? "chat"}>
+        <AgentPanel
+          agent={agent}
+          draft={draft}
+          faults={faults}
+          isEdited={changes !== null}
+          unsaved={unsaved}
+          readOnly={readOnly}
+          compares={compares}
+          onAgent={(id) => onSearch({ agent: id, thread: undefined, other: undefined, compare: undefined })}
+          onDraft={setDraft}
+        />
+        <div className="pg-chat">
+          <div className={clsx("min-h-0 flex-1", compares ? "pg-duo" : "flex flex-col")}>
+            <LaneView
+              lane={left}
+              label={compares ? "Left conversation" : "Conversation"}
+              narrow={compares}
+              readOnly={readOnly}
+              onAgain={(turn) => again(turn, left.again, sendLeft)}
+              head={
+                compares && (
+                  <ModelField
+                    label="Model on the left"
+                    value={draft.model}
+                    error={faults.model}
+                    disabled={readOnly || isBusy}
+                    onModel={(model) => setDraft({ model })}
+                  />
+                )
+              }
+            >
+              {compares ? (
+                <p className="text-muted">Both sides get the same input.</p>
+              ) : (
+                <TryAgent name={agent.name} onInput={problem ? undefined : send} />
+              )}
+            </LaneView>
+            {compares && (
+              <LaneView
+                lane={right}
+                label="Right conversation"
+                narrow
+                readOnly={readOnly}
+                onAgain={(turn) => again(turn, right.again, sendRight)}
+                head={
+                  <ModelField
+                    label="Model on the right"
+                    value={rightModel}
+                    disabled={readOnly || isBusy}
+                    onModel={(compare) => onSearch({ compare })}
+                  />
+                }
+              />
+            )}
+          </div>
+          <div className="flex shrink-0 flex-col gap-2 px-4 pb-4 rail:px-5">
+            <ChatNotes
+              hasTurns={left.turns.length > 0}
+              unsaved={readOnly ? [] : unsaved}
+              isForgetful={!draft.readsThread && left.turns.length > 0 && !isBusy}
+              error={stop.error}
+            />
+            <Composer
+              ref={composer}
+              text={text}
+              placeholder={placeholderOf(agent, openTurns)}
+              problem={problem}
+              isBusy={isBusy}
+              canClear={lanes.some(({ turns }) => turns.length > 0)}
+              onText={setText}
+              onSend={() => send(text.trim())}
+              onStop={() => {
+                for (const { runId } of openTurns) if (runId) stop.mutate(runId);
+              }}
+              onClear={clear}
+            />
+          </div>
+        </div>
+        {showsCode && <CodePane requests={requestsOf(bodyOf(text.trim(), search.thread), left.turns.at(-1))} />}
+      </div>
+    </>
+  );
+}
+
+/** What became no run is sent once more as it was; what failed is tried with the agent as it is now. */
+function again(turn: Turn, resend: (turn: Turn) => void, send: (input: string) => void): void {
+  if (turn.error) resend(turn);
+  else send(turn.input);
+}
+
+function placeholderOf(agent: FullAgent, open: readonly Turn[]): string {
+  if (open.some(({ view }) => view.status === "requires_action")) return "Answer the open calls first, or stop the run";
+  return open.length > 0 ? "It is working" : `Write to ${agent.name}`;
+}

@@ -1,0 +1,288 @@
+import { type AddressInfo, createServer } from "node:net";
+import { expect, type Locator, type Page, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+// The playground of the compiled executable: agents are tried there as the API would run them, in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel({ flags: ["--http-port", "0"] });
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+
+const hostile = [
+  "# Title",
+  "<script>document.title = 'taken'</script> <img src=x onerror=alert(1)>",
+  "![a cat](https://spy.example/cat.png) [your bank](https://evil.example/login) [here](javascript:alert(1))",
+  "| a | b |\n|---|---|\n| 1 | 2 |",
+  "```js\nconst answer = 42;\n```",
+].join("\n\n");
+
+test("an agent is made, tried and answered, by mouse and keyboard, and a reload loses nothing of it", async ({
+  page,
+}, info) => {
+  test.setTimeout(240_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  const foreign = foreignRequests(page, server.url);
+  await setUpAccount(page, server);
+
+  await test.step("without any agent, the first is made here, with a tool that waits for the reader", async () => {
+    await page.getByRole("link", { name: "Playground" }).click();
+    await expect(page.getByRole("heading", { name: "Make an agent to try" })).toBeVisible();
+    await expectAccessible(page, info, "no agent");
+    await page.getByRole("button", { name: "Create agent" }).click();
+    await expect(page.getByRole("heading", { name: "Try Weather desk" })).toBeVisible();
+    await expect(page).toHaveURL(/agent=agt_/);
+    await expectAccessible(page, info, "empty");
+    await shootWidths(page, info, "empty");
+  });
+
+  await test.step("a client tool is answered from an example of its schema, by keyboard alone", async () => {
+    await composer(page).fill("How is the weather?");
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await expect(lastRun(page).getByRole("status")).toHaveText("Waits for an answer");
+    const output = lastRun(page).getByLabel("Output", { exact: true });
+    await expect(output).toBeFocused();
+    await expect(output).toHaveValue(/"city": "Oslo"/);
+    await expectAccessible(page, info, "waits for output");
+    await shootWidths(page, info, "waits for output");
+    await output.fill('{"sky": ');
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await expect(output).toHaveAccessibleDescription(/not JSON yet/);
+    await output.fill('{"sky": "clear", "celsius": 4}');
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
+    await expect(lastRun(page).locator("strong")).toHaveText("Your code has answered");
+    await lastRun(page).locator("summary", { hasText: "get_weather" }).click();
+    await expect(lastRun(page)).toContainText('"clear"');
+    await expect(code(page)).toContainText("submit_tool_outputs");
+    await expect(code(page)).toContainText('"celsius": 4');
+    await expectAccessible(page, info, "answered");
+  });
+
+  await test.step("a reload keeps the agent and the conversation, and the trace is one link away", async () => {
+    const address = page.url();
+    expect(address).toMatch(/thread=thr_/);
+    await page.reload();
+    await expect(lastRun(page).locator("strong")).toHaveText("Your code has answered");
+    await expect(page.getByRole("combobox", { name: "Agent", exact: true })).toHaveValue(/agt_/);
+    await lastRun(page).getByRole("link", { name: "Open trace" }).click();
+    await expect(page).toHaveURL(/\/runs\/run_/);
+    await page.goBack();
+    await expect(lastRun(page).locator("strong")).toHaveText("Your code has answered");
+  });
+
+  const desk = await refundDesk(server);
+  await test.step("an approval shows its arguments, takes others, and a rejection gives its reason", async () => {
+    await page.goto(`${server.url}/dashboard/playground?agent=${desk}`);
+    await page.getByRole("button", { name: "What can you do for me?" }).click();
+    const approval = lastRun(page).getByRole("article").filter({ hasText: "Approve refund_payment?" });
+    await expect(approval).toContainText("84.9");
+    await expect(lastRun(page).getByText("ask_photo waits for its output")).toBeVisible();
+    await expectAccessible(page, info, "waits for two");
+    await shootWidths(page, info, "waits for two");
+    await approval.getByRole("button", { name: "Edit arguments" }).click();
+    await approval.getByLabel("Arguments").fill('{"amount": 50, "order_id": "4711"}');
+    await approval.getByRole("button", { name: "Approve these" }).click();
+    await lastRun(page).getByRole("button", { name: "Send as an error" }).click();
+    await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
+    await expect(code(page)).toContainText('"decision": "approve"');
+    await expect(code(page)).toContainText('"is_error": true');
+    await composer(page).fill("Once more");
+    await composer(page).press("ControlOrMeta+Enter");
+    await lastRun(page).getByRole("button", { name: "Reject…" }).click();
+    await lastRun(page).getByLabel("Reason").fill("Too much");
+    await lastRun(page).getByRole("button", { name: "Reject call" }).click();
+    await expect(lastRun(page).getByText("Rejected").first()).toBeVisible();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expect(lastRun(page).getByText("Cancelled", { exact: true }).first()).toBeVisible();
+  });
+
+  expect(foreign).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("an agent is edited, saved, stopped, compared, and what its models write is kept in its place", async ({
+  page,
+}, info) => {
+  test.setTimeout(240_000);
+  const complaints = watch(page);
+  await using own = await startRunnel({ flags: ["--http-port", "0"] });
+  const foreign = foreignRequests(page, own.url);
+  const desk = await refundDesk(own);
+  await setUpAccount(page, own);
+  await page.goto(`${own.url}/dashboard/playground?agent=${desk}`);
+
+  await test.step("what is edited holds for the next run at once, and for all runs once it is saved", async () => {
+    await page.getByRole("textbox", { name: "Instructions" }).fill("Be brief.");
+    await page.getByLabel("Model", { exact: true }).fill("test/echo");
+    await page.keyboard.press("Tab");
+    await page.getByRole("button", { name: "Take ask_photo away" }).click();
+    await composer(page).fill("What I say");
+    await expect(code(page)).toContainText('"instructions": "Be brief."');
+    await composer(page).press("ControlOrMeta+Enter");
+    await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
+    expect((await own.get(`/v1/agents/${desk}`)).body).toMatchObject({ version: 1, model: "test/script" });
+    await page.getByLabel("Temperature").fill("7");
+    await expect(page.getByRole("button", { name: "Save as version 2" })).toBeDisabled();
+    await page.getByLabel("Temperature").fill("0.2");
+    await expect(page.getByText("Not in runs yet: temperature. Save the agent to try it.")).toBeVisible();
+    await expectAccessible(page, info, "edited");
+    await page.getByRole("button", { name: "Save as version 2" }).click();
+    await expect(page.getByText("Saved as version 2")).toBeVisible();
+    const { body } = await own.get(`/v1/agents/${desk}`);
+    expect(body).toMatchObject({ version: 2, model: "test/echo", instructions: "Be brief." });
+    expect(body.model_settings.temperature).toBe(0.2);
+    expect(body.tools).toHaveLength(1);
+  });
+
+  await test.step("what a model writes is Markdown and never HTML, and asks no other machine for anything", async () => {
+    await composer(page).fill(hostile);
+    await composer(page).press("ControlOrMeta+Enter");
+    await expect(lastRun(page).getByText("not loaded, from spy.example")).toBeVisible();
+    const said = lastRun(page);
+    await expect(said.getByRole("link", { name: /your bank/ })).toHaveAttribute("rel", "noopener noreferrer");
+    await expect(said).toContainText("(evil.example)");
+    await expect(said.getByRole("link", { name: "here" })).toHaveCount(0);
+    await expect(said.getByRole("table")).toBeVisible();
+    await said.getByRole("button", { name: "Copy code" }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("const answer = 42;");
+    await expect(page).toHaveTitle(/Playground/);
+    await expectAccessible(page, info, "markdown");
+  });
+
+  await test.step("a run is stopped while it writes", async () => {
+    await page.getByRole("combobox", { name: "Agent", exact: true }).selectOption({ label: "Slow teller" });
+    await composer(page).fill("Tell me.");
+    await composer(page).press("ControlOrMeta+Enter");
+    await expect(lastRun(page)).toContainText("Once upon");
+    await expectAccessible(page, info, "writing");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expect(lastRun(page).getByText("Cancelled", { exact: true }).first()).toBeVisible();
+    await expect(composer(page)).toBeEnabled();
+  });
+
+  await test.step("a model that fails says its code, and can be tried again", async () => {
+    await page.getByLabel("Model", { exact: true }).fill("test/refuses-to-be");
+    await composer(page).fill("Hello");
+    await composer(page).press("ControlOrMeta+Enter");
+    await expect(page.getByRole("alert").filter({ hasText: "The run did not begin" })).toContainText(
+      "model_not_available",
+    );
+    await page.getByLabel("Model", { exact: true }).fill("test/context-overflow");
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await composer(page).fill("Hello");
+    await composer(page).press("ControlOrMeta+Enter");
+    await expect(lastRun(page)).toContainText("context_length_exceeded");
+    await expectAccessible(page, info, "failed");
+    await page.getByLabel("Model", { exact: true }).fill("test/echo");
+    await lastRun(page).getByRole("button", { name: "Try again" }).click();
+    await expect(lastRun(page).getByText("Completed", { exact: true }).first()).toBeVisible();
+  });
+
+  await test.step("two models get the same input, and answer side by side", async () => {
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByRole("button", { name: "Compare two" }).click();
+    await page.getByLabel("Model on the right").fill("test/refusal");
+    await composer(page).fill("Same for both");
+    await composer(page).press("ControlOrMeta+Enter");
+    const [left, right] = ["Left", "Right"].map((side) => page.getByRole("region", { name: `${side} conversation` }));
+    await expect(right!).toContainText("I can't help with that.");
+    await expect(left!.getByText("Same for both")).toHaveCount(2);
+    await expect(page).toHaveURL(/compare=test%2Frefusal/);
+    await expectAccessible(page, info, "compare");
+    await shootWidths(page, info, "compare");
+    await page.reload();
+    await expect(right!).toContainText("I can't help with that.");
+  });
+
+  await test.step("live data is named, and an agent of the other mode is found there", async () => {
+    await page.goto(`${own.url}/dashboard/playground?agent=${desk}`);
+    await expect(page.getByRole("heading", { name: "Try Refund desk" })).toBeVisible();
+    await shootWidths(page, info, "agent");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole("radio", { name: "Agent" }).check({ force: true });
+    await expect(page.getByRole("textbox", { name: "Instructions" })).toBeVisible();
+    await expectAccessible(page, info, "phone agent");
+    await page.getByRole("radio", { name: "Conversation" }).check({ force: true });
+    await expectAccessible(page, info, "phone conversation");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("button", { name: "Live", exact: true }).first().click();
+    await expect(page.getByText(/Make an agent to try|This agent is test data/).first()).toBeVisible();
+    await expectAccessible(page, info, "live");
+  });
+
+  expect(foreign).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("a run that the server's sudden end cuts short goes on before the reader's eyes", async ({ page }, info) => {
+  test.setTimeout(120_000);
+  const text = Array.from({ length: 30 }, (_, n) => `stone ${n}`).join(" and ");
+  await using own = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
+  const script = [{ text, delta_ms: 120 }];
+  await own.post("/v1/agents", {
+    ...{ name: "River", instructions: "Tell.", model: "test/script", model_settings: { script } },
+  });
+  await setUpAccount(page, own);
+  await page.getByRole("link", { name: "Playground" }).click();
+  await composer(page).fill("Tell me.");
+  await composer(page).press("ControlOrMeta+Enter");
+  await expect(lastRun(page)).toContainText("stone 3");
+  await own.kill9();
+  await expect(lastRun(page).getByRole("alert")).toHaveText(/Connection lost. It continues from \d+/);
+  await expectAccessible(page, info, "lost");
+  await own.restart();
+  await expect(lastRun(page).getByRole("status")).toHaveText("Completed", { timeout: 45_000 });
+  await expect(lastRun(page)).toContainText("given up and is written anew");
+  await expect(lastRun(page).getByText(text, { exact: true })).toBeVisible();
+  await expect(lastRun(page).getByRole("alert")).toBeHidden();
+});
+
+function freePort(): number {
+  const server = createServer().listen(0);
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** An agent whose first model call asks two things of a person at once, and one that writes slowly. */
+async function refundDesk(server: Runnel): Promise<string> {
+  const object = { type: "object", properties: { order_id: { type: "string" }, amount: { type: "number" } } };
+  const photo = await server.post("/v1/tools", { name: "ask_photo", type: "client", parameters: object });
+  const source = "(args) => ({ refunded: args.amount })";
+  const refund = { name: "refund_payment", type: "code", source, parameters: object, approval: "always" };
+  const asks = [
+    { name: "ask_photo", arguments: { order_id: "4711" } },
+    { name: "refund_payment", arguments: { order_id: "4711", amount: 84.9 } },
+  ];
+  const script = [
+    { text: "Under policy 3.2 you get a full refund. I am asking you for a photo.", tool_calls: asks },
+    { text: "Done." },
+  ];
+  const slow = [{ text: "Once upon a time there was a river. ".repeat(40), delta_ms: 150 }];
+  await server.post("/v1/agents", {
+    ...{ name: "Slow teller", instructions: "Tell.", model: "test/script", model_settings: { script: slow } },
+  });
+  const agent = await server.post("/v1/agents", {
+    ...{ name: "Refund desk", instructions: "Follow the policies.", model: "test/script", model_settings: { script } },
+    tools: [photo.body.id, (await server.post("/v1/tools", refund)).body.id],
+  });
+  return agent.body.id;
+}
+
+const composer = (page: Page): Locator => page.getByRole("textbox", { name: "Message to the agent" });
+
+const lastRun = (page: Page): Locator => page.getByRole("article", { name: "Run", exact: true }).last();
+
+const code = (page: Page): Locator => page.getByRole("complementary", { name: "Code" });
+
+/** What a page asks of any other machine. */
+function foreignRequests(page: Page, origin: string): string[] {
+  const foreign: string[] = [];
+  page.on("request", (request) => {
+    if (!new RegExp(`^(${origin}/|data:|about:|blob:)`).test(request.url())) foreign.push(request.url());
+  });
+  return foreign;
+}
