@@ -1,0 +1,140 @@
+import { useQuery } from "@tanstack/react-query";
+import { clsx } from "clsx";
+import { useState } from "react";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Select } from "../../ui/select.tsx";
+import { TableSkeleton } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { AgentSearch } from "./agent-search.ts";
+import { type Agent, type AgentVersion, versionsQuery } from "./agents-api.ts";
+import { changedFields, fieldWords } from "./fns/definition.ts";
+import { RestoreVersion } from "./restore-version.tsx";
+import { VersionDiff } from "./version-diff.tsx";
+
+interface VersionsProps {
+  agent: Agent;
+  search: AgentSearch;
+  onSearch: (search: AgentSearch) => void;
+}
+
+/** What an agent was: its versions on the left, what is different between two of them on the right. */
+export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const page = useQuery(versionsQuery(at, agent.id));
+  const [restoring, setRestoring] = useState<AgentVersion | null>(null);
+  const versions = page.data?.data;
+  if (page.error)
+    return (
+      <div className="px-4 pt-3 rail:px-5">
+        <ErrorNote title="The versions cannot be shown" error={page.error} onRetry={() => void page.refetch()} />
+      </div>
+    );
+  if (!versions) return <TableSkeleton />;
+  const shown = versions.find(({ version }) => version === search.version) ?? versions[0];
+  const before =
+    versions.find(({ version }) => version === search.against && version !== shown?.version) ??
+    versions.find(({ version }) => version === (shown?.version ?? 0) - 1);
+  const show = (version: number, against?: number) => onSearch({ tab: "versions", version, against });
+  return (
+    <div className="flex min-h-0 flex-1 flex-col overflow-y-auto wide:grid wide:grid-cols-[calc(var(--space-10)*8)_minmax(0,1fr)] wide:overflow-hidden">
+      <ol aria-label="Versions" className="border-line max-wide:border-b wide:overflow-y-auto wide:border-r">
+        {versions.map((version, i) => (
+          <VersionEntry
+            key={version.version}
+            version={version}
+            before={versions[i + 1]}
+            current={version.version === agent.version}
+            shown={version === shown}
+            onShow={() => show(version.version)}
+          />
+        ))}
+        {page.data?.has_more && (
+          <li className="px-4 py-2 text-xs text-muted rail:px-5">Older versions are read by the API.</li>
+        )}
+      </ol>
+      <section
+        aria-label="What changed"
+        className="flex min-w-0 flex-col gap-4 px-4 py-4 rail:px-5 wide:overflow-y-auto"
+      >
+        {shown && (
+          <div className="flex flex-wrap items-end gap-x-3 gap-y-2">
+            <h2 className="grow text-md leading-(--control)">
+              Version {shown.version}
+              {before ? ` against version ${before.version}` : ", the first"}
+            </h2>
+            {versions.length > 1 && (
+              <div className="w-40">
+                <Select
+                  label="Compare with"
+                  value={String(before?.version ?? "")}
+                  choices={versions
+                    .filter(({ version }) => version !== shown.version)
+                    .map(({ version }) => ({ value: String(version), label: `Version ${version}` }))}
+                  onChoose={(against) => show(shown.version, Number(against))}
+                />
+              </div>
+            )}
+            {may && shown.version !== agent.version && (
+              <Button onClick={() => setRestoring(shown)}>Restore version {shown.version}</Button>
+            )}
+          </div>
+        )}
+        {shown && <VersionDiff key={`${shown.version} ${before?.version}`} before={before ?? null} after={shown} />}
+      </section>
+      {restoring && (
+        <RestoreVersion
+          agent={agent}
+          version={restoring}
+          onClose={() => setRestoring(null)}
+          onRestored={() => onSearch({ tab: "versions" })}
+        />
+      )}
+    </div>
+  );
+}
+
+function VersionEntry({
+  version,
+  before,
+  current,
+  shown,
+  onShow,
+}: {
+  version: AgentVersion;
+  before: AgentVersion | undefined;
+  current: boolean;
+  shown: boolean;
+  onShow: () => void;
+}) {
+  const words = before && changedFields(before, version).map((field) => fieldWords[field].toLowerCase());
+  return (
+    <li>
+      <button
+        type="button"
+        data-row
+        aria-pressed={shown}
+        onClick={onShow}
+        className={clsx(
+          "flex w-full flex-col border-b border-line-soft px-4 py-2 text-left rail:px-5",
+          shown ? "bg-accent-soft" : "hover:bg-hover",
+        )}
+      >
+        <span className="flex w-full items-center gap-2">
+          <span className="font-strong">Version {version.version}</span>
+          {current && <Badge>current</Badge>}
+          <span className="ml-auto text-xs text-muted">
+            <Time at={version.created_at} />
+          </span>
+        </span>
+        <span className="text-xs text-muted">
+          {words ? `Changed: ${words.join(", ") || "nothing that is shown"}` : version.version === 1 ? "Created" : "–"}
+        </span>
+      </button>
+    </li>
+  );
+}

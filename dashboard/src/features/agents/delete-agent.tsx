@@ -1,0 +1,53 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { type Agent, agentRunsQuery, deleteAgent } from "./agents-api.ts";
+
+/** Deletes an agent. In live, one that has runs is deleted only once its name was typed. */
+export function DeleteAgent({
+  agent,
+  onClose,
+  onDeleted,
+}: {
+  agent: Pick<Agent, "id" | "name" | "version">;
+  onClose: () => void;
+  onDeleted: () => void;
+}) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const runs = useQuery(agentRunsQuery(at, agent.id));
+  const deletion = useMutation({
+    mutationFn: () => deleteAgent(at, agent.id),
+    onSuccess: () => {
+      toast("Agent deleted", agent.name);
+      onDeleted();
+      client.removeQueries({ queryKey: ["agent", at.projectId, at.mode, agent.id] });
+      void client.invalidateQueries({ queryKey: ["agents"] });
+    },
+  });
+  const count = runs.data?.data.length ?? 0;
+  return (
+    <DeleteDialog
+      noun="agent"
+      name={agent.name}
+      typed={at.mode === "live" && count > 0}
+      busy={deletion.isPending || runs.isPending}
+      error={deletion.error}
+      onClose={onClose}
+      onDelete={() => deletion.mutate()}
+    >
+      <p>
+        {agent.version === 1 ? "Its only version is" : `All of its ${agent.version} versions are`} gone, and no new run
+        of it starts: not from the API, not from a schedule, not as another agent's tool.
+      </p>
+      <p className="mt-2">{effectOnRuns(count, runs.data?.has_more ?? false)}</p>
+    </DeleteDialog>
+  );
+}
+
+function effectOnRuns(count: number, more: boolean): string {
+  if (count === 0) return "It has no runs.";
+  const shown = more ? `more than ${count}` : String(count);
+  return `Its ${shown} ${count === 1 && !more ? "run stays" : "runs stay"}, with their traces. What is under way goes on.`;
+}

@@ -1,0 +1,186 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { Field } from "../../ui/field.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { Select } from "../../ui/select.tsx";
+import { type ListedStore, storesQuery } from "./agents-api.ts";
+import { contextStrategies, type MemoryPolicy } from "./fns/definition.ts";
+import { changeStore, pickStores, policyText, readPolicy } from "./fns/policy.ts";
+
+interface PolicyProps {
+  policy: MemoryPolicy;
+  onPolicy: (policy: MemoryPolicy) => void;
+}
+
+/** What an agent remembers, as fields or as JSON: both write the same text. */
+export function MemoryPolicyFields({
+  text,
+  fault,
+  onText,
+}: {
+  text: string;
+  fault?: string;
+  onText: (text: string) => void;
+}) {
+  const [view, setView] = useState<"fields" | "json">("fields");
+  const policy = readPolicy(text);
+  const isJson = view === "json" || policy === null;
+  const onPolicy = (next: MemoryPolicy) => onText(policyText(next));
+  return (
+    <>
+      <div className="max-w-60">
+        <ChoiceBar
+          name="memory view"
+          label="Memory as"
+          choices={[
+            { value: "fields", label: "Fields" },
+            { value: "json", label: "JSON" },
+          ]}
+          chosen={isJson ? "json" : "fields"}
+          readOnly={policy === null}
+          onChoose={setView}
+        />
+      </div>
+      {isJson ? (
+        <JsonField
+          label="Memory policy"
+          optional
+          rows={5}
+          hint="stores, history and context."
+          value={text}
+          fault={fault}
+          onText={onText}
+        />
+      ) : (
+        <>
+          <Stores policy={policy} onPolicy={onPolicy} />
+          <History policy={policy} onPolicy={onPolicy} />
+          {fault && <p className="text-xs text-bad wrap-anywhere">{fault}</p>}
+        </>
+      )}
+    </>
+  );
+}
+
+function Stores({ policy, onPolicy }: PolicyProps) {
+  const at = useWorkspace();
+  const { data: stores = [], isPending } = useQuery(storesQuery(at));
+  const chosen = (policy.stores ?? []).map(({ memory_id }) => memory_id);
+  if (isPending) return <p className="text-muted">Reading the stores</p>;
+  if (stores.length === 0) return <p className="text-muted">There are no memory stores yet.</p>;
+  return (
+    <fieldset className="flex min-w-0 flex-col">
+      <legend className="mb-1.5 font-medium">Stores</legend>
+      <div className="max-h-80 overflow-y-auto rounded-md border border-line">
+        {stores.map((store) => (
+          <div key={store.id} className="border-b border-line-soft px-3 py-1.5 last:border-b-0">
+            <label className="flex min-h-(--control-sm) cursor-pointer items-center gap-2.5">
+              <input
+                type="checkbox"
+                className="size-3.5 shrink-0 accent-accent"
+                checked={chosen.includes(store.id)}
+                onChange={(event) =>
+                  onPolicy(
+                    pickStores(
+                      policy,
+                      event.target.checked ? [...chosen, store.id] : chosen.filter((id) => id !== store.id),
+                    ),
+                  )
+                }
+              />
+              <span className="min-w-0 flex-1 font-medium wrap-anywhere">{store.name}</span>
+              <Badge>{store.kind}</Badge>
+              <Badge>{store.scope}</Badge>
+            </label>
+            {chosen.includes(store.id) && <StoreUse store={store} policy={policy} onPolicy={onPolicy} />}
+          </div>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: ListedStore }) {
+  const use = policy.stores?.find(({ memory_id }) => memory_id === store.id) ?? { memory_id: store.id };
+  const isVector = store.kind === "vector";
+  return (
+    <div className="flex flex-wrap items-end gap-x-4 gap-y-2 pb-1.5 pl-6">
+      <div className="w-40">
+        <Select
+          label="Access"
+          value={use.access ?? "read"}
+          choices={[
+            { value: "read", label: "Read" },
+            { value: "read_write", label: "Read and write" },
+          ]}
+          onChoose={(access) => onPolicy(changeStore(policy, store.id, { access }))}
+        />
+      </div>
+      {isVector && (
+        <div className="w-30">
+          <Field
+            label="Passages, at most"
+            inputMode="numeric"
+            placeholder="6"
+            value={use.top_k ?? ""}
+            onChange={(event) =>
+              onPolicy(changeStore(policy, store.id, { top_k: numberOr(event.target.value, undefined) }))
+            }
+          />
+        </div>
+      )}
+      {isVector && (
+        <label className="flex h-(--control) items-center gap-2 text-xs">
+          <input
+            type="checkbox"
+            className="accent-accent"
+            checked={use.auto_retrieve ?? true}
+            onChange={(event) => onPolicy(changeStore(policy, store.id, { auto_retrieve: event.target.checked }))}
+          />
+          Search it with each input
+        </label>
+      )}
+    </div>
+  );
+}
+
+function History({ policy, onPolicy }: PolicyProps) {
+  const { history = {}, context = {} } = policy;
+  return (
+    <div className="grid gap-4 rail:grid-cols-3">
+      <Select
+        label="Thread"
+        value={history.mode ?? "none"}
+        choices={[
+          { value: "none", label: "Not read" },
+          { value: "thread", label: "Read its messages" },
+        ]}
+        onChoose={(mode) => onPolicy({ ...policy, history: { ...history, mode } })}
+      />
+      <Field
+        label="Messages, at most"
+        inputMode="numeric"
+        placeholder="50"
+        disabled={history.mode !== "thread"}
+        value={history.max_messages ?? ""}
+        onChange={(event) =>
+          onPolicy({ ...policy, history: { ...history, max_messages: numberOr(event.target.value, undefined) } })
+        }
+      />
+      <Select
+        label="When it grows too long"
+        value={context.strategy ?? "compact"}
+        choices={contextStrategies.map((value) => ({ value, label: strategyWords[value] }))}
+        onChoose={(strategy) => onPolicy({ ...policy, context: { ...context, strategy } })}
+      />
+    </div>
+  );
+}
+
+const strategyWords = { compact: "Sum up the oldest", truncate: "Leave out the oldest", fail: "End the run" };
+
+const numberOr = <T,>(text: string, other: T): number | T =>
+  text.trim() === "" || !Number.isFinite(Number(text)) ? other : Number(text);

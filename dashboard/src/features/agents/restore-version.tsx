@@ -1,0 +1,71 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { type Agent, type AgentVersion, changeAgent, toolsQuery } from "./agents-api.ts";
+import { changedFields, fieldWords } from "./fns/definition.ts";
+import { restorationOf } from "./fns/draft.ts";
+
+/** Makes an agent what it was at a version, as a new version. */
+export function RestoreVersion({
+  agent,
+  version,
+  onClose,
+  onRestored,
+}: {
+  agent: Agent;
+  version: AgentVersion;
+  onClose: () => void;
+  onRestored: () => void;
+}) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const tools = useQuery(toolsQuery(at));
+  const isThere = (id: string) => tools.data?.some((tool) => tool.id === id) ?? true;
+  const gone = version.tools.filter(({ id }) => !isThere(id));
+  const restoration = useMutation({
+    mutationFn: () =>
+      changeAgent(at, agent.id, { ...restorationOf(version, isThere), expected_version: agent.version }),
+    onSuccess: (saved) => {
+      toast("Version restored", `${saved.name} is at version ${saved.version}`);
+      client.setQueryData(["agent", at.projectId, at.mode, saved.id, "whole"], saved);
+      void client.invalidateQueries({ queryKey: ["agent", at.projectId, at.mode, saved.id] });
+      void client.invalidateQueries({ queryKey: ["agents"] });
+      onClose();
+      onRestored();
+    },
+    onError: () => void client.invalidateQueries({ queryKey: ["agent", at.projectId, at.mode, agent.id] }),
+  });
+  const fields = changedFields(agent, version).map((field) => fieldWords[field].toLowerCase());
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+      title={`Restore version ${version.version}`}
+      act={restoration.isPending ? "Restoring" : `Restore version ${version.version}`}
+      keep={`Keep version ${agent.version}`}
+      kind="primary"
+      busy={restoration.isPending || tools.isPending || fields.length === 0}
+      onConfirm={() => restoration.mutate()}
+    >
+      <p>
+        {fields.length === 0
+          ? `Version ${version.version} says the same as version ${agent.version}: there is nothing to restore.`
+          : `The agent becomes version ${agent.version + 1}, with what version ${version.version} says of: ${fields.join(", ")}. Runs that are under way keep theirs.`}
+      </p>
+      {gone.length > 0 && (
+        <p className="mt-2 text-warn">
+          Left out, since they were deleted: {gone.map(({ name }) => name || "a tool").join(", ")}.
+        </p>
+      )}
+      {restoration.error && (
+        <div className="mt-3">
+          <ErrorNote title="The version was not restored" error={restoration.error} />
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}

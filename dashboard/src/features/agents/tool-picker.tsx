@@ -1,0 +1,97 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useId, useState } from "react";
+import { plural } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { type ListedTool, toolsQuery } from "./agents-api.ts";
+
+const searchFrom = 8;
+
+/** The tools of an agent, chosen from all that there are. */
+export function ToolPicker({
+  chosen,
+  fault,
+  onChoose,
+}: {
+  chosen: readonly string[];
+  fault?: string;
+  onChoose: (ids: string[]) => void;
+}) {
+  const at = useWorkspace();
+  const id = useId();
+  const tools = useQuery(toolsQuery(at));
+  const [text, setText] = useState("");
+  if (tools.error) return <ErrorNote title="The tools cannot be shown" error={tools.error} />;
+  if (tools.isPending) return <p className="text-muted">Reading the tools</p>;
+  if (tools.data.length === 0)
+    return (
+      <p className="text-muted">
+        There are no tools yet.{" "}
+        <Link to="/tools/new" className="text-accent underline underline-offset-2">
+          Create one
+        </Link>{" "}
+        and pick it here.
+      </p>
+    );
+  const shown = tools.data.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
+  const toggle = (tool: string, on: boolean) =>
+    onChoose(on ? [...chosen, tool] : chosen.filter((each) => each !== tool));
+  return (
+    <fieldset aria-describedby={`${id}-fault`} className="flex min-w-0 flex-col gap-2">
+      <legend className="sr-only">Tools of the agent</legend>
+      <div className="flex flex-wrap items-center gap-2 text-xs text-muted">
+        {tools.data.length >= searchFrom && (
+          <input
+            type="search"
+            aria-label="Search tools to pick"
+            placeholder="Name of a tool"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            className="h-(--control-sm) w-50 rounded-md border border-line-control bg-surface px-2 text-ink"
+          />
+        )}
+        <span aria-live="polite">
+          {chosen.length === 0 ? "None picked" : `${plural(chosen.length, "tool")} picked`}
+        </span>
+      </div>
+      <div className="max-h-80 overflow-y-auto rounded-md border border-line">
+        {shown.map((tool) => (
+          <ToolChoice key={tool.id} tool={tool} on={chosen.includes(tool.id)} onToggle={toggle} />
+        ))}
+        {shown.length === 0 && <p className="px-3 py-2 text-muted">No tool has this in its name.</p>}
+      </div>
+      <p id={`${id}-fault`} className="text-xs text-bad empty:hidden">
+        {fault}
+      </p>
+    </fieldset>
+  );
+}
+
+function ToolChoice({
+  tool,
+  on,
+  onToggle,
+}: {
+  tool: ListedTool;
+  on: boolean;
+  onToggle: (id: string, on: boolean) => void;
+}) {
+  return (
+    <label className="flex min-h-(--control) cursor-pointer items-center gap-2.5 border-b border-line-soft px-3 py-1.5 last:border-b-0 hover:bg-hover has-checked:bg-accent-soft has-focus-visible:bg-hover">
+      <input
+        type="checkbox"
+        checked={on}
+        onChange={(event) => onToggle(tool.id, event.target.checked)}
+        className="size-3.5 shrink-0 accent-accent"
+      />
+      <span className="min-w-0 flex-1">
+        <span className="font-medium wrap-anywhere">{tool.name}</span>
+        {tool.description && <span className="cut block text-xs text-muted">{tool.description}</span>}
+      </span>
+      {!tool.enabled && <Badge>off</Badge>}
+      <Badge>{tool.type}</Badge>
+    </label>
+  );
+}

@@ -1,0 +1,38 @@
+import { jsonText } from "../../lib/json-text.ts";
+import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
+import { DiffText } from "../../ui/diff-text.tsx";
+import type { AgentVersion } from "./agents-api.ts";
+import { changedFields, type DefinitionField, definitionFields, fieldWords } from "./fns/definition.ts";
+
+const prose: readonly DefinitionField[] = ["name", "description", "instructions", "model"];
+
+/** What one version says otherwise than another: prose by words, the rest by lines. Without another, all that it says. */
+export function VersionDiff({ before, after }: { before: AgentVersion | null; after: AgentVersion }) {
+  const fields = before ? changedFields(before, after) : definitionFields.filter((field) => isSaid(after[field]));
+  if (fields.length === 0) return <p className="text-muted">Both versions say the same.</p>;
+  return (
+    <div className="flex flex-col gap-4">
+      {fields.map((field) => {
+        const now = shownText(after, field);
+        const parts: DiffPart[] = before
+          ? (prose.includes(field) ? diffWords : diffLines)(shownText(before, field), now)
+          : [{ kind: "same", text: now }];
+        return (
+          <section key={field} aria-label={fieldWords[field]} className="min-w-0">
+            <h3 className="mb-1 text-xs font-strong text-muted">{fieldWords[field]}</h3>
+            <DiffText parts={parts} mono={!prose.includes(field) || field === "model"} />
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+const isSaid = (value: unknown): boolean => value !== null && !["{}", "[]", '""'].includes(JSON.stringify(value));
+
+function shownText(version: AgentVersion, field: DefinitionField): string {
+  if (field === "tools") return version.tools.map(({ name, id }) => name || id).join("\n");
+  const value = version[field];
+  if (value === null) return "";
+  return typeof value === "string" ? value : jsonText(value);
+}

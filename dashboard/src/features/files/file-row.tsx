@@ -1,0 +1,205 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Check, Clock, Download, Ellipsis, LoaderCircle, Trash2, X } from "lucide-react";
+import { useState } from "react";
+import { downloadUrl } from "../../lib/download.ts";
+import { formatBytes, formatCount, plural } from "../../lib/format.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Pill } from "../../ui/pill.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Until } from "../../ui/until.tsx";
+import { contentUrl, deleteFile, retryFile, type StoredFile } from "./files-api.ts";
+import { failureWords, purposeWords, shareDone } from "./fns/file-words.ts";
+
+/** One file: what it is, how far it is, and who uses it. */
+export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id: string) => string }) {
+  const stores = file.memory_ids.map(storeName);
+  const failed = file.status === "failed";
+  return (
+    <Row>
+      <Cell main>
+        <span className="cut block font-medium" title={file.filename}>
+          {file.filename}
+        </span>
+        {failed ? (
+          <span className="block text-xs text-bad wrap-anywhere">
+            {failureWords(file)} <code className="text-muted">{file.error?.code}</code>
+          </span>
+        ) : (
+          <SecondLine title={file.error?.message ?? file.mime_type} tone={file.error ? "text-warn" : "text-muted"}>
+            {file.error ? `Waits: ${file.error.message}` : detailOf(file)}
+          </SecondLine>
+        )}
+      </Cell>
+      <Cell>
+        <FileState file={file} />
+      </Cell>
+      <Cell right>{formatBytes(file.bytes)}</Cell>
+      <Cell className="whitespace-nowrap">
+        {file.run_id ? (
+          <Link to="/runs/$runId" params={{ runId: file.run_id }} className="text-accent hover:underline">
+            {purposeWords[file.purpose]}
+          </Link>
+        ) : (
+          purposeWords[file.purpose]
+        )}
+      </Cell>
+      <Cell className={stores.length === 0 ? "max-rail:hidden" : undefined}>
+        <span className="cut block rail:max-w-40" title={stores.join(", ")}>
+          {stores.join(", ") || "–"}
+        </span>
+      </Cell>
+      <Cell className={file.expires_at ? "whitespace-nowrap" : "whitespace-nowrap max-rail:hidden"}>
+        {file.expires_at ? (
+          <>
+            <span className="rail:hidden">Expires </span>
+            <Until at={file.expires_at} />
+          </>
+        ) : (
+          "Never"
+        )}
+      </Cell>
+      <Cell folds className="whitespace-nowrap text-muted">
+        <Time at={file.created_at} />
+      </Cell>
+      <Cell right className="max-rail:ml-auto">
+        <FileActs file={file} stores={stores} />
+      </Cell>
+    </Row>
+  );
+}
+
+function detailOf({ mime_type, pages, chunks, id }: StoredFile): string {
+  const facts = [mime_type, pages && plural(pages, "page"), chunks && plural(chunks, "chunk")];
+  return [...facts.filter(Boolean), id].join(" · ");
+}
+
+function FileState({ file }: { file: StoredFile }) {
+  if (file.status === "ready")
+    return (
+      <Pill tone="ok" icon={Check}>
+        Ready
+      </Pill>
+    );
+  if (file.status === "failed")
+    return (
+      <Pill tone="bad" icon={X}>
+        Failed
+      </Pill>
+    );
+  if (file.status === "uploaded")
+    return (
+      <Pill tone="plain" icon={Clock}>
+        Waiting
+      </Pill>
+    );
+  const words = file.total ? `${formatCount(file.processed)} of ${formatCount(file.total)}` : "Reading";
+  return (
+    <span className="inline-flex flex-col gap-1">
+      <Pill tone="info" icon={LoaderCircle} spin>
+        {words}
+      </Pill>
+      <Progress label={`Reading ${file.filename}`} share={shareDone(file)} />
+    </span>
+  );
+}
+
+function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[] }) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const client = useQueryClient();
+  const [deleting, setDeleting] = useState(false);
+  const changed = () => void client.invalidateQueries({ queryKey: ["files", at.projectId, at.mode] });
+  const retry = useMutation({
+    mutationFn: () => retryFile(at, file.id),
+    onSuccess: () => toast("Trying again", file.filename),
+    onError: (error) => toast("Not tried again", error.message),
+    onSettled: changed,
+  });
+  const deletion = useMutation({
+    mutationFn: () => deleteFile(at, file.id),
+    onSuccess: () => {
+      toast("File deleted", file.filename);
+      setDeleting(false);
+      changed();
+    },
+  });
+  const download = () => downloadUrl(contentUrl(at, file.id), file.filename);
+  return (
+    <RowActs>
+      {file.status === "failed" && may ? (
+        <Button
+          size="sm"
+          aria-label={`Try again: ${file.filename}`}
+          disabled={retry.isPending}
+          onClick={() => retry.mutate()}
+        >
+          Try again
+        </Button>
+      ) : (
+        <Button
+          kind="ghost"
+          size="sm"
+          className="max-rail:hidden"
+          aria-label={`Download ${file.filename}`}
+          onClick={download}
+        >
+          Download
+        </Button>
+      )}
+      {may && (
+        <Menu
+          align="end"
+          trigger={
+            <button
+              type="button"
+              aria-label={`More for ${file.filename}`}
+              className={buttonClass({ kind: "ghost", size: "icon-sm" })}
+            >
+              <Ellipsis aria-hidden className="size-4" strokeWidth={1.5} />
+            </button>
+          }
+        >
+          {({ MenuItem }) => (
+            <>
+              <MenuItem onClick={download}>
+                <Download aria-hidden className="size-4" strokeWidth={1.5} />
+                Download
+              </MenuItem>
+              <MenuItem onClick={() => setDeleting(true)}>
+                <Trash2 aria-hidden className="size-4" strokeWidth={1.5} />
+                Delete file
+              </MenuItem>
+            </>
+          )}
+        </Menu>
+      )}
+      {deleting && (
+        <DeleteDialog
+          noun="file"
+          name={file.filename}
+          busy={deletion.isPending}
+          error={deletion.error}
+          onClose={() => setDeleting(false)}
+          onDelete={() => deletion.mutate()}
+        >
+          <p>{effectOf(file, stores)}</p>
+        </DeleteDialog>
+      )}
+    </RowActs>
+  );
+}
+
+function effectOf({ chunks }: StoredFile, stores: readonly string[]): string {
+  if (stores.length === 0)
+    return "Its content is gone, and no new run or program gets it. Traces keep what runs have read of it.";
+  const found = chunks > 1 ? `its ${formatCount(chunks)} chunks are` : "it is";
+  return `Its content is gone, and ${found} found no more in ${stores.join(", ")}. Traces keep what runs have read of it.`;
+}

@@ -1,0 +1,9 @@
+import { readChoice, readPageSearch } from "../../../lib/page-search.ts";
+import { type FilesSearch, filePurposes, fileStatuses } from "../files-api.ts";
+
+/** Of the list's address. */
+export function readFilesSearch(search: Record<string, unknown>): FilesSearch {
+  const status = readChoice(search.status, fileStatuses);
+  const purpose = readChoice(search.purpose, filePurposes);
+  return { ...(status && { status }), ...(purpose && { purpose }), ...readPageSearch(search, "file") };
+}

@@ -1,0 +1,193 @@
+import { useQuery } from "@tanstack/react-query";
+import { FileUp, X } from "lucide-react";
+import { type DragEvent, useRef, useState } from "react";
+import { formatBytes } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Select } from "../../ui/select.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+import { storesQuery } from "./files-api.ts";
+import { localFault } from "./fns/file-words.ts";
+import type { UploadFields } from "./fns/upload.ts";
+
+const purposes = [
+  { value: "retrieval", label: "To be searched", hint: "Its text is read, and memory stores find passages of it." },
+  { value: "attachment", label: "For runs", hint: "A run is given it with its input. Text and images are read." },
+  { value: "code_interpreter", label: "For code", hint: "Programs of code tools open it. It is kept as it is." },
+] as const;
+
+const lifetimes = [
+  { value: "", label: "Never" },
+  { value: "86400", label: "In a day" },
+  { value: "604800", label: "In 7 days" },
+  { value: "2592000", label: "In 30 days" },
+  { value: "31536000", label: "In a year" },
+];
+
+/** Asks what files are for, and where they go. */
+export function UploadDialog({
+  given,
+  onClose,
+  onUpload,
+}: {
+  /** Files that were dropped on the page. */
+  given: readonly File[];
+  onClose: () => void;
+  onUpload: (files: readonly File[], fields: UploadFields) => void;
+}) {
+  const at = useWorkspace();
+  const stores = useQuery(storesQuery(at)).data?.filter(({ kind }) => kind === "vector") ?? [];
+  const [files, setFiles] = useState<readonly File[]>(given);
+  const [purpose, setPurpose] = useState<UploadFields["purpose"]>("retrieval");
+  const [store, setStore] = useState("");
+  const [scope, setScope] = useState("");
+  const [lifetime, setLifetime] = useState("");
+  const [tried, setTried] = useState(false);
+  const chosen = purpose === "retrieval" ? stores.find(({ id }) => id === store) : undefined;
+  const needsScope = chosen !== undefined && chosen.scope !== "project";
+  const fields: UploadFields = {
+    purpose,
+    ...(chosen && { memory_id: chosen.id }),
+    ...(needsScope && { scope_id: scope.trim() }),
+    ...(lifetime && { expires_in_seconds: Number(lifetime) }),
+  };
+  const scopeFault = needsScope && scope.trim() === "" ? `Say whose it is: the ${chosen.scope}.` : null;
+  const submit = () => {
+    setTried(true);
+    if (files.length === 0 || scopeFault) return;
+    onUpload(files, fields);
+    onClose();
+  };
+  return (
+    <FormDialog
+      open
+      wide
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+      title="Upload files"
+      about="Up to 100 MB each."
+      act={files.length > 1 ? `Upload ${files.length} files` : "Upload file"}
+      busy={false}
+      onSubmit={submit}
+    >
+      <DropArea files={files} missing={tried && files.length === 0} onFiles={setFiles} />
+      <ChoiceCards label="What are they for" choices={purposes} chosen={purpose} onChoose={setPurpose} />
+      {purpose === "retrieval" && stores.length > 0 && (
+        <div className="grid gap-4 rail:grid-cols-2">
+          <Select
+            label="Memory store"
+            value={store}
+            choices={[
+              { value: "", label: "None yet" },
+              ...stores.map(({ id, name, scope: of }) => ({
+                value: id,
+                label: of === "project" ? name : `${name} (${of})`,
+              })),
+            ]}
+            onChoose={setStore}
+          />
+          {needsScope && (
+            <Field
+              label={chosen.scope === "user" ? "User" : "Session"}
+              value={scope}
+              error={tried ? scopeFault : null}
+              autoComplete="off"
+              onChange={(event) => setScope(event.target.value)}
+            />
+          )}
+        </div>
+      )}
+      <div className="rail:w-1/2 rail:pr-2">
+        <Select label="Deleted" value={lifetime} choices={lifetimes} onChoose={setLifetime} />
+      </div>
+      <FoldedCode
+        name="upload"
+        request={{ method: "POST", path: "/v1/files", body: { filename: "notes.txt", text: "…", ...fields } }}
+      />
+    </FormDialog>
+  );
+}
+
+function DropArea({
+  files,
+  missing,
+  onFiles,
+}: {
+  files: readonly File[];
+  missing: boolean;
+  onFiles: (files: readonly File[]) => void;
+}) {
+  const picker = useRef<HTMLInputElement>(null);
+  const [over, setOver] = useState(false);
+  const add = (list: FileList | null) => onFiles([...files, ...(list ?? [])]);
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    setOver(false);
+    add(event.dataTransfer.files);
+  };
+  return (
+    <div className="flex flex-col gap-2">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button within does the same by keyboard. */}
+      <div
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={onDrop}
+        data-over={over}
+        className="flex flex-col items-center gap-2 rounded-md border border-dashed border-line-control bg-subtle px-4 py-5 text-center data-[over=true]:border-accent data-[over=true]:bg-accent-soft"
+      >
+        <FileUp aria-hidden className="size-6 text-muted" strokeWidth={1.2} />
+        <span className="text-muted">Drop files here, or</span>
+        <Button onClick={() => picker.current?.click()} autoFocus>
+          Choose files
+        </Button>
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          aria-label="Files"
+          className="sr-only"
+          tabIndex={-1}
+          onChange={(event) => {
+            add(event.target.files);
+            event.target.value = "";
+          }}
+        />
+      </div>
+      {missing && (
+        <p role="alert" className="text-xs text-bad">
+          Choose at least one file.
+        </p>
+      )}
+      {files.length > 0 && (
+        <ul aria-label="Chosen files" className="max-h-40 overflow-y-auto">
+          {files.map((file, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be chosen twice.
+            <li key={i} className="flex min-h-8 items-center gap-2 text-xs">
+              <span className="min-w-0 flex-1">
+                <span className="cut block font-medium">{file.name}</span>
+                {localFault(file) && <span className="block text-bad wrap-anywhere">{localFault(file)}</span>}
+              </span>
+              <span className="shrink-0 text-muted tabular-nums">{formatBytes(file.size)}</span>
+              <Button
+                kind="ghost"
+                size="icon-sm"
+                aria-label={`Leave out ${file.name}`}
+                onClick={() => onFiles(files.filter((_, at) => at !== i))}
+              >
+                <X aria-hidden className="size-4" strokeWidth={1.5} />
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

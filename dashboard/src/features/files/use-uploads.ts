@@ -1,0 +1,84 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { resourceUrl } from "../../lib/api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { toast } from "../../ui/toast.tsx";
+import { localFault } from "./fns/file-words.ts";
+import { type UploadFields, upload } from "./fns/upload.ts";
+
+/** A file on its way. */
+export interface Upload {
+  key: number;
+  file: File;
+  fields: UploadFields;
+  sent: number;
+  state: "waiting" | "sending" | "failed";
+  error: Error | null;
+}
+
+const atOnce = 2;
+
+/** Files on their way: a few at a time, each with its progress. What has arrived stands in the list. */
+export function useUploads() {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const next = useRef(0);
+  const running = useRef(new Map<number, AbortController>());
+  const [uploads, setUploads] = useState<Upload[]>([]);
+  const change = (key: number, part: Partial<Upload>) =>
+    setUploads((all) => all.map((each) => (each.key === key ? { ...each, ...part } : each)));
+  const drop = (key: number) => setUploads((all) => all.filter((each) => each.key !== key));
+
+  const start = async ({ key, file, fields }: Upload) => {
+    const abort = new AbortController();
+    running.current.set(key, abort);
+    change(key, { state: "sending" });
+    try {
+      await upload(resourceUrl(at, "/files"), file, fields, (sent) => change(key, { sent }), abort.signal);
+      drop(key);
+      toast("File uploaded", file.name);
+      void client.invalidateQueries({ queryKey: ["files", at.projectId, at.mode] });
+    } catch (error) {
+      if (abort.signal.aborted) drop(key);
+      else change(key, { state: "failed", sent: 0, error: error instanceof Error ? error : new Error(String(error)) });
+    } finally {
+      running.current.delete(key);
+    }
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is started is what waits now.
+  useEffect(() => {
+    const waiting = uploads.filter(({ state, key }) => state === "waiting" && !running.current.has(key));
+    for (const each of waiting.slice(0, atOnce - running.current.size)) void start(each);
+  }, [uploads]);
+  // Leaving the page ends what is on its way: nobody would see how it went.
+  useEffect(() => {
+    const all = running.current;
+    return () => {
+      for (const abort of all.values()) abort.abort();
+    };
+  }, []);
+
+  return {
+    uploads,
+    add(files: readonly File[], fields: UploadFields) {
+      const made = files.map((file): Upload => {
+        const fault = localFault(file);
+        const key = ++next.current;
+        return {
+          key,
+          file,
+          fields,
+          sent: 0,
+          state: fault ? "failed" : "waiting",
+          error: fault ? new Error(fault) : null,
+        };
+      });
+      setUploads((all) => [...all, ...made]);
+    },
+    again: (key: number) => change(key, { state: "waiting", error: null }),
+    cancel(key: number) {
+      running.current.get(key)?.abort();
+      drop(key);
+    },
+  };
+}

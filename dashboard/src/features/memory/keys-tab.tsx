@@ -1,0 +1,187 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { KeyRound, ListFilter, Plus, UserRound } from "lucide-react";
+import { useRef, useState } from "react";
+import { useKeys } from "../../lib/use-keys.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useRowKeys } from "../../lib/use-row-keys.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Paging } from "../../ui/paging.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
+import { SheetBar } from "../../ui/sheet.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Until } from "../../ui/until.tsx";
+import type { TabProps } from "./entries-tab.tsx";
+import { KeyDialog } from "./key-dialog.tsx";
+import { deleteKey, type KeyValue, keysQuery, type Store } from "./memory-api.ts";
+import { ScopeField } from "./scope-field.tsx";
+
+const columns = [
+  { label: "Key and value" },
+  { label: "Version", right: true },
+  { label: "Expires", folds: true },
+  { label: "Written" },
+  { label: "Acts", silent: true },
+];
+
+/** The values of a store, by their keys. */
+export function KeysTab({ store, search, onSearch }: TabProps) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const body = useRef<HTMLDivElement>(null);
+  const { of, q = "" } = search;
+  const isReady = store.scope === "project" || Boolean(of);
+  const page = useQuery({ ...keysQuery(at, store.id, search), enabled: isReady });
+  const [editing, setEditing] = useState<KeyValue | "new" | null>(null);
+  const [deleting, setDeleting] = useState<KeyValue | null>(null);
+  useRowKeys(body);
+  useKeys({ c: () => setEditing("new") }, may && isReady);
+  const keys = page.data?.data;
+  const kept = { ...(of && { of }), ...(q && { q }) };
+  // The pages of other lists are by ids; of this one, by names.
+  const paged = page.data && { ...page.data, data: page.data.data.map(({ key }) => ({ id: key })) };
+  return (
+    <>
+      <SheetBar>
+        <ScopeField store={store} of={of} onChoose={(next) => onSearch({ of: next })} />
+        {isReady && (
+          <SearchField
+            label="Search keys by their beginning"
+            placeholder="Begins with"
+            value={q}
+            onSearch={(text) => onSearch({ ...(of && { of }), ...(text && { q: text }) })}
+          />
+        )}
+        {may && isReady && (
+          <Button className="ml-auto" onClick={() => setEditing("new")}>
+            <Plus aria-hidden className="size-4" strokeWidth={1.5} />
+            Set key
+          </Button>
+        )}
+      </SheetBar>
+      <div ref={body} className="relative min-h-0 flex-1 overflow-y-auto">
+        {!isReady && (
+          <EmptyState icon={UserRound} title={store.scope === "user" ? "Whose keys?" : "Which session's keys?"}>
+            <p className="max-w-[46ch] text-muted">
+              Each {store.scope} has keys of its own here. Write its id above to see them.
+            </p>
+          </EmptyState>
+        )}
+        {page.error && (
+          <div className="px-4 pt-3 rail:px-5">
+            <ErrorNote title="The keys cannot be shown" error={page.error} onRetry={() => void page.refetch()} />
+          </div>
+        )}
+        {isReady && page.isPending && <TableSkeleton />}
+        {keys && keys.length > 0 && (
+          <Table label="Keys" columns={columns}>
+            {keys.map((each) => (
+              <KeyRow
+                key={each.key}
+                value={each}
+                may={may}
+                onEdit={() => setEditing(each)}
+                onDelete={() => setDeleting(each)}
+              />
+            ))}
+          </Table>
+        )}
+        {keys?.length === 0 && (
+          <EmptyState icon={q ? ListFilter : KeyRound} title={q ? "No key begins with this" : "No keys here yet"}>
+            {q ? (
+              <Button onClick={() => onSearch({ ...(of && { of }) })}>Clear search</Button>
+            ) : (
+              <p className="max-w-[46ch] text-muted">
+                Agents and applications note values here, and find them again by their keys.
+              </p>
+            )}
+          </EmptyState>
+        )}
+      </div>
+      <Paging noun="key" page={paged} search={search} onPage={(next) => onSearch({ ...kept, ...next })} />
+      {editing && (
+        <KeyDialog store={store} of={of} value={editing === "new" ? null : editing} onClose={() => setEditing(null)} />
+      )}
+      {deleting && <DeleteKey store={store} of={of} value={deleting} onClose={() => setDeleting(null)} />}
+    </>
+  );
+}
+
+function KeyRow({
+  value: { key, value, version, expires_at, updated_at },
+  may,
+  onEdit,
+  onDelete,
+}: {
+  value: KeyValue;
+  may: boolean;
+  onEdit: () => void;
+  onDelete: () => void;
+}) {
+  return (
+    <Row>
+      <Cell main>
+        <button
+          type="button"
+          data-row
+          title={key}
+          onClick={onEdit}
+          className={`${rowLink} w-full text-left font-medium`}
+        >
+          {key}
+        </button>
+        <SecondLine>
+          <code>{JSON.stringify(value)}</code>
+        </SecondLine>
+      </Cell>
+      <Cell right>v{version}</Cell>
+      <Cell folds className="whitespace-nowrap">
+        {expires_at ? <Until at={expires_at} /> : <span className="max-rail:hidden">Never</span>}
+      </Cell>
+      <Cell className="whitespace-nowrap rail:text-muted">
+        <Time at={updated_at} />
+      </Cell>
+      <Cell right className="max-rail:ml-auto">
+        {may && (
+          <RowActs>
+            <Button kind="ghost" size="sm" aria-label={`Delete ${key}`} onClick={onDelete}>
+              Delete
+            </Button>
+          </RowActs>
+        )}
+      </Cell>
+    </Row>
+  );
+}
+
+function DeleteKey({ store, of, value, onClose }: { store: Store; of?: string; value: KeyValue; onClose: () => void }) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const changed = () => void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+  const deletion = useMutation({
+    mutationFn: () => deleteKey(at, { store: store.id, key: value.key, of }, value.version),
+    onSuccess: () => {
+      toast("Key deleted", value.key);
+      onClose();
+      changed();
+    },
+    onError: changed,
+  });
+  return (
+    <DeleteDialog
+      noun="key"
+      name={value.key}
+      busy={deletion.isPending}
+      error={deletion.error}
+      onClose={onClose}
+      onDelete={() => deletion.mutate()}
+    >
+      <p>Its version {value.version} is gone. If somebody has written another one meanwhile, nothing is deleted.</p>
+    </DeleteDialog>
+  );
+}

@@ -1,0 +1,31 @@
+import type { PageSearch } from "../../lib/page-search.ts";
+
+export const memoryKinds = ["vector", "kv"] as const;
+export type MemoryKind = (typeof memoryKinds)[number];
+
+/** What the address of the list holds. */
+export interface StoresSearch extends PageSearch {
+  kind?: MemoryKind;
+}
+
+export const memoryTabs = ["entries", "search", "keys", "settings"] as const;
+export type MemoryTab = (typeof memoryTabs)[number];
+
+export const entryStatuses = ["processing", "ready", "failed"] as const;
+export type EntryStatus = (typeof entryStatuses)[number];
+
+export const searchModes = ["hybrid", "vector", "keyword"] as const;
+export type SearchMode = (typeof searchModes)[number];
+
+/** What the address of a store holds. */
+export interface StoreSearch extends PageSearch {
+  tab?: MemoryTab;
+  /** Whose part of it: a user or a session. */
+  of?: string;
+  status?: EntryStatus;
+  /** What is searched for; of keys, their beginning. */
+  q?: string;
+  mode?: SearchMode;
+  /** JSON. */
+  filter?: string;
+}

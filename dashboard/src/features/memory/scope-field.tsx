@@ -1,0 +1,38 @@
+import { type FormEvent, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import type { Store } from "./memory-api.ts";
+
+/** Whose part of a store is shown. What is typed counts once it is sent. */
+export function ScopeField({
+  store,
+  of = "",
+  onChoose,
+}: {
+  store: Pick<Store, "scope">;
+  of?: string;
+  onChoose: (of: string | undefined) => void;
+}) {
+  const [text, setText] = useState(of);
+  if (store.scope === "project") return null;
+  const word = store.scope === "user" ? "User" : "Session";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onChoose(text.trim() || undefined);
+  };
+  return (
+    <form onSubmit={submit} className="flex shrink-0 items-center gap-2">
+      <input
+        aria-label={`${word} whose part is shown`}
+        placeholder={`${word} id`}
+        value={text}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+        className="h-(--control) w-40 rounded-md border border-line-control bg-surface px-2.5 hover:border-muted"
+      />
+      <Button type="submit" disabled={text.trim() === of}>
+        Show
+      </Button>
+    </form>
+  );
+}

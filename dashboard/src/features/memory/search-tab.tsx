@@ -1,0 +1,173 @@
+import { useQuery } from "@tanstack/react-query";
+import { Search, SearchX } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { plural } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+import type { TabProps } from "./entries-tab.tsx";
+import { readObject, sourceWords } from "./fns/memory-words.ts";
+import { type Match, matchesQuery, type SearchOrder } from "./memory-api.ts";
+
+const modes = [
+  { value: "hybrid", label: "Both" },
+  { value: "vector", label: "By meaning" },
+  { value: "keyword", label: "By words" },
+] as const;
+
+/** What an agent would find in a store. */
+export function SearchTab({ store, search, onSearch }: TabProps) {
+  const at = useWorkspace();
+  const [text, setText] = useState(search.q ?? "");
+  const [mode, setMode] = useState(search.mode ?? "hybrid");
+  const [of, setOf] = useState(search.of ?? "");
+  const [filter, setFilter] = useState(search.filter ?? "");
+  const [tried, setTried] = useState(false);
+  const read = readObject(filter);
+  const needsScope = store.scope !== "project";
+  const sent = readObject(search.filter ?? "").value;
+  const order: SearchOrder = {
+    query: search.q ?? "",
+    ...(search.mode && { mode: search.mode }),
+    ...(search.of && { scope_id: search.of }),
+    ...(sent && { filter: sent }),
+  };
+  const isAsked = order.query !== "" && (!needsScope || Boolean(search.of));
+  const found = useQuery({ ...matchesQuery(at, store.id, order), enabled: isAsked });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (text.trim() === "" || read.fault || (needsScope && of.trim() === "")) return;
+    onSearch({
+      tab: "search",
+      q: text.trim(),
+      ...(mode !== "hybrid" && { mode }),
+      ...(needsScope && { of: of.trim() }),
+      ...(filter.trim() && { filter: filter.trim() }),
+    });
+    if (isAsked) void found.refetch();
+  };
+  return (
+    <div className="relative min-h-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5">
+      <form onSubmit={submit} noValidate className="flex max-w-200 flex-col gap-3">
+        <div className="flex flex-wrap items-end gap-2">
+          <div className="min-w-60 flex-1">
+            <Field
+              label="Question"
+              value={text}
+              error={tried && text.trim() === "" ? "Write what is looked for." : null}
+              autoComplete="off"
+              onChange={(event) => setText(event.target.value)}
+            />
+          </div>
+          {needsScope && (
+            <div className="w-40">
+              <Field
+                label={store.scope === "user" ? "User" : "Session"}
+                value={of}
+                error={tried && of.trim() === "" ? "Whose part?" : null}
+                autoComplete="off"
+                onChange={(event) => setOf(event.target.value)}
+              />
+            </div>
+          )}
+          <Button type="submit" kind="primary">
+            <Search aria-hidden className="size-4" strokeWidth={1.5} />
+            Search
+          </Button>
+        </div>
+        <div className="max-w-80">
+          <ChoiceBar name="search mode" label="How it is found" choices={modes} chosen={mode} onChoose={setMode} />
+        </div>
+        <details open={filter !== "" || undefined}>
+          <summary className="w-fit font-medium text-muted hover:text-ink">Filter by metadata</summary>
+          <div className="pt-2">
+            <JsonField
+              label="Filter"
+              optional
+              rows={2}
+              placeholder='{"year": {"$gte": 2024}}'
+              hint="$eq $ne $in $gt $gte $lt $lte $and $or"
+              value={filter}
+              fault={tried ? read.fault : null}
+              onText={setFilter}
+            />
+          </div>
+        </details>
+        <FoldedCode
+          name="search"
+          request={{ method: "POST", path: `/v1/memory/${store.id}/search`, body: isAsked ? order : { query: text } }}
+        />
+      </form>
+      <div className="mt-4 max-w-200">
+        {found.error && (
+          <ErrorNote title="The search failed" error={found.error} onRetry={() => void found.refetch()} />
+        )}
+        {isAsked && !found.error && found.isPending && <p className="text-muted">Searching</p>}
+        {isAsked && !found.error && found.data && <Found matches={found.data.data} />}
+      </div>
+    </div>
+  );
+}
+
+function Found({ matches }: { matches: readonly Match[] }) {
+  if (matches.length === 0)
+    return (
+      <EmptyState icon={SearchX} title="Nothing was found">
+        <p className="max-w-[46ch] text-muted">
+          No passage fits, or the filter leaves none. By words, other languages are found, too.
+        </p>
+      </EmptyState>
+    );
+  return (
+    <section aria-label="Passages found">
+      <p role="status" className="pb-1 text-xs text-muted">
+        {plural(matches.length, "passage")}, the best first
+      </p>
+      <ol className="flex flex-col">
+        {matches.map((match, i) => (
+          <Passage key={`${match.id} ${match.chunk_index}`} match={match} rank={i + 1} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Passage({ match, rank }: { match: Match; rank: number }) {
+  const { score, score_parts, metadata } = match;
+  return (
+    <li className="flex gap-3 border-t border-line-soft py-3">
+      <span className="w-5 shrink-0 text-right text-xs leading-(--leading-sm) text-faint tabular-nums">{rank}</span>
+      <div className="min-w-0 flex-1">
+        <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+          <span className="font-medium wrap-anywhere">{sourceWords(match)}</span>
+          <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
+            <b className="text-ink">{score.toFixed(3)}</b>
+            {" · meaning "}
+            {part(score_parts.vector)}
+            {" · words "}
+            {part(score_parts.keyword)}
+          </span>
+        </div>
+        <p className="mt-1 max-h-60 overflow-y-auto text-md whitespace-pre-wrap wrap-anywhere">{match.text}</p>
+        {Object.keys(metadata).length > 0 && (
+          <p className="mt-1.5 flex flex-wrap gap-1">
+            {Object.entries(metadata).map(([key, value]) => (
+              <Badge key={key}>
+                {key}: {String(value)}
+              </Badge>
+            ))}
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const part = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(3));

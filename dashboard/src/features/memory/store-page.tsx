@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ApiError } from "../../lib/api.ts";
+import type { Mode } from "../../lib/types.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Breadcrumb } from "../../ui/breadcrumb.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { ModePill } from "../../ui/mode-pill.tsx";
+import { ObjectNotFound } from "../../ui/object-not-found.tsx";
+import { SheetHead } from "../../ui/sheet.tsx";
+import { TableSkeleton } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { ViewOnly } from "../../ui/view-only.tsx";
+import { EntriesTab } from "./entries-tab.tsx";
+import { kindWords, scopeWords, sizeWords } from "./fns/memory-words.ts";
+import { KeysTab } from "./keys-tab.tsx";
+import { type Store, storeQuery } from "./memory-api.ts";
+import type { MemoryTab, StoreSearch } from "./memory-search.ts";
+import { SearchTab } from "./search-tab.tsx";
+import { StoreSettings } from "./store-settings.tsx";
+
+export interface StorePageProps {
+  id: string;
+  search: StoreSearch;
+  onSearch: (search: StoreSearch) => void;
+  onLookIn: (mode: Mode) => void;
+  onLeave: () => void;
+}
+
+const tabsOf = {
+  vector: [
+    { value: "entries", label: "Entries" },
+    { value: "search", label: "Search" },
+    { value: "settings", label: "Settings" },
+  ],
+  kv: [
+    { value: "keys", label: "Keys" },
+    { value: "settings", label: "Settings" },
+  ],
+} as const satisfies Record<Store["kind"], readonly { value: MemoryTab; label: string }[]>;
+
+/** One memory store: what it holds, what is found in it, and how it is set. */
+export function StorePage(props: StorePageProps) {
+  const { id, onLookIn } = props;
+  const at = useWorkspace();
+  const store = useQuery(storeQuery(at, id));
+  if (store.error instanceof ApiError && store.error.status === 404)
+    return (
+      <ObjectNotFound noun="store" id={id} path={`/memory/${encodeURIComponent(id)}`} onLookIn={onLookIn}>
+        <Link to="/memory" className={buttonClass()}>
+          Go to memory
+        </Link>
+      </ObjectNotFound>
+    );
+  if (store.data) return <FoundStore {...props} store={store.data} />;
+  return (
+    <>
+      <SheetHead>
+        <h1 className="text-lg">Memory store</h1>
+        <ModePill />
+      </SheetHead>
+      {store.error ? (
+        <div className="px-4 pt-3 rail:px-5">
+          <ErrorNote title="The store cannot be shown" error={store.error} onRetry={() => void store.refetch()} />
+        </div>
+      ) : (
+        <TableSkeleton />
+      )}
+    </>
+  );
+}
+
+function FoundStore({ store, search, onSearch, onLeave }: StorePageProps & { store: Store }) {
+  const may = useMay("member");
+  const tabs = tabsOf[store.kind];
+  const tab = tabs.find(({ value }) => value === search.tab)?.value ?? tabs[0].value;
+  useTitle(store.name, "Memory");
+  const parts = { store, search: { ...search, tab }, onSearch };
+  return (
+    <>
+      <SheetHead>
+        <Breadcrumb>
+          <Link to="/memory">Memory</Link>
+        </Breadcrumb>
+        <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={store.name}>
+          {store.name}
+        </h1>
+        <Badge>{kindWords[store.kind]}</Badge>
+        <Badge>{scopeWords[store.scope]}</Badge>
+        <ModePill />
+        <span className="ml-auto flex items-center text-xs text-muted">
+          {sizeWords(store)}
+          <CopyButton text={store.id} what="store id" />
+        </span>
+        {!may && <ViewOnly />}
+      </SheetHead>
+      <Tabs
+        label="Store"
+        value={tab}
+        tabs={tabs as readonly { value: MemoryTab; label: string }[]}
+        onChange={(next) =>
+          onSearch({ ...(next !== tabs[0].value && { tab: next }), ...(search.of && { of: search.of }) })
+        }
+      >
+        {tab === "entries" && <EntriesTab {...parts} />}
+        {tab === "search" && <SearchTab {...parts} />}
+        {tab === "keys" && <KeysTab {...parts} />}
+        {tab === "settings" && <StoreSettings key={store.id} store={store} onDeleted={onLeave} />}
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,191 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "../../lib/api.ts";
+import { formatCount } from "../../lib/format.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormSection } from "../../ui/form-section.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { SuggestField } from "../../ui/suggest-field.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { embeddingModels } from "./fns/embedding-models.ts";
+import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./fns/memory-words.ts";
+import { changeStore, deleteStore, type Store } from "./memory-api.ts";
+
+/** Name, lifetime and embedding of a store, and its end. */
+export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: () => void }) {
+  const may = useMay("member");
+  return (
+    <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
+      <fieldset disabled={!may} className="min-w-0 max-w-280">
+        <legend className="sr-only">Settings of {store.name}</legend>
+        <FormSection title="Store" about="What does not expire is kept for ever.">
+          <BasicsForm store={store} />
+        </FormSection>
+        {store.kind === "vector" && (
+          <FormSection
+            title="Embedding"
+            about="What makes vectors of text. Another one indexes the store anew; until that is done, searches go on with this one."
+          >
+            <EmbeddingForm store={store} />
+          </FormSection>
+        )}
+        {may && (
+          <FormSection title="Delete" about="The store is gone at once, with all that it holds.">
+            <DeleteStore store={store} onDeleted={onDeleted} />
+          </FormSection>
+        )}
+      </fieldset>
+    </div>
+  );
+}
+
+/** Changes a store, and makes every page that shows it read it anew. */
+function useChange(store: Store, done: string) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (change: object) => changeStore(at, store.id, change),
+    onSuccess: (saved) => {
+      toast(done, saved.name);
+      client.setQueryData(["memory", at.projectId, at.mode, "one", saved.id], saved);
+      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+    },
+  });
+}
+
+function BasicsForm({ store }: { store: Store }) {
+  const [name, setName] = useState(store.name);
+  const [ttl, setTtl] = useState(store.ttl_seconds === null ? "" : String(store.ttl_seconds));
+  const change = useChange(store, "Store saved");
+  const lifetime = readSeconds(ttl);
+  const dirty = name.trim() !== store.name || lifetime.seconds !== store.ttl_seconds;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (dirty && !lifetime.fault && !change.isPending)
+      change.mutate({ name: name.trim(), ttl_seconds: lifetime.seconds });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <div className="grid gap-4 rail:grid-cols-2">
+        <Field label="Name" value={name} maxLength={128} onChange={(event) => setName(event.target.value)} />
+        <Field
+          label="Kept for, seconds"
+          inputMode="numeric"
+          placeholder="For ever"
+          value={ttl}
+          error={lifetime.fault}
+          hint={`${lifetimeWords(lifetime.seconds)}. It holds for what is written from now on.`}
+          onChange={(event) => setTtl(event.target.value)}
+        />
+      </div>
+      {change.error && <ErrorNote title="Not saved" error={change.error} />}
+      <div>
+        <Button type="submit" disabled={!dirty || change.isPending}>
+          {change.isPending ? "Saving" : "Save store"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function EmbeddingForm({ store }: { store: Store }) {
+  const [model, setModel] = useState(store.embedding?.model ?? "");
+  const change = useChange(store, "Embedding changed");
+  const { indexing } = store;
+  const dirty = model.trim() !== "" && model.trim() !== (indexing?.model ?? store.embedding?.model);
+  const isModel = change.error instanceof ApiError && change.error.code === "model_not_available";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (dirty && !change.isPending) change.mutate({ embedding: { model: model.trim() } });
+  };
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <p>
+        Now: <code className="wrap-anywhere">{embeddingWords(store)}</code>
+      </p>
+      {indexing && (
+        <Note tone={indexing.error ? "warn" : "info"} role="status">
+          <b>
+            Indexing with {indexing.model}: {formatCount(indexing.processed)} of {formatCount(indexing.total)}
+          </b>
+          <div className="my-1.5">
+            <Progress
+              label={`Indexing of ${store.name}`}
+              share={indexing.total ? indexing.processed / indexing.total : null}
+            />
+          </div>
+          {indexing.error && <p>It does not go on: {indexing.error.message}</p>}
+          {store.embedding && (
+            <Button
+              size="sm"
+              className="mt-1"
+              disabled={change.isPending}
+              onClick={() => change.mutate({ embedding: store.embedding })}
+            >
+              Stay with {store.embedding.model}
+            </Button>
+          )}
+        </Note>
+      )}
+      <SuggestField
+        label="Embedding model"
+        value={model}
+        items={embeddingModels}
+        error={isModel ? (change.error?.message ?? null) : null}
+        hint={`${sizeWords(store)} would be indexed anew.`}
+        onValue={setModel}
+      />
+      {change.error && !isModel && <ErrorNote title="The embedding was not changed" error={change.error} />}
+      <div>
+        <Button type="submit" disabled={!dirty || change.isPending}>
+          {change.isPending ? "Asking the model" : "Change embedding"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function DeleteStore({ store, onDeleted }: { store: Store; onDeleted: () => void }) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const [open, setOpen] = useState(false);
+  const deletion = useMutation({
+    mutationFn: () => deleteStore(at, store.id),
+    onSuccess: () => {
+      toast("Store deleted", store.name);
+      onDeleted();
+      client.removeQueries({ queryKey: ["memory", at.projectId, at.mode, "one", store.id] });
+      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+    },
+  });
+  const holds = (store.entries ?? store.keys ?? 0) > 0;
+  return (
+    <div>
+      <Button kind="danger-quiet" onClick={() => setOpen(true)}>
+        Delete store
+      </Button>
+      {open && (
+        <DeleteDialog
+          noun="store"
+          name={store.name}
+          typed={at.mode === "live" && holds}
+          busy={deletion.isPending}
+          error={deletion.error}
+          onClose={() => setOpen(false)}
+          onDelete={() => deletion.mutate()}
+        >
+          <p>
+            {holds ? `What it holds is gone with it: ${sizeWords(store)}.` : "It is empty."} Agents that name it go on
+            without it, and their models are told. Files stay.
+          </p>
+        </DeleteDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import { useQuery } from "@tanstack/react-query";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { ChoiceCards } from "../../ui/choice-cards.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormSection } from "../../ui/form-section.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { indentKey } from "./fns/indent-key.ts";
+import { exampleSource } from "./fns/tool-draft.ts";
+import type { ToolFormProps } from "./tool-form.tsx";
+import { filesQuery } from "./tools-api.ts";
+
+const writers = [
+  { value: "own", label: "A function of your own", hint: "The model calls it with arguments." },
+  { value: "model", label: "The model writes the code", hint: "Its one parameter is code." },
+] as const;
+
+const languages = [
+  { value: "javascript", label: "JavaScript" },
+  { value: "python", label: "Python" },
+] as const;
+
+/** The program of a code tool, and what it is given. */
+export function CodeFields({ draft, faults, onChange }: ToolFormProps) {
+  const at = useWorkspace();
+  const files = useQuery(filesQuery(at)).data ?? [];
+  const { language, source } = draft;
+  const isExample = source === exampleSource[language];
+  return (
+    <FormSection title="Code" about="It runs in a process without network and files, but those that it is given.">
+      <div className="max-w-60">
+        <ChoiceBar
+          name="code language"
+          label="Language"
+          choices={languages}
+          chosen={language}
+          onChoose={(next) => onChange({ language: next, ...(isExample && { source: exampleSource[next] }) })}
+        />
+      </div>
+      {faults.language && <p className="text-xs text-bad">{faults.language}</p>}
+      <ChoiceCards
+        label="Who writes it"
+        choices={writers}
+        chosen={draft.hasSource ? "own" : "model"}
+        onChoose={(who) => onChange({ hasSource: who === "own" })}
+      />
+      {draft.hasSource && (
+        <TextArea
+          label="Source"
+          mono
+          rows={12}
+          wrap="off"
+          className="min-h-60"
+          value={source}
+          error={faults.source}
+          hint="Tab indents; Escape, then Tab leaves. Mistakes are told by the first call."
+          onKeyDown={(event) => indentKey(event, (next) => onChange({ source: next }))}
+          onChange={(event) => onChange({ source: event.target.value })}
+        />
+      )}
+      <div className="grid gap-4 rail:grid-cols-2">
+        <Field
+          label="Timeout, ms"
+          inputMode="numeric"
+          placeholder="5000"
+          value={draft.timeout_ms}
+          error={faults.timeout_ms}
+          onChange={(event) => onChange({ timeout_ms: event.target.value })}
+        />
+        <Field
+          label="Memory, MB"
+          inputMode="numeric"
+          placeholder={language === "python" ? "256" : "64"}
+          value={draft.memory_mb}
+          error={faults.memory_mb}
+          onChange={(event) => onChange({ memory_mb: event.target.value })}
+        />
+      </div>
+      {files.length > 0 && (
+        <fieldset className="flex min-w-0 flex-col">
+          <legend className="mb-1.5 font-medium">Files</legend>
+          <div className="max-h-50 overflow-y-auto rounded-md border border-line">
+            {files.map(({ id, filename }) => (
+              <label
+                key={id}
+                className="flex min-h-(--control-sm) cursor-pointer items-center gap-2.5 border-b border-line-soft px-3 py-1 last:border-b-0 hover:bg-hover has-checked:bg-accent-soft"
+              >
+                <input
+                  type="checkbox"
+                  className="size-3.5 shrink-0 accent-accent"
+                  checked={draft.files.includes(id)}
+                  onChange={(event) =>
+                    onChange({
+                      files: event.target.checked ? [...draft.files, id] : draft.files.filter((each) => each !== id),
+                    })
+                  }
+                />
+                <span className="min-w-0 wrap-anywhere">{filename}</span>
+              </label>
+            ))}
+          </div>
+          {faults.files && <p className="mt-1 text-xs text-bad">{faults.files}</p>}
+        </fieldset>
+      )}
+    </FormSection>
+  );
+}

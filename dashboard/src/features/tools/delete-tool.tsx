@@ -1,0 +1,42 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { plural } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { toast } from "../../ui/toast.tsx";
+import type { Tool } from "./fns/tool.ts";
+import { deleteTool, usersQuery } from "./tools-api.ts";
+
+/** Deletes a tool. In live, one that agents have is deleted only once its name was typed. */
+export function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => void; onDeleted: () => void }) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const read = useQuery(usersQuery(at));
+  const users = read.data?.users[tool.id] ?? [];
+  const deletion = useMutation({
+    mutationFn: () => deleteTool(at, tool.id),
+    onSuccess: () => {
+      toast("Tool deleted", tool.name);
+      onDeleted();
+      client.removeQueries({ queryKey: ["tools", at.projectId, at.mode, "one", tool.id] });
+      for (const key of ["tools", "agents", "agent"]) void client.invalidateQueries({ queryKey: [key] });
+    },
+  });
+  return (
+    <DeleteDialog
+      noun="tool"
+      name={tool.name}
+      typed={at.mode === "live" && users.length > 0}
+      busy={deletion.isPending || read.isPending}
+      error={deletion.error}
+      onClose={onClose}
+      onDelete={() => deletion.mutate()}
+    >
+      <p>
+        {users.length === 0
+          ? "No agent has it."
+          : `${plural(users.length, "agent")} lose${users.length === 1 ? "s" : ""} it: ${users.map(({ name }) => name).join(", ")}.`}{" "}
+        Runs that are under way keep what they began with.
+      </p>
+    </DeleteDialog>
+  );
+}

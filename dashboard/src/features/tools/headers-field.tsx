@@ -1,0 +1,106 @@
+import { useQuery } from "@tanstack/react-query";
+import { KeyRound, Plus, X } from "lucide-react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import type { ToolDraft } from "./fns/tool-draft.ts";
+import { secretsQuery } from "./tools-api.ts";
+
+type Header = ToolDraft["headers"][number];
+
+const input =
+  "h-(--control) w-full min-w-0 rounded-md border border-line-control bg-surface px-2.5 font-mono text-xs hover:border-muted";
+
+/** The headers of each call. Values that are kept are masked; secrets stand in them by name. */
+export function HeadersField({
+  headers,
+  fault,
+  onHeaders,
+}: {
+  headers: readonly Header[];
+  fault?: string;
+  onHeaders: (headers: Header[]) => void;
+}) {
+  const at = useWorkspace();
+  const secrets = useQuery(secretsQuery(at)).data ?? [];
+  const change = (i: number, part: Partial<Header>) =>
+    onHeaders(headers.map((each, n) => (n === i ? { ...each, ...part } : each)));
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-2">
+      <legend className="mb-1.5 font-medium">Headers</legend>
+      {headers.map((header, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a header has no other name while it is written.
+        <div key={i} className="flex items-center gap-2 max-rail:flex-wrap">
+          <input
+            aria-label={`Header ${i + 1}, name`}
+            placeholder="authorization"
+            autoComplete="off"
+            spellCheck={false}
+            value={header.name}
+            onChange={(event) => change(i, { name: event.target.value })}
+            className={`${input} rail:max-w-50`}
+          />
+          <input
+            aria-label={`Header ${i + 1}, value`}
+            placeholder="Bearer {{secret.CRM_KEY}}"
+            autoComplete="off"
+            spellCheck={false}
+            value={header.value}
+            onChange={(event) => change(i, { value: event.target.value })}
+            className={`${input} flex-1`}
+          />
+          {secrets.length > 0 && (
+            <Menu
+              align="end"
+              trigger={
+                <button
+                  type="button"
+                  aria-label={`Put a secret into header ${i + 1}`}
+                  title="Put a secret in"
+                  className={buttonClass({ kind: "ghost", size: "icon-sm" })}
+                >
+                  <KeyRound aria-hidden className="size-4" strokeWidth={1.5} />
+                </button>
+              }
+            >
+              {({ MenuItem }) =>
+                secrets.map(({ name }) => (
+                  <MenuItem key={name} onClick={() => change(i, { value: `${kept(header.value)}{{secret.${name}}}` })}>
+                    {name}
+                  </MenuItem>
+                ))
+              }
+            </Menu>
+          )}
+          <Button
+            kind="ghost"
+            size="icon-sm"
+            aria-label={`Remove header ${i + 1}`}
+            onClick={() => onHeaders(headers.filter((_, n) => n !== i))}
+          >
+            <X aria-hidden className="size-4" strokeWidth={1.5} />
+          </Button>
+        </div>
+      ))}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Button size="sm" onClick={() => onHeaders([...headers, { name: "", value: "" }])}>
+          <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+          Add header
+        </Button>
+        {headers.some(({ value }) => value === masked) && (
+          <span className="text-xs text-muted">{masked} keeps the value that is stored.</span>
+        )}
+      </div>
+      {fault && (
+        <p role="alert" className="text-xs text-bad wrap-anywhere">
+          {fault}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+const masked = "********";
+
+/** Before a secret: what is written there, unless it is a mask. */
+const kept = (value: string): string => (value === masked ? "" : value);

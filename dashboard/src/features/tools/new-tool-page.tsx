@@ -1,0 +1,167 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { ApiError } from "../../lib/api.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Breadcrumb } from "../../ui/breadcrumb.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { focusFault } from "../../ui/fns/focus-fault.ts";
+import { FormSection } from "../../ui/form-section.tsx";
+import { ModePill } from "../../ui/mode-pill.tsx";
+import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import { SheetHead } from "../../ui/sheet.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { ViewOnly } from "../../ui/view-only.tsx";
+import { typeHints, typeWords } from "./fns/tool.ts";
+import { readToolDraft, type ToolDraft, toolCreation, toolDraftOf, toolFaults } from "./fns/tool-draft.ts";
+import { ToolForm } from "./tool-form.tsx";
+import { createTool } from "./tools-api.ts";
+import { type ToolType, toolTypes } from "./tools-search.ts";
+
+/** Makes a tool. One that signs its calls shows its signing secret, once. */
+export function NewToolPage({
+  type = "client",
+  onType,
+  onCreated,
+}: {
+  type?: ToolType;
+  onType: (type: ToolType) => void;
+  onCreated: (id: string) => void;
+}) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const client = useQueryClient();
+  const form = useRef<HTMLFormElement>(null);
+  const [draft, setDraft] = useState<ToolDraft>(() => toolDraftOf());
+  const [tried, setTried] = useState(false);
+  const creation = useMutation({
+    mutationFn: () => createTool(at, toolCreation(type, draft)),
+    onSuccess: (tool) => {
+      toast("Tool created", tool.name);
+      void client.invalidateQueries({ queryKey: ["tools", at.projectId, at.mode] });
+      if (!tool.signing_secret) onCreated(tool.id);
+    },
+  });
+  useEffect(() => {
+    if (creation.error) focusFault(form.current);
+  }, [creation.error]);
+  useTitle("Create tool", "Tools");
+  const refused = creation.error instanceof ApiError ? toolFaults(creation.error.faults) : { faults: {}, rest: [] };
+  const faults = { ...refused.faults, ...(tried ? readToolDraft(type, draft).faults : {}) };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (Object.keys(readToolDraft(type, draft).faults).length > 0) focusFault(form.current);
+    else if (may && !creation.isPending) creation.mutate();
+  };
+  const made = creation.data;
+  return (
+    <>
+      <SheetHead>
+        <Breadcrumb>
+          <Link to="/tools">Tools</Link>
+        </Breadcrumb>
+        <h1 className="text-lg">Create tool</h1>
+        <ModePill />
+        {!may && <ViewOnly />}
+      </SheetHead>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={submit}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
+        }}
+        className="flex min-h-0 flex-1 flex-col"
+      >
+        <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
+          <fieldset disabled={!may} className="min-w-0 max-w-280">
+            <legend className="sr-only">The new tool</legend>
+            <FormSection title="Type" about="It stays what it is.">
+              <TypeChoice
+                type={type}
+                onType={(next) => {
+                  creation.reset();
+                  setTried(false);
+                  onType(next);
+                }}
+              />
+            </FormSection>
+            <ToolForm
+              type={type}
+              draft={draft}
+              faults={faults}
+              onChange={(change) => {
+                setDraft((before) => ({ ...before, ...change }));
+                if (creation.isError) creation.reset();
+              }}
+            />
+          </fieldset>
+          <div className="max-w-280 pb-5">
+            <FoldedCode
+              name="new tool"
+              request={{ method: "POST", path: "/v1/tools", body: toolCreation(type, draft) }}
+            />
+          </div>
+        </div>
+        <footer className="flex shrink-0 flex-col gap-3 border-t border-line bg-subtle px-4 py-3 rail:px-5">
+          {creation.error && (refused.rest.length > 0 || Object.keys(refused.faults).length === 0) && (
+            <ErrorNote title="The tool was not created" error={creation.error} />
+          )}
+          <div className="flex flex-wrap items-center gap-2">
+            <Button type="submit" kind="primary" disabled={!may || creation.isPending}>
+              {creation.isPending ? "Creating tool" : "Create tool"}
+            </Button>
+            <Link to="/tools" className={buttonClass({ kind: "ghost" })}>
+              Discard
+            </Link>
+          </div>
+        </footer>
+      </form>
+      {made?.signing_secret && (
+        <SecretDialog
+          title="Store this signing secret now"
+          about={`Whoever gets the calls of ${made.name} checks with it that they come from here.`}
+          secret={made.signing_secret}
+          variable="RUNNEL_SIGNING_SECRET"
+          onStored={() => onCreated(made.id)}
+        >
+          <p className="text-muted">
+            Each call carries webhook-id, webhook-timestamp and webhook-signature. Check the signature before anything
+            is done, over the body as raw bytes.
+          </p>
+        </SecretDialog>
+      )}
+    </>
+  );
+}
+
+function TypeChoice({ type, onType }: { type: ToolType; onType: (type: ToolType) => void }) {
+  return (
+    <fieldset className="grid min-w-0 gap-2 rail:grid-cols-2 wide:grid-cols-3">
+      <legend className="sr-only">Type of the tool</legend>
+      {toolTypes.map((value) => (
+        <label
+          key={value}
+          className="flex cursor-pointer items-start gap-2.5 rounded-md border border-line-button px-3 py-2 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:shadow-(--focus)"
+        >
+          <input
+            type="radio"
+            name="tool-type"
+            checked={type === value}
+            onChange={() => onType(value)}
+            className="mt-1 size-3.5 shrink-0 accent-accent focus-visible:shadow-none"
+          />
+          <span className="min-w-0">
+            <span className="block font-strong">{typeWords[value]}</span>
+            <span className="block text-xs text-muted">{typeHints[value]}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

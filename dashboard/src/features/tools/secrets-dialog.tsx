@@ -1,0 +1,121 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { deleteSecret, secretsQuery, setSecret } from "./tools-api.ts";
+
+/** The names of secrets, and a new value for one. A value that was set is never shown again. */
+export function SecretsDialog({ onClose }: { onClose: () => void }) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const client = useQueryClient();
+  const secrets = useQuery(secretsQuery(at));
+  const [name, setName] = useState("");
+  const [value, setValue] = useState("");
+  const [tried, setTried] = useState(false);
+  const changed = () => void client.invalidateQueries({ queryKey: ["secrets", at.projectId, at.mode] });
+  const setting = useMutation({
+    mutationFn: () => setSecret(at, name.trim(), value),
+    onSuccess: () => {
+      toast("Secret set", name.trim());
+      setName("");
+      setValue("");
+      setTried(false);
+      changed();
+    },
+  });
+  const deletion = useMutation({
+    mutationFn: (gone: string) => deleteSecret(at, gone),
+    onSuccess: (_, gone) => toast("Secret deleted", gone),
+    onSettled: changed,
+  });
+  const isThere = secrets.data?.some((secret) => secret.name === name.trim());
+  const nameFault = /^[A-Za-z_]\w{0,63}$/.test(name.trim()) ? null : "A letter or _ first, then letters, digits and _.";
+  const submit = () => {
+    setTried(true);
+    if (!nameFault && value !== "") setting.mutate();
+  };
+  return (
+    <FormDialog
+      open
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+      title="Secrets"
+      about="Headers of tools name them as {{secret.NAME}}. Nobody can read a value again."
+      act={setting.isPending ? "Setting secret" : isThere ? "Set another value" : "Set secret"}
+      busy={setting.isPending || !may}
+      onSubmit={submit}
+    >
+      {may && (
+        <div className="grid gap-4 rail:grid-cols-2">
+          <Field
+            label="Name"
+            placeholder="CRM_KEY"
+            value={name}
+            autoComplete="off"
+            spellCheck={false}
+            error={tried ? nameFault : null}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Field
+            label="Value"
+            type="password"
+            value={value}
+            autoComplete="new-password"
+            error={tried && value === "" ? "Write its value." : null}
+            onChange={(event) => setValue(event.target.value)}
+          />
+        </div>
+      )}
+      {setting.error && <ErrorNote title="The secret was not set" error={setting.error} />}
+      {secrets.error && <ErrorNote title="The secrets cannot be shown" error={secrets.error} />}
+      {secrets.data?.length === 0 && <p className="text-muted">There are no secrets yet.</p>}
+      {secrets.data && secrets.data.length > 0 && (
+        <ul aria-label="Secrets" className="max-h-60 overflow-y-auto rounded-md border border-line">
+          {secrets.data.map((secret) => (
+            <li
+              key={secret.name}
+              className="flex min-h-9 items-center gap-3 border-b border-line-soft px-3 py-1 last:border-b-0"
+            >
+              <code className="min-w-0 flex-1 wrap-anywhere">{secret.name}</code>
+              <span className="text-xs text-muted">
+                <Time at={secret.updated_at} />
+              </span>
+              {may && (
+                <ConfirmedDelete
+                  name={secret.name}
+                  busy={deletion.isPending}
+                  onDelete={() => deletion.mutate(secret.name)}
+                />
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </FormDialog>
+  );
+}
+
+/** A second click in the same place: a dialog upon a dialog would be too much. */
+function ConfirmedDelete({ name, busy, onDelete }: { name: string; busy: boolean; onDelete: () => void }) {
+  const [sure, setSure] = useState(false);
+  return (
+    <Button
+      kind={sure ? "danger" : "ghost"}
+      size="sm"
+      disabled={busy}
+      aria-label={sure ? undefined : `Delete ${name}`}
+      onBlur={() => setSure(false)}
+      onClick={() => (sure ? onDelete() : setSure(true))}
+    >
+      {sure ? "Calls that name it fail: delete" : "Delete"}
+    </Button>
+  );
+}

@@ -1,0 +1,97 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { RefreshCw } from "lucide-react";
+import { plural } from "../../lib/format.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { FormSection } from "../../ui/form-section.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.tsx";
+import type { Tool } from "./fns/tool.ts";
+import { refreshTool } from "./tools-api.ts";
+
+/** What an MCP server can do, as it said last, and why it did not answer since. */
+export function ServerTools({ tool }: { tool: Tool }) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const client = useQueryClient();
+  const refresh = useMutation({
+    mutationFn: () => refreshTool(at, tool.id),
+    onSuccess: (saved) => {
+      toast("List refreshed", plural(saved.tools?.length ?? 0, "tool"));
+      client.setQueryData(["tools", at.projectId, at.mode, "one", saved.id], saved);
+    },
+    onError: () => void client.invalidateQueries({ queryKey: ["tools", at.projectId, at.mode] }),
+  });
+  const { tools = [], skipped = [], listed_at, last_error } = tool;
+  return (
+    <FormSection
+      title="The server's tools"
+      about={
+        listed_at ? (
+          <>
+            Listed <Time at={listed_at} />. A run lists them anew when that was more than five minutes ago.
+          </>
+        ) : (
+          "The server has not answered yet."
+        )
+      }
+    >
+      {last_error && !refresh.error && (
+        <Note tone="warn">
+          <b>The server did not answer last time</b>
+          <p>{last_error.message}</p>
+          <code className="text-muted">{last_error.code}</code>
+        </Note>
+      )}
+      {refresh.error && <ErrorNote title="The list was not refreshed" error={refresh.error} />}
+      {tools.length > 0 && (
+        <ul aria-label="Tools of the server" className="max-h-100 overflow-y-auto rounded-md border border-line">
+          {tools.map(({ name, description }) => (
+            <li
+              key={name}
+              className="flex min-h-10 items-center gap-3 border-b border-line-soft px-3 py-1.5 last:border-b-0"
+            >
+              <span className="min-w-0 flex-1">
+                <span className="font-medium wrap-anywhere">{name}</span>
+                {description && <span className="cut block text-xs text-muted">{description}</span>}
+              </span>
+              <Link
+                to="/tools/$toolId"
+                params={{ toolId: tool.id }}
+                search={{ tab: "test", tool: name }}
+                aria-label={`Try ${name}`}
+                className={buttonClass({ kind: "ghost", size: "sm" })}
+              >
+                Try
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {skipped.length > 0 && (
+        <details>
+          <summary className="w-fit text-muted hover:text-ink">{plural(skipped.length, "tool")} left out</summary>
+          <ul className="pt-1 text-xs">
+            {skipped.map(({ name, reason }) => (
+              <li key={name} className="py-1 wrap-anywhere">
+                <b>{name}</b>: {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {may && (
+        <div>
+          <Button disabled={refresh.isPending} onClick={() => refresh.mutate()}>
+            <RefreshCw aria-hidden className="size-4" strokeWidth={1.5} />
+            {refresh.isPending ? "Asking the server" : "Refresh list"}
+          </Button>
+        </div>
+      )}
+    </FormSection>
+  );
+}

@@ -1,0 +1,173 @@
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Check, X } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "../../lib/api.ts";
+import { exampleArguments } from "../../lib/example-output.ts";
+import { formatBytes, formatDuration, plural } from "../../lib/format.ts";
+import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Pill } from "../../ui/pill.tsx";
+import { Select } from "../../ui/select.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+import type { Tool } from "./fns/tool.ts";
+import { type TestAnswer, testTool } from "./tools-api.ts";
+
+interface ToolTestProps {
+  tool: Tool;
+  /** Of an MCP server, the tool that is tried. */
+  serverTool: string | undefined;
+  onServerTool: (name: string) => void;
+}
+
+/** Calls a tool once, outside of any run. */
+export function ToolTest(props: ToolTestProps) {
+  const { tool } = props;
+  if (tool.type === "client" || tool.type === "agent") return <NotTested type={tool.type} />;
+  return <TestForm {...props} />;
+}
+
+function NotTested({ type }: { type: "client" | "agent" }) {
+  return (
+    <EmptyState icon={X} title={type === "client" ? "Nothing of a client tool runs here" : "An agent works in a run"}>
+      <p className="max-w-[46ch] text-muted">
+        {type === "client"
+          ? "It is your own code. Try an agent that has it in the playground, and answer its calls there."
+          : "Try the agent that is asked, or one that has this tool, in the playground."}
+      </p>
+      <Link to="/playground" className={buttonClass()}>
+        Open playground
+      </Link>
+    </EmptyState>
+  );
+}
+
+function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const offered = tool.type === "mcp" ? (tool.tools ?? []) : null;
+  const chosen = offered?.find(({ name }) => name === serverTool) ?? offered?.[0];
+  const schema = offered ? chosen?.parameters : tool.parameters;
+  const [text, setText] = useState(() => jsonText(exampleArguments(schema)));
+  const read = readJson(text);
+  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Arguments are an object: { … }.");
+  const body = { arguments: read.value, ...(chosen && { tool: chosen.name }) };
+  const test = useMutation({ mutationFn: () => testTool(at, tool.id, body) });
+  const refused = test.error instanceof ApiError && test.error.faults.length > 0 ? test.error.faults : null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!fault && may && !test.isPending) test.mutate();
+  };
+  if (offered && !chosen)
+    return (
+      <EmptyState icon={X} title="The server has told of no tools yet">
+        <p className="max-w-[46ch] text-muted">Refresh the list on the definition's page.</p>
+      </EmptyState>
+    );
+  return (
+    <div className="relative min-h-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5">
+      <div className="grid gap-6 wide:grid-cols-2">
+        <form
+          onSubmit={submit}
+          noValidate
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
+          }}
+          className="flex min-w-0 flex-col gap-4"
+        >
+          {offered && chosen && (
+            <Select
+              label="Tool of the server"
+              value={chosen.name}
+              choices={offered.map(({ name }) => ({ value: name, label: name }))}
+              onChoose={onServerTool}
+            />
+          )}
+          <JsonField
+            label="Arguments"
+            rows={8}
+            hint="To begin with, what fits the schema."
+            value={text}
+            fault={refused ? refused.map(({ message }) => message).join(" ") : null}
+            onText={(next) => {
+              setText(next);
+              if (test.isError) test.reset();
+            }}
+          />
+          {at.mode === "live" && (
+            <Note tone="warn">The call is made for real, and nobody is asked to approve it: this is live data.</Note>
+          )}
+          <div>
+            <Button type="submit" kind="primary" disabled={!may || fault !== null || test.isPending}>
+              {test.isPending ? "Calling" : "Call tool"}
+            </Button>
+          </div>
+          <FoldedCode name="test" request={{ method: "POST", path: `/v1/tools/${tool.id}/test`, body }} />
+        </form>
+        <section aria-label="What the call came to" className="flex min-w-0 flex-col gap-3">
+          <h2 className="text-md">What it came to</h2>
+          {test.error && !refused && <ErrorNote title="The tool was not called" error={test.error} />}
+          {test.data && !test.isPending && <Answer answer={test.data} />}
+          {!test.data && !test.error && (
+            <p role="status" className="text-muted">
+              {test.isPending
+                ? "The call is under way."
+                : "Nothing was called yet. Each call here is noted in the audit log."}
+            </p>
+          )}
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function Answer({ answer: { output, error, latency_ms, attempts, files = [] } }: { answer: TestAnswer }) {
+  return (
+    <>
+      <p role="status" className="flex flex-wrap items-center gap-2 text-xs text-muted tabular-nums">
+        {error ? (
+          <Pill tone="bad" icon={X}>
+            Failed
+          </Pill>
+        ) : (
+          <Pill tone="ok" icon={Check}>
+            Answered
+          </Pill>
+        )}
+        {formatDuration(latency_ms)} · {plural(attempts, "attempt")}
+      </p>
+      {error && (
+        <Note tone="bad">
+          <b>The model would read this error</b>
+          <p>{error.message}</p>
+          <code className="text-muted">{error.code}</code>
+        </Note>
+      )}
+      {!error && (
+        <div className="relative max-h-140 min-w-0 overflow-y-auto rounded-md border border-line bg-subtle py-2.5 pr-10 pl-3">
+          {typeof output === "string" ? (
+            <pre className="whitespace-pre-wrap wrap-anywhere">{output}</pre>
+          ) : (
+            <JsonView value={output} />
+          )}
+          <span className="absolute top-1 right-1">
+            <CopyButton text={typeof output === "string" ? output : jsonText(output)} what="output" />
+          </span>
+        </div>
+      )}
+      {files.length > 0 && (
+        <p className="text-xs text-muted wrap-anywhere">
+          Files made: {files.map(({ filename, bytes }) => `${filename} (${formatBytes(bytes)})`).join(", ")}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useWorkspace } from "../../lib/workspace.ts";
+import type { Tool } from "./fns/tool.ts";
+import { usersQuery } from "./tools-api.ts";
+
+const shown = 3;
+
+/** The agents that have a tool. */
+export function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
+  const at = useWorkspace();
+  const users = useQuery(usersQuery(at)).data?.users[tool.id] ?? [];
+  if (users.length === 0) return <span className="text-xs text-muted max-rail:hidden">No agent has it</span>;
+  return (
+    <span className="cut text-xs text-muted max-full:hidden">
+      {"Used by "}
+      {users.slice(0, shown).map(({ id, name }, i) => (
+        <span key={id}>
+          {i > 0 && ", "}
+          <Link to="/agents/$agentId" params={{ agentId: id }} className="text-accent hover:underline">
+            {name}
+          </Link>
+        </span>
+      ))}
+      {users.length > shown && ` and ${users.length - shown} more`}
+    </span>
+  );
+}

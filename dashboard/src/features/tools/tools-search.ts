@@ -1,0 +1,24 @@
+import type { PageSearch } from "../../lib/page-search.ts";
+
+export const toolTypes = ["client", "http", "webhook", "code", "mcp", "agent"] as const;
+export type ToolType = (typeof toolTypes)[number];
+
+/** What the address of the list holds. */
+export interface ToolsSearch extends PageSearch {
+  type?: ToolType;
+}
+
+export const toolTabs = ["definition", "test"] as const;
+export type ToolTab = (typeof toolTabs)[number];
+
+/** What the address of a tool holds. */
+export interface ToolSearch {
+  tab?: ToolTab;
+  /** Of an MCP server, the tool that is tried. */
+  tool?: string;
+}
+
+/** What the address of a new tool holds. */
+export interface NewToolSearch {
+  type?: ToolType;
+}

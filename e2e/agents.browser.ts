@@ -1,0 +1,184 @@
+import { type Page, expect as plain, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+/** Code and models run in processes of their own, which a busy machine starts late. */
+const expect = plain.configure({ timeout: 30_000 });
+
+// Agents in the compiled executable, made, changed and brought back by somebody in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+
+test("an agent is made, changed beside somebody else, compared, brought back and deleted", async ({ page }, info) => {
+  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+  let id = "";
+
+  await test.step("without agents the page says what they are, and c makes the first", async () => {
+    await page.getByRole("link", { name: "Agents", exact: true }).click();
+    await expect(page).toHaveURL(/\/dashboard\/agents$/);
+    await expect(page.getByRole("heading", { name: "No agents yet" })).toBeVisible();
+    await expectAccessible(page, info, "no agents");
+    await page.keyboard.press("c");
+    await expect(page).toHaveURL(/\/agents\/new$/);
+  });
+
+  await test.step("what is missing is told at its field, and a known model is picked from the list", async () => {
+    await server.post("/v1/tools", { name: "lookup_order", type: "client", description: "Finds an order." });
+    await server.post("/v1/memory", { name: "Manuals", kind: "vector" });
+    await page.reload();
+    await page.getByRole("button", { name: "Create agent" }).click();
+    await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+    await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Give the agent a name.");
+    await page.getByLabel("Name", { exact: true }).fill("Refund desk");
+    await page.getByLabel("Instructions").fill("Be kind and short.\nNever promise a date.");
+    const model = page.getByRole("combobox", { name: "Model", exact: true });
+    await model.fill("test/");
+    await expect(page.getByRole("option", { name: "test/echo" })).toBeVisible();
+    await expectAccessible(page, info, "model list");
+    await page.getByRole("option", { name: "test/echo" }).click();
+    await expect(model).toHaveValue("test/echo");
+    await page.getByRole("checkbox", { name: /lookup_order/ }).check();
+    await page.getByRole("checkbox", { name: /Manuals/ }).check();
+    await page.getByText("Fields", { exact: true }).scrollIntoViewIfNeeded();
+    await page.getByText("JSON", { exact: true }).click();
+    await expect(page.getByRole("textbox", { name: "Memory policy" })).toHaveValue(/"memory_id": "mem_/);
+    await page.getByText("Fields", { exact: true }).click();
+    await expectAccessible(page, info, "new agent");
+    await shootWidths(page, info, "new agent");
+  });
+
+  await test.step("a guardrail that cannot be is refused at its field; one that is added from the menu can be", async () => {
+    const guardrails = page.getByRole("textbox", { name: "Guardrails" });
+    await guardrails.fill('[{"type": "regex", "on": ["output"], "action": "block", "config": {"pattern": "("}}]');
+    await page.getByRole("button", { name: "Create agent" }).click();
+    await expect(guardrails).toHaveAttribute("aria-invalid", "true");
+    await expect(guardrails).toBeFocused();
+    await guardrails.fill("");
+    await page.getByRole("button", { name: "Add a guardrail" }).click();
+    await page.getByRole("menuitem", { name: "Personal data" }).click();
+    await expect(guardrails).toHaveValue(/"pii"/);
+    await page.getByText("Show code").click();
+    await expect(page.getByRole("region", { name: "curl code" })).toContainText("/v1/agents");
+    await page.keyboard.press("Control+Enter");
+    await expect(page).toHaveURL(/\/agents\/agt_\w+$/);
+    id = page.url().split("/").at(-1) ?? "";
+    expect((await server.get(`/v1/agents/${id}`)).body).toMatchObject({
+      name: "Refund desk",
+      model: "test/echo",
+      tools: [{ name: "lookup_order" }],
+      guardrails: [{ type: "pii" }],
+    });
+  });
+
+  await test.step("a change is a new version, and only what was changed is sent", async () => {
+    await expect(page.getByRole("heading", { name: "Refund desk" })).toBeVisible();
+    await page.getByLabel("Instructions").fill("Be kind and brief.\nNever promise a date.");
+    await expect(page.getByText("Changed: instructions")).toBeVisible();
+    await expectAccessible(page, info, "changed agent");
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByText("Refund desk is at version 2")).toBeVisible();
+    await expect(page.getByRole("button", { name: /Save as version/ })).toBeHidden();
+  });
+
+  await test.step("what somebody else saved meanwhile is shown before it is built upon", async () => {
+    await page.getByLabel("Description").fill("Answers about refunds");
+    await server.fetch(`/v1/agents/${id}`, { method: "PATCH", body: JSON.stringify({ model: "test/refusal" }) });
+    await page.getByRole("button", { name: "Save as version 3" }).click();
+    const alert = page.getByRole("alert").filter({ hasText: "Somebody saved version 3 meanwhile" });
+    await expect(alert).toContainText("They changed: model. You changed: description.");
+    await expectAccessible(page, info, "conflict");
+    await alert.getByRole("button", { name: "Save mine as version 4" }).click();
+    await expect(page.getByText("Refund desk is at version 4")).toBeVisible();
+    await expect(page.getByRole("combobox", { name: "Model", exact: true })).toHaveValue("test/refusal");
+  });
+
+  await test.step("versions are compared word by word, and an older one comes back as a new one", async () => {
+    await page.getByRole("tab", { name: "Versions" }).click();
+    await page.getByRole("button", { name: /^Version 2/ }).click();
+    const changed = page.getByRole("region", { name: "What changed" });
+    await expect(changed.locator("del")).toHaveText("short");
+    await expect(changed.locator("ins")).toHaveText("brief");
+    await expect(page).toHaveURL(/version=2/);
+    await expectAccessible(page, info, "versions");
+    await shootWidths(page, info, "versions");
+    await page.getByRole("button", { name: /^Version 1/ }).click();
+    await changed.getByRole("button", { name: "Restore version 1" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Restore version 1" });
+    await expect(dialog).toContainText("becomes version 5");
+    await expect(dialog.getByRole("button", { name: "Keep version 4" })).toBeFocused();
+    await expectAccessible(page, info, "restore");
+    await dialog.getByRole("button", { name: "Restore version 1" }).click();
+    await expect(page.getByRole("button", { name: /^Version 5/ })).toContainText("current");
+    expect((await server.get(`/v1/agents/${id}`)).body).toMatchObject({
+      version: 5,
+      model: "test/echo",
+      instructions: "Be kind and short.\nNever promise a date.",
+    });
+  });
+
+  await test.step("its runs stand on their own tab, with the way to all of them", async () => {
+    await server.post("/v1/runs?wait=10", { agent_id: id, input: "Where is order 4711?" });
+    await page.getByRole("tab", { name: "Runs" }).click();
+    await expect(page.getByRole("row").filter({ hasText: "Where is order 4711?" })).toContainText("Completed");
+    await expectAccessible(page, info, "runs of the agent");
+    await shootWidths(page, info, "runs of the agent");
+    await page.getByRole("link", { name: "All runs of this agent" }).click();
+    await expect(page).toHaveURL(new RegExp(`/runs\\?agent=${id}`));
+  });
+
+  await test.step("the list is searched by name, walked by keyboard, and holds long names", async () => {
+    const long = {
+      name: `Deployment ${"assistant ".repeat(11)}`.trim(),
+      instructions: "Be brief.",
+      model: "test/echo",
+    };
+    await server.post("/v1/agents", { ...long, description: "Ships. ".repeat(60).trim() });
+    await page.goto(`${server.url}/dashboard/agents`);
+    await expect(page.getByRole("row")).toHaveCount(3);
+    await expectAccessible(page, info, "agents");
+    await shootWidths(page, info, "agents");
+    await page.keyboard.press("/");
+    await page.keyboard.type("refund");
+    await expect(page.getByRole("row")).toHaveCount(2);
+    await expect(page).toHaveURL(/q=refund/);
+    await page.getByLabel("Search agents by name").fill("nobody");
+    await expect(page.getByRole("heading", { name: "No agent has this in its name" })).toBeVisible();
+    await expectAccessible(page, info, "no agent found");
+    await page.getByRole("button", { name: "Clear search" }).click();
+    await page.getByRole("heading", { name: "Agents", exact: true }).click();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(new RegExp(`/agents/${id}$`));
+  });
+
+  await test.step("deleting names the effect", async () => {
+    await page.getByRole("button", { name: "More acts" }).click();
+    await page.getByRole("menuitem", { name: "Delete agent" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Delete Refund desk" });
+    await expect(dialog).toContainText("All of its 5 versions are gone");
+    await expect(dialog).toContainText("Its 1 run stays");
+    await expectAccessible(page, info, "delete agent");
+    await dialog.getByRole("button", { name: "Delete agent" }).click();
+    await expect(page).toHaveURL(/\/agents$/);
+    await expect(page.getByRole("row")).toHaveCount(2);
+  });
+
+  await test.step("an id that no agent has is told, with the way back", async () => {
+    await page.goto(`${server.url}/dashboard/agents/${id}`);
+    await expect(page.getByRole("heading", { name: "No such agent" })).toBeVisible();
+    await expectAccessible(page, info, "no such agent");
+    await expectNoComplaints(page, complaints);
+  });
+});
+
+async function expectNoComplaints(page: Page, complaints: readonly string[]): Promise<void> {
+  await expect(page.getByRole("main")).toBeVisible();
+  expect(complaints).toEqual([]);
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from "node:fs";
+import { type Page, expect as plain, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+/** Documents are read and embedded by processes of their own, which a busy machine starts late. */
+const expect = plain.configure({ timeout: 30_000 });
+
+// Files in the compiled executable, uploaded, followed, fetched and deleted by somebody in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 } });
+
+const manual = "# Descaling\n\nPour vinegar into the tank once a month.\n";
+
+test("files are uploaded by picker and by drop, read, tried again, downloaded and deleted", async ({ page }, info) => {
+  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+  await server.post("/v1/memory", { name: "Manuals", kind: "vector" });
+
+  await test.step("without files the page says what they are for, and c asks for the first", async () => {
+    await page.goto(`${server.url}/dashboard/files`);
+    await expect(page.getByRole("heading", { name: "No files yet" })).toBeVisible();
+    await expectAccessible(page, info, "no files");
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog", { name: "Upload files" });
+    await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
+    await expect(dialog.getByRole("alert")).toHaveText("Choose at least one file.");
+  });
+
+  await test.step("several files are chosen, given to a store, and each is ready once it can be found there", async () => {
+    const dialog = page.getByRole("dialog", { name: "Upload files" });
+    await dialog.getByLabel("Files", { exact: true }).setInputFiles([
+      { name: "manual.md", mimeType: "text/markdown", buffer: Buffer.from(manual) },
+      {
+        name: `${"a very long name of a report ".repeat(6).trim()}.txt`,
+        mimeType: "text/plain",
+        buffer: Buffer.from("x"),
+      },
+    ]);
+    await dialog.getByLabel("Memory store", { exact: true }).selectOption({ label: "Manuals" });
+    await expectAccessible(page, info, "upload");
+    await shootWidths(page, info, "upload");
+    await page.keyboard.press("Control+Enter");
+    await expect(row(page, "manual.md")).toContainText("Ready");
+    await expect(row(page, "manual.md")).toContainText("Manuals");
+    await expect(row(page, "a very long name")).toContainText("Ready");
+  });
+
+  await test.step("a file that is no document fails with a reason in words, and can be tried again", async () => {
+    await drop(page, "broken.pdf", "%PDF-1.7 and nothing of a PDF", "application/pdf");
+    const dialog = page.getByRole("dialog", { name: "Upload files" });
+    await expect(dialog.getByRole("list", { name: "Chosen files" })).toContainText("broken.pdf");
+    await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
+    await expect(row(page, "broken.pdf")).toContainText("Failed");
+    await expect(row(page, "broken.pdf")).toContainText("It cannot be read as what it says it is.");
+    await expect(row(page, "broken.pdf")).toContainText("document_unreadable");
+    await expectAccessible(page, info, "files");
+    await shootWidths(page, info, "files");
+    await page.getByRole("button", { name: "Try again: broken.pdf" }).click();
+    await expect(page.getByText("Trying again")).toBeVisible();
+    await expect(row(page, "broken.pdf")).toContainText("Failed");
+  });
+
+  await test.step("what the server refuses is told beside its file, with the way to try again", async () => {
+    await drop(page, "picture.bin", "\u0000\u0001\u0002 no text", "application/octet-stream");
+    const dialog = page.getByRole("dialog", { name: "Upload files" });
+    await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
+    const uploads = page.getByRole("list", { name: "Uploads" });
+    await expect(uploads.getByRole("alert")).toContainText("unsupported_file_type");
+    await expectAccessible(page, info, "refused upload");
+    await shootWidths(page, info, "refused upload");
+    await uploads.getByRole("button", { name: "Dismiss picture.bin" }).click();
+    await expect(uploads).toBeHidden();
+  });
+
+  await test.step("filters lie in the address, and an empty list offers to clear them", async () => {
+    await page.getByRole("button", { name: "Status" }).click();
+    await page.getByRole("menuitemradio", { name: "Failed" }).click();
+    await expect(page).toHaveURL(/status=failed/);
+    await expect(page.getByRole("row")).toHaveCount(2);
+    await page.goto(`${server.url}/dashboard/files?purpose=output`);
+    await expect(page.getByRole("heading", { name: "No file matches these filters" })).toBeVisible();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await expect(page.getByRole("row")).toHaveCount(4);
+  });
+
+  await test.step("a download is what was uploaded", async () => {
+    const started = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download manual.md" }).click();
+    const download = await started;
+    expect(download.suggestedFilename()).toBe("manual.md");
+    expect(readFileSync(await download.path(), "utf8")).toBe(manual);
+  });
+
+  await test.step("deleting names the stores that lose it", async () => {
+    await page.getByRole("button", { name: "More for manual.md" }).click();
+    await page.getByRole("menuitem", { name: "Delete file" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Delete manual.md" });
+    await expect(dialog).toContainText("found no more in Manuals");
+    await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await expectAccessible(page, info, "delete file");
+    await dialog.getByRole("button", { name: "Delete file" }).click();
+    await expect(row(page, "manual.md")).toBeHidden();
+    expect(complaints).toEqual([]);
+  });
+});
+
+const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
+
+/** Drops a file on the page, as a file manager does. */
+async function drop(page: Page, name: string, text: string, type: string): Promise<void> {
+  const data = await page.evaluateHandle(
+    (file) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([file.text], file.name, { type: file.type }));
+      return transfer;
+    },
+    { name, text, type },
+  );
+  const target = page.getByRole("region", { name: "Files", exact: true });
+  await target.dispatchEvent("dragenter", { dataTransfer: data });
+  await expect(page.getByText("Drop the files to upload them")).toBeVisible();
+  await target.dispatchEvent("drop", { dataTransfer: data });
+}

@@ -1,0 +1,164 @@
+import { type Page, expect as plain, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+/** Documents are read and embedded by processes of their own, which a busy machine starts late. */
+const expect = plain.configure({ timeout: 30_000 });
+
+// Memory in the compiled executable: stores, what they hold and what is found in them, in a real browser.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 } });
+
+test("a store of passages is made, filled, searched, set anew and deleted", async ({ page }, info) => {
+  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+
+  await test.step("without stores the page says what they are for, and c asks for the first", async () => {
+    await page.goto(`${server.url}/dashboard/memory`);
+    await expect(page.getByRole("heading", { name: "No memory stores yet" })).toBeVisible();
+    await expectAccessible(page, info, "no stores");
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog", { name: "Create store" });
+    await expect(dialog.getByLabel("Name")).toBeFocused();
+    await page.keyboard.press("Control+Enter");
+    await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription("Give the store a name.");
+    await dialog.getByLabel("Name").fill("Manuals");
+    await expectAccessible(page, info, "create store");
+    await shootWidths(page, info, "create store");
+  });
+
+  await test.step("an embedding model that cannot be reached is refused at its field", async () => {
+    const dialog = page.getByRole("dialog", { name: "Create store" });
+    await dialog.getByRole("combobox", { name: "Embedding model" }).fill("openai/text-embedding-3-small");
+    await page.keyboard.press("Control+Enter");
+    await expect(dialog.getByRole("combobox", { name: "Embedding model" })).toHaveAttribute("aria-invalid", "true");
+    await dialog.getByRole("combobox", { name: "Embedding model" }).fill("builtin/use-lite-512");
+    await page.keyboard.press("Control+Enter");
+    await expect(page).toHaveURL(/\/memory\/mem_\w+$/);
+  });
+
+  await test.step("texts are added with metadata, and stand in the list once they can be found", async () => {
+    await expect(page.getByRole("heading", { name: "Nothing is in this store yet" })).toBeVisible();
+    for (const [text, metadata] of [
+      ["Pour vinegar into the tank once a month to remove limescale.", '{"year": 2026, "part": "tank"}'],
+      ["The warranty covers repairs during the first year.", '{"year": 2024}'],
+    ] as const) {
+      await page.getByRole("button", { name: "Add entry" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add entry" });
+      await dialog.getByRole("textbox", { name: "Text" }).fill(text);
+      await dialog.getByLabel("Metadata").fill(metadata);
+      if (text.startsWith("Pour")) await expectAccessible(page, info, "add entry");
+      await page.keyboard.press("Control+Enter");
+      await expect(row(page, text)).toContainText("Ready");
+    }
+    await server.post(`/v1/memory/${idOf(page)}/entries`, { text: "verylongwordwithoutanybreak".repeat(40) });
+    await page.reload();
+    await expect(page.getByRole("row")).toHaveCount(4);
+    await expectAccessible(page, info, "entries");
+    await shootWidths(page, info, "entries");
+  });
+
+  await test.step("a search shows what was found, how well, and where it stands", async () => {
+    await page.getByRole("tab", { name: "Search" }).click();
+    await page.getByLabel("Question").fill("How do I get rid of limescale?");
+    await page.keyboard.press("Enter");
+    const found = page.getByRole("region", { name: "Passages found" });
+    await expect(found.getByRole("listitem").first()).toContainText("Pour vinegar");
+    await expect(found.getByRole("listitem").first()).toContainText(/meaning 0\.\d{3} · words 0\.\d{3}/);
+    await expect(page).toHaveURL(/q=How/);
+    await expectAccessible(page, info, "search");
+    await shootWidths(page, info, "search");
+    await page.getByText("Filter by metadata").click();
+    await page.getByLabel("Filter", { exact: true }).fill('{"year": {"$lt": 2025}}');
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await expect(found.getByRole("listitem")).toHaveCount(1);
+    await expect(found).toContainText("The warranty");
+    await page.reload();
+    await expect(found).toContainText("The warranty");
+    await page.getByLabel("Filter", { exact: true }).fill('{"year": {"$near": 1}}');
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "The search failed" })).toContainText("$near");
+    await expectAccessible(page, info, "search failed");
+  });
+
+  await test.step("settings tell the embedding; what it cannot be changed to is refused at its field", async () => {
+    await page.getByRole("tab", { name: "Settings" }).click();
+    await page.getByLabel("Kept for, seconds").fill("2592000");
+    await expect(page.getByLabel("Kept for, seconds")).toHaveAccessibleDescription(/30 days/);
+    await page.getByRole("button", { name: "Save store" }).click();
+    await expect(page.getByText("Store saved")).toBeVisible();
+    await page.getByRole("combobox", { name: "Embedding model" }).fill("openai/text-embedding-3-small");
+    await page.getByRole("button", { name: "Change embedding" }).click();
+    await expect(page.getByRole("combobox", { name: "Embedding model" })).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page, info, "store settings");
+    await shootWidths(page, info, "store settings");
+  });
+
+  await test.step("deleting an entry and the store names what is lost", async () => {
+    await page.getByRole("tab", { name: "Entries" }).click();
+    await page.getByRole("button", { name: /^Delete The warranty/ }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete entry" }).click();
+    await expect(row(page, "The warranty")).toBeHidden();
+    await page.getByRole("tab", { name: "Settings" }).click();
+    await page.getByRole("button", { name: "Delete store" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Delete Manuals" });
+    await expect(dialog).toContainText("2 entries");
+    await expectAccessible(page, info, "delete store");
+    await dialog.getByRole("button", { name: "Delete store" }).click();
+    await expect(page.getByRole("heading", { name: "No memory stores yet" })).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
+
+  await test.step("keys are written over the version that was read, and never over another one unseen", async () => {
+    const { id } = (await server.post("/v1/memory", { name: "Scratchpad", kind: "kv", scope: "user" })).body;
+    await page.reload();
+    await page.getByRole("link", { name: "Scratchpad" }).click();
+    await expect(page.getByRole("heading", { name: "Whose keys?" })).toBeVisible();
+    await page.getByLabel("User whose part is shown").fill("ann");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Set key" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Key", { exact: true }).fill("plan/next step");
+    await dialog.getByLabel("Value").fill('{"call": "back"}');
+    await expectAccessible(page, info, "set key");
+    await page.keyboard.press("Control+Enter");
+    await expect(row(page, "plan/next step")).toContainText('{"call":"back"}');
+    await expectAccessible(page, info, "keys");
+    await shootWidths(page, info, "keys");
+
+    await page.getByRole("button", { name: "plan/next step", exact: true }).click();
+    await dialog.getByLabel("Value").fill('"mine"');
+    const path = `/v1/memory/${id}/keys/${encodeURIComponent("plan/next step")}?scope_id=ann`;
+    await server.fetch(path, { method: "PUT", body: JSON.stringify({ value: { by: "somebody else" } }) });
+    await page.keyboard.press("Control+Enter");
+    const conflict = dialog.getByRole("alert").filter({ hasText: "Somebody wrote version 2 meanwhile" });
+    await expect(conflict).toContainText("somebody else");
+    await expectAccessible(page, info, "key conflict");
+    await conflict.getByRole("button", { name: "Keep mine, over version 2" }).click();
+    await expect(row(page, "plan/next step")).toContainText("v3");
+    await expect(row(page, "plan/next step")).toContainText('"mine"');
+  });
+
+  await test.step("keys are searched by their beginning, and a key is deleted at its version", async () => {
+    await page.getByLabel("Search keys by their beginning").fill("nothing");
+    await expect(page.getByRole("heading", { name: "No key begins with this" })).toBeVisible();
+    await page.getByLabel("Search keys by their beginning").fill("plan");
+    await page.getByRole("button", { name: "Delete plan/next step" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete key" }).click();
+    await expect(row(page, "plan/next step")).toBeHidden();
+    await page.goto(`${server.url}/dashboard/memory`);
+    await expect(row(page, "Scratchpad")).toContainText("Each user");
+    await expectAccessible(page, info, "stores");
+    await shootWidths(page, info, "stores");
+    expect(complaints).toEqual([]);
+  });
+});
+
+const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
+
+const idOf = (page: Page): string => new URL(page.url()).pathname.split("/").at(-1) ?? "";

@@ -1,0 +1,203 @@
+import { type Page, expect as plain, test } from "@playwright/test";
+import { startMcpServer } from "../server/testing/mcp-server.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { startToolServer } from "./tool-server.ts";
+
+/** Code and models run in processes of their own, which a busy machine starts late. */
+const expect = plain.configure({ timeout: 30_000 });
+
+// Tools in the compiled executable, made, tried, changed and deleted by somebody in a real browser.
+let server: Runnel;
+const services = startToolServer();
+const mcp = startMcpServer();
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await services[Symbol.asyncDispose]();
+  await mcp[Symbol.asyncDispose]();
+});
+test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+
+test("tools of each kind are made, tried with arguments, changed and deleted", async ({ page }, info) => {
+  test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
+  const complaints = watch(page);
+  await setUpAccount(page, server);
+
+  await test.step("without tools the page says what they are, and c makes the first", async () => {
+    await page.goto(`${server.url}/dashboard/tools`);
+    await expect(page.getByRole("heading", { name: "No tools yet" })).toBeVisible();
+    await expectAccessible(page, info, "no tools");
+    await page.keyboard.press("c");
+    await expect(page).toHaveURL(/\/tools\/new$/);
+    await page.getByRole("button", { name: "Create tool" }).click();
+    await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+    await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Give the tool a name.");
+  });
+
+  await test.step("a schema that is none is refused at its field; a client tool cannot be tried here", async () => {
+    await page.getByLabel("Name", { exact: true }).fill("ask_customer");
+    await page.getByLabel("Description").fill("Asks the customer.");
+    const schema = page.getByLabel("Schema of the arguments");
+    await schema.fill('{"type": "object", "properties": {"question": {"type": "strong"}}}');
+    await page.getByRole("button", { name: "Create tool" }).click();
+    await expect(schema).toHaveAttribute("aria-invalid", "true");
+    await expect(schema).toBeFocused();
+    await schema.fill('{"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}');
+    await expectAccessible(page, info, "new client tool");
+    await shootWidths(page, info, "new client tool");
+    await page.keyboard.press("Control+Enter");
+    await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
+    await page.getByRole("tab", { name: "Test" }).click();
+    await expect(page.getByRole("heading", { name: "Nothing of a client tool runs here" })).toBeVisible();
+  });
+
+  await test.step("secrets are set and shown by name alone", async () => {
+    await page.goto(`${server.url}/dashboard/tools`);
+    await page.getByRole("button", { name: "Secrets" }).click();
+    const dialog = page.getByRole("dialog", { name: "Secrets" });
+    await dialog.getByLabel("Name").fill("CRM_KEY");
+    await dialog.getByLabel("Value").fill("a-very-secret-value");
+    await page.keyboard.press("Control+Enter");
+    await expect(dialog.getByRole("list", { name: "Secrets" })).toContainText("CRM_KEY");
+    await expectAccessible(page, info, "secrets");
+    await page.keyboard.press("Escape");
+    await expect(page.getByText("a-very-secret-value")).toHaveCount(0);
+  });
+
+  await test.step("an HTTP tool shows its signing secret once, and is called with arguments from its schema", async () => {
+    await page.goto(`${server.url}/dashboard/tools/new?type=http`);
+    await page.getByLabel("Name", { exact: true }).fill("weather");
+    await page.getByLabel("Address", { exact: true }).fill(`${services.url}/weather`);
+    await page.getByRole("button", { name: "Add header" }).click();
+    await page.getByLabel("Header 1, name").fill("x-crm");
+    await page.getByRole("button", { name: "Put a secret into header 1" }).click();
+    await page.getByRole("menuitem", { name: "CRM_KEY" }).click();
+    await expect(page.getByLabel("Header 1, value")).toHaveValue("{{secret.CRM_KEY}}");
+    await page
+      .getByLabel("Schema of the arguments")
+      .fill(
+        '{"type": "object", "properties": {"city": {"enum": ["Oslo", "Lima"]}, "days": {"type": "integer", "minimum": 3}}}',
+      );
+    await page.getByText("A person approves each call").click();
+    await expectAccessible(page, info, "new http tool");
+    await page.getByRole("button", { name: "Create tool" }).click();
+    const secret = page.getByRole("dialog", { name: "Store this signing secret now" });
+    await expect(secret.locator("[data-secret]")).toHaveText(/^whsec_/);
+    await expectAccessible(page, info, "signing secret");
+    await secret.getByRole("button", { name: "I have stored it" }).click();
+    await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
+    await expect(page.getByLabel("Header 1, value")).toHaveValue("********");
+    await page.getByRole("tab", { name: "Test" }).click();
+    await expect(page.getByRole("textbox", { name: "Arguments" })).toHaveValue(/"city": "Oslo",\s+"days": 3/);
+    await page.keyboard.press("Tab");
+    await page.getByRole("button", { name: "Call tool" }).click();
+    const outcome = page.getByRole("region", { name: "What the call came to" });
+    await expect(outcome).toContainText("Answered");
+    await expect(outcome).toContainText("clear");
+    expect(services.callsOf("/weather")[0]?.headers["x-crm"]).toBe("a-very-secret-value");
+    await expectAccessible(page, info, "tool answered");
+    await shootWidths(page, info, "tool answered");
+  });
+
+  await test.step("arguments that do not fit are told before anything is called", async () => {
+    await page.getByRole("textbox", { name: "Arguments" }).fill('{"days": 1}');
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByRole("textbox", { name: "Arguments" })).toHaveAttribute("aria-invalid", "true");
+    expect(services.callsOf("/weather")).toHaveLength(1);
+  });
+
+  await test.step("a change keeps what was masked, and an error reads as the model would read it", async () => {
+    await page.getByRole("tab", { name: "Definition" }).click();
+    await page.getByLabel("Address", { exact: true }).fill(`${services.url}/fails`);
+    await page.getByRole("button", { name: "Save tool" }).click();
+    await expect(page.getByText("Tool saved")).toBeVisible();
+    await page.getByRole("tab", { name: "Test" }).click();
+    await page.getByRole("button", { name: "Call tool" }).click();
+    await expect(page.getByText("The model would read this error")).toBeVisible();
+    await expectAccessible(page, info, "tool failed");
+    await page.getByRole("tab", { name: "Definition" }).click();
+    await expectAccessible(page, info, "http tool");
+    await shootWidths(page, info, "http tool");
+  });
+
+  await test.step("code is written in an editor that indents, and runs in the sandbox", async () => {
+    await page.goto(`${server.url}/dashboard/tools/new?type=code`);
+    await page.getByLabel("Name", { exact: true }).fill("add");
+    const source = page.getByLabel("Source");
+    await expect(source).toHaveValue(/args\.a \+ args\.b/);
+    await source.focus();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("Tab");
+    await expect(source).toBeFocused();
+    await expect(source).toHaveValue(/^ {2}\(args\)/);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    await expect(source).not.toBeFocused();
+    await page
+      .getByLabel("Schema of the arguments")
+      .fill(
+        '{"type": "object", "properties": {"a": {"type": "number", "default": 40}, "b": {"type": "number", "default": 2}}}',
+      );
+    await expectAccessible(page, info, "new code tool");
+    await shootWidths(page, info, "new code tool");
+    await page.getByRole("button", { name: "Create tool" }).click();
+    await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
+    await page.getByRole("tab", { name: "Test" }).click();
+    await page.getByRole("button", { name: "Call tool" }).click();
+    await expect(page.getByRole("region", { name: "What the call came to" })).toContainText("sum: 42");
+  });
+
+  await test.step("an MCP server shows what it can do, is asked again, and each of its tools is tried", async () => {
+    await page.goto(`${server.url}/dashboard/tools/new?type=mcp`);
+    await page.getByLabel("Name", { exact: true }).fill("calc");
+    await page.getByLabel("Address", { exact: true }).fill(mcp.url);
+    await page.getByRole("button", { name: "Create tool" }).click();
+    const offered = page.getByRole("list", { name: "Tools of the server" });
+    await expect(offered).toContainText("add");
+    await page.getByRole("button", { name: "Refresh list" }).click();
+    await expect(page.getByText("List refreshed")).toBeVisible();
+    await expectAccessible(page, info, "mcp tool");
+    await shootWidths(page, info, "mcp tool");
+    await offered.getByRole("link", { name: "Try add", exact: true }).click();
+    await page.getByRole("textbox", { name: "Arguments" }).fill('{"a": 40, "b": 2}');
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByRole("region", { name: "What the call came to" })).toContainText("42");
+  });
+
+  await test.step("the list says what each is, who is asked, and which agents have it", async () => {
+    const { data } = (await server.get("/v1/tools")).body;
+    const weather = data.find((tool: { name: string }) => tool.name === "weather");
+    const desk = { name: "Refund desk", instructions: "Help.", model: "test/echo", tools: [weather.id] };
+    await server.post("/v1/agents", desk);
+    const long = "Reads the whole archive of orders, invoices and letters of a customer. ".repeat(20);
+    await server.post("/v1/tools", { name: "x".repeat(64), type: "client", description: long });
+    await page.goto(`${server.url}/dashboard/tools`);
+    await expect(row(page, "weather")).toContainText("A person approves");
+    await expect(row(page, "weather")).toContainText("Refund desk");
+    await expect(row(page, "ask_customer")).toContainText("No agent");
+    await expectAccessible(page, info, "tools");
+    await shootWidths(page, info, "tools");
+    await page.getByRole("button", { name: "Type" }).click();
+    await page.getByRole("menuitemradio", { name: "HTTP" }).click();
+    await expect(page).toHaveURL(/type=http/);
+    await expect(page.getByRole("row")).toHaveCount(2);
+  });
+
+  await test.step("deleting names the agents that lose it", async () => {
+    await page.getByRole("link", { name: "weather" }).click();
+    await page.getByRole("button", { name: "More acts" }).click();
+    await page.getByRole("menuitem", { name: "Delete tool" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Delete weather" });
+    await expect(dialog).toContainText("1 agent loses it: Refund desk.");
+    await expectAccessible(page, info, "delete tool");
+    await dialog.getByRole("button", { name: "Delete tool" }).click();
+    await expect(page).toHaveURL(/\/tools$/);
+    await expect(row(page, "weather")).toBeHidden();
+    expect(complaints).toEqual([]);
+  });
+});
+
+const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
