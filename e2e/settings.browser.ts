@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite";
 import AxeBuilder from "@axe-core/playwright";
 import { type ConsoleMessage, expect, type Locator, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
+import { startModelServer } from "./model-server.ts";
 
 // The settings of projects in the compiled executable, as somebody changes them in a real browser.
 let server: Runnel;
@@ -14,7 +16,7 @@ const account = { email: "owner@example.com", password: "a rather long password"
 test("a project is renamed, limited, put away, taken back and deleted, by mouse and keyboard", async ({
   page,
 }, info) => {
-  test.setTimeout(120_000); // Each of the many states is looked through by axe.
+  test.setTimeout(300_000); // Each of the many states is looked through by axe.
   const complaints = watch(page);
   const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`), fullPage: true });
   const section = (name: string) => page.getByRole("region", { name, exact: true });
@@ -26,6 +28,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(page).toHaveURL(/\/dashboard\/settings$/);
     await expect(page.getByRole("link", { name: "Settings" })).toHaveAttribute("aria-current", "page");
     await expect(section("Project").getByLabel("Name")).toHaveValue("default");
+    await openTab(page, "Limits & budgets");
     for (const [label, number] of [
       ["Reads, per minute", "600"],
       ["Run creations, per minute", "120"],
@@ -37,8 +40,12 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
       .getByRole("radio", { name: /Default/ })
       .all())
       await expect(radio).toBeChecked();
-    await expect(section("Sandbox")).toContainText(/Strict|Process only/);
     await shot("settings");
+    await openTab(page, "Server");
+    await expect(section("Sandbox")).toContainText(/Strict|Process only/);
+    await page.goBack();
+    await expect(page).toHaveURL(/tab=limits$/);
+    await openTab(page, "Project");
   });
 
   await test.step("a name that cannot be is refused at the field, and a name that can be is everywhere", async () => {
@@ -56,6 +63,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   });
 
   await test.step("a limit that is saved holds for the very next request", async () => {
+    await openTab(page, "Limits & budgets");
     const reads = section("Limits").getByLabel("Reads, per minute");
     await reads.fill("many");
     await section("Limits").getByRole("button", { name: "Save limits" }).click();
@@ -110,6 +118,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   });
 
   await test.step("keeping runs for fewer days asks first and says what is deleted", async () => {
+    await openTab(page, "Retention");
     await section("Retention").getByLabel("Live runs, days", { exact: true }).fill("30");
     await section("Retention").getByRole("button", { name: "Save retention" }).click();
     const dialog = page.getByRole("alertdialog");
@@ -129,6 +138,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   });
 
   await test.step("a server that does not answer leaves the form as it was filled in, to be sent again", async () => {
+    await openTab(page, "Limits & budgets");
     const writes = section("Limits").getByLabel("Other writes, per minute");
     await page.context().setOffline(true);
     await writes.fill("77");
@@ -155,11 +165,13 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await page.keyboard.press("Enter");
     await expect(dialog).toBeHidden();
     await expect(switcher(page, "lab")).toBeVisible();
+    await openTab(page, "Project");
     await expect(section("Project").getByLabel("Name")).toHaveValue("lab");
     await switcher(page, "lab").click();
     await expect(page.getByRole("menuitemradio", { name: "lab" })).toBeChecked();
     await shot("switcher");
     await page.getByRole("menuitemradio", { name: "shop" }).click();
+    await openTab(page, "Limits & budgets");
     await expect(section("Limits").getByLabel("Other writes, per minute")).toHaveValue("77");
   });
 
@@ -174,12 +186,12 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
       await page.evaluate((value) => localStorage.setItem("runnel.theme", value), theme);
       await page.setViewportSize({ width, height: width < 500 ? 780 : 1400 });
       await page.reload();
-      await expect(section("Project").getByLabel("Name")).toHaveValue("shop");
+      await expect(section("Limits").getByLabel("Other writes, per minute")).toHaveValue("77");
       await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
       await expectAccessible(page, `settings, ${theme}, ${width}`);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       const { across, down } = await page.locator("#main").evaluate((frame) => {
-        const body = frame.querySelector(":scope > div")!;
+        const body = frame.querySelector("[role=tabpanel] > div")!;
         return { across: body.scrollWidth - body.clientWidth, down: frame.scrollHeight - frame.clientHeight };
       });
       expect([across, down]).toEqual([0, 0]); // The page scrolls within its frame, downwards, and the head stays.
@@ -189,6 +201,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
       await shot(`settings-${theme}-${width}-limits`);
     });
   await page.setViewportSize({ width: 1280, height: 900 });
+  await openTab(page, "Project");
 
   await test.step("archiving refuses the project's keys at once, and taking it back lets them in again", async () => {
     expect((await server.get("/v1/agents")).status).toBe(200);
@@ -250,13 +263,143 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   expect(complaints).toEqual([]);
 });
 
+test("an operator connects a model, tests it, sets its price, reads who changed what, and takes a backup along", async ({
+  page,
+}, info) => {
+  test.setTimeout(360_000); // Each of the many states is looked through by axe.
+  const complaints = watch(page);
+  const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
+  const looksWell = async (name: string) => {
+    for (const theme of ["light", "dark"]) {
+      await page.evaluate((value) => {
+        localStorage.setItem("runnel.theme", value);
+        window.dispatchEvent(new StorageEvent("storage"));
+      }, theme);
+      await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
+      await expectAccessible(page, `${name}, ${theme}`);
+      await shot(`${name}-${theme}`);
+    }
+  };
+  await using model = startModelServer();
+  await signIn(page);
+  await page.goto(`${server.url}/dashboard/settings?tab=connections`);
+  const table = (name: string) => page.getByRole("table", { name });
+
+  await test.step("a connection is refused at its field, added, and its test says that it works", async () => {
+    await page.getByRole("button", { name: "Add connection" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Add connection" }).click();
+    await expect(dialog.getByLabel("Key")).toHaveAccessibleDescription(/openai needs a key/);
+    await dialog.getByLabel("Provider").selectOption("openai_compatible");
+    await dialog.getByLabel("Name").fill("gpu");
+    await dialog.getByLabel("Address").fill(model.url);
+    await looksWell("connection-add");
+    await dialog.getByRole("button", { name: "Add connection" }).click();
+    const tests = page.getByRole("dialog", { name: "Test gpu" });
+    await tests.getByLabel(/Model/).fill("words-1-0");
+    await page.keyboard.press("Enter");
+    await expect(tests.getByText("It works.")).toBeVisible();
+    expect(model.count("words-1-0")).toBe(1);
+    await tests.getByLabel(/Model/).fill("fails-401");
+    await page.keyboard.press("Enter");
+    await expect(tests.getByText(/refused the credentials/)).toBeVisible();
+    await looksWell("connection-test");
+    await page.keyboard.press("Escape");
+    await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toContainText("openai_compatible/gpu/…");
+    await looksWell("connections");
+  });
+
+  await test.step("a price that is set is the one that counts, until it is taken back", async () => {
+    await openTab(page, "Prices");
+    await page.getByRole("searchbox", { name: "Search prices" }).fill("gpt-5-nano");
+    await expect(page).toHaveURL(/tab=prices&q=gpt-5-nano/);
+    await page.getByRole("button", { name: "Set the price of openai/gpt-5-nano" }).click();
+    const dialog = page.getByRole("dialog", { name: "Set price" });
+    await dialog.getByLabel("Output").fill("nothing");
+    await page.keyboard.press("Enter");
+    await expect(dialog.getByLabel("Output")).toHaveAccessibleDescription(/A number/);
+    await looksWell("price-set");
+    await dialog.getByLabel("Output").fill("7.25");
+    await page.keyboard.press("Enter");
+    await expect(table("Prices")).toContainText("$7.25");
+    await expect(table("Prices")).toContainText("own price");
+    await looksWell("prices");
+    await page.getByRole("button", { name: "Remove own price of openai/gpt-5-nano" }).click();
+    await expect(table("Prices")).not.toContainText("own price");
+  });
+
+  await test.step("the audit log tells who did it, and is filtered by what, by whom and to which thing", async () => {
+    await openTab(page, "Audit log");
+    await expect(table("Audit log")).toContainText("model_connection.saved");
+    await expect(table("Audit log")).toContainText(account.email);
+    await looksWell("audit");
+    await table("Audit log").getByRole("button", { name: "gpu" }).first().click();
+    await expect(page).toHaveURL(/target=gpu/);
+    await expect(table("Audit log")).not.toContainText("model_price.set");
+    await page.getByRole("button", { name: "Action" }).click();
+    await page.getByRole("menuitemradio", { name: "model_connection.removed" }).click();
+    await expect(page.getByText("No entry fits the filters")).toBeVisible();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await expect(table("Audit log")).toContainText("model_price.set");
+  });
+
+  await test.step("a connection is removed after saying what that ends", async () => {
+    await openTab(page, "Model connections");
+    await page.getByRole("button", { name: "Remove gpu" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Remove gpu" });
+    await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await expectAccessible(page, "remove connection");
+    await dialog.getByRole("button", { name: "Remove connection" }).click();
+    await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toHaveCount(0);
+  });
+
+  await test.step("a backup comes down as one database that opens", async () => {
+    await openTab(page, "Server");
+    const begun = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Back up now" }).click();
+    const download = await begun;
+    expect(download.suggestedFilename()).toMatch(/^runnel-.*\.db$/);
+    const path = info.outputPath("backup.db");
+    await download.saveAs(path);
+    const copy = new Database(path, { readonly: true });
+    expect(copy.query("SELECT email FROM users").all()).toEqual([{ email: account.email }]);
+    copy.close();
+    await expect(page.getByText("Backup made.")).toBeVisible();
+    await looksWell("server");
+  });
+
+  await test.step("on a phone each tab fits", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const tab of ["connections", "prices", "people", "audit", "server", "retention"]) {
+      await page.goto(`${server.url}/dashboard/settings?tab=${tab}`);
+      await expect(page.getByRole("tabpanel").locator("table, dl, form").first()).toBeVisible();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+      await expectAccessible(page, `${tab}, narrow`);
+      await shot(`${tab}-narrow`);
+    }
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+async function signIn(page: Page): Promise<void> {
+  await server.command("admin", "create", account.email, "--password", account.password); // Unless the story before has.
+  await page.goto(`${server.url}/dashboard/login`);
+  await page.getByLabel("Email").fill(account.email);
+  await page.getByLabel("Password", { exact: true }).fill(account.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page).not.toHaveURL(/login/);
+}
+
+const openTab = (page: Page, name: string): Promise<void> => page.getByRole("tab", { name, exact: true }).click();
+
 async function setUp(page: Page): Promise<void> {
   await page.goto(server.setupUrl);
   await page.getByLabel("Email").fill(account.email);
   await page.getByLabel("Password", { exact: true }).fill(account.password);
   await page.getByLabel("Repeat the password").fill(account.password);
   await page.getByRole("button", { name: "Create account" }).click();
-  await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
 }
 
 const switcher = (page: Page, project: string): Locator => page.getByRole("button", { name: `Project ${project}` });

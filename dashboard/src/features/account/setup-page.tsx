@@ -7,7 +7,8 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { type AccountFaults, checkAccount, minPasswordLength } from "./fns/check-account.ts";
+import { type AccountFaults, checkAccount } from "./fns/check-account.ts";
+import { minPasswordLength } from "./fns/check-password.ts";
 import { setUp } from "./session.ts";
 
 /** Makes the first account. `token` is the code of the one-time link; without it the page asks for it. */

@@ -1,6 +1,6 @@
 import { CircleAlert } from "lucide-react";
 import { useId } from "react";
-import { ChoiceBar } from "./choice-bar.tsx";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import type { Amount } from "./fns/amount.ts";
 
 export interface AmountSetting {
@@ -60,7 +60,7 @@ export function AmountRow({ setting, amount, fault, readOnly, onChange }: Amount
           placeholder={blank}
           readOnly={readOnly}
           onChange={(event) => onChange({ choice: "own", text: event.target.value })}
-          className="h-(--control) w-24 min-w-0 rounded-md border border-line-control bg-surface px-2.5 text-right text-ink tabular-nums hover:border-muted aria-invalid:border-bad"
+          className="h-(--control) w-24 min-w-0 rounded-md border border-line-control bg-surface px-2.5 text-right text-ink tabular-nums hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted aria-invalid:border-bad"
         />
         <span aria-hidden className="hidden w-18 text-xs text-muted rail:block">
           {unit}

@@ -12,7 +12,7 @@ const budget = (name: string, label: string, hint: string, unit: string): Amount
 });
 
 const settings = [
-  { ...budget("max_cost_usd", "Cost", "By the prices that runnel models prices list shows.", "USD"), fraction: true },
+  { ...budget("max_cost_usd", "Cost", "By the prices that the tab Prices shows.", "USD"), fraction: true },
   budget("max_total_tokens", "Tokens", "Prompts and answers together.", "tokens"),
 ];
 

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
 import { useState } from "react";
+import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -13,6 +14,7 @@ export function NoProject({ onProjectsChanged }: { onProjectsChanged: () => Prom
   const client = useQueryClient();
   const { data: archived = [] } = useQuery(projectsQuery);
   const [open, setOpen] = useState(false);
+  const may = useMay("owner");
   useTitle("No project");
   const changed = async () => {
     await Promise.all([client.invalidateQueries(projectsQuery), onProjectsChanged()]);
@@ -23,16 +25,17 @@ export function NoProject({ onProjectsChanged }: { onProjectsChanged: () => Prom
         <p className="text-muted">
           A project holds agents, runs and keys. From a terminal: <code>runnel projects create NAME</code>
         </p>
-        <Button kind="primary" onClick={() => setOpen(true)}>
+        <Button kind="primary" disabled={!may} onClick={() => setOpen(true)}>
           New project
         </Button>
+        {!may && <p className="text-xs text-muted">Owners make new projects and take archived ones back.</p>}
         <NewProject open={open} onOpenChange={setOpen} onCreated={changed} />
         {archived.length > 0 && (
           <section className="w-full max-w-135 pt-6 text-left">
             <h2 className="border-b border-line pb-2 text-md">Archived projects</h2>
-            <div className="pt-3">
+            <fieldset disabled={!may} className="min-w-0 pt-3">
               <ArchivedProjects projects={archived} onChanged={changed} />
-            </div>
+            </fieldset>
           </section>
         )}
       </EmptyState>

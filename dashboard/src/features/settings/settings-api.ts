@@ -37,13 +37,6 @@ export const projectsQuery = queryOptions({
 
 export type SandboxLevel = "strict" | "process" | "off";
 
-/** How far the server can hold code; null while it is finding out. Asked again until it knows. */
-export const serverQuery = queryOptions({
-  queryKey: ["server"],
-  queryFn: ({ signal }) => get<{ sandbox_level: SandboxLevel | null }>("/readyz", signal),
-  refetchInterval: ({ state }) => (state.data?.sandbox_level === null ? 1000 : false),
-});
-
 const pathOf = (id: string) => `/console/api/projects/${encodeURIComponent(id)}`;
 
 export const createProject = (name: string): Promise<ProjectDetails> => post("/console/api/projects", { name });

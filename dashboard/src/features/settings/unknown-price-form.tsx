@@ -1,6 +1,6 @@
 import { type FormEvent, useId, useState } from "react";
 import type { UnknownPrice } from "../../../../server/core/budget.ts";
-import { ChoiceBar } from "./choice-bar.tsx";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { SaveBar } from "./save-bar.tsx";
 import type { ProjectDetails } from "./settings-api.ts";
 import { useProjectChange } from "./use-project-change.ts";

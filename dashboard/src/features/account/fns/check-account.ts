@@ -1,4 +1,4 @@
-export const minPasswordLength = 12;
+import { checkPassword } from "./check-password.ts";
 
 /** What is wrong with the fields of a new account, each by its name; nothing when all is well. */
 export interface AccountFaults {
@@ -19,9 +19,5 @@ export function checkAccount(fields: {
   if (!fields.token.trim()) faults.token = "The code is missing. The terminal shows it at the end of the set-up link.";
   if (!/^\S+@\S+$/.test(fields.email.trim()))
     faults.email = "This is not an email address. It needs a name, an @ and a host.";
-  const missing = minPasswordLength - [...fields.password].length;
-  if (missing > 0)
-    faults.password = `${missing} more ${missing === 1 ? "character" : "characters"}. A few words make a good password.`;
-  if (fields.repeat !== fields.password) faults.repeat = "The two passwords differ.";
-  return faults;
+  return { ...faults, ...checkPassword(fields) };
 }

@@ -4,6 +4,6 @@
  */
 export function safeReturn(to: string | undefined): string {
   if (!to || !/^\/[\w\-/?=&.%]*$/.test(to) || to.startsWith("//") || to.startsWith("/login") || to.startsWith("/setup"))
-    return "/runs";
+    return "/overview";
   return to;
 }

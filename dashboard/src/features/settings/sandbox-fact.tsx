@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { LoaderCircle, type LucideIcon, ShieldAlert, ShieldCheck, ShieldOff } from "lucide-react";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import { type SandboxLevel, serverQuery } from "./settings-api.ts";
+import type { SandboxLevel } from "./server-api.ts";
 
 interface Shown {
   tone: Tone;
@@ -27,12 +25,8 @@ const levels: Record<SandboxLevel, Shown> = {
   off: { tone: "plain", icon: ShieldOff, word: "Off", says: "No code runs on this server." },
 };
 
-/** What holds for all projects of this server. */
-export function ServerFacts() {
-  const server = useQuery(serverQuery);
-  if (server.error)
-    return <ErrorNote title="The server does not say" error={server.error} onRetry={() => void server.refetch()} />;
-  const level = server.data?.sandbox_level ?? null;
+/** How far the server can hold the code of code tools; null while it is finding out. */
+export function SandboxFact({ level }: { level: SandboxLevel | null }) {
   if (level === null)
     return (
       <Pill tone="plain" icon={LoaderCircle} spin>

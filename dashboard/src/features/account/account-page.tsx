@@ -1,0 +1,100 @@
+import type { ReactNode } from "react";
+import { useId } from "react";
+import { type Theme, themes } from "../../lib/appearance.ts";
+import { usePreference } from "../../lib/preference.ts";
+import { useSessionUser } from "../../lib/use-may.ts";
+import { useTitle } from "../../lib/use-title.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { Section } from "../../ui/section.tsx";
+import { SheetHead } from "../../ui/sheet.tsx";
+import { type TimeFormat, useTimeFormat } from "../../ui/time.tsx";
+import { PasswordForm } from "./password-form.tsx";
+import { SessionList } from "./session-list.tsx";
+
+const themeLabels: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
+const timeLabels: Record<TimeFormat, string> = { relative: "Relative", local: "Local", utc: "UTC" };
+const switches = ["on", "off"] as const;
+
+/** The own account: how this browser shows things, the password, and where one is signed in. */
+export function AccountPage() {
+  const user = useSessionUser();
+  useTitle("Account");
+  return (
+    <>
+      <SheetHead>
+        <h1 className="text-lg">Account</h1>
+        <span className="cut text-muted">{user?.email}</span>
+        {user && <Badge>{user.role}</Badge>}
+      </SheetHead>
+      <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
+        <div className="max-w-250">
+          <Section title="This browser" about="Remembered here, for all pages.">
+            <Preferences />
+          </Section>
+          <Section title="Password" about="A new one ends your sessions in all other browsers.">
+            <PasswordForm />
+          </Section>
+          <Section
+            title="Sessions"
+            about="Where you are signed in. A session ends after 12 hours without use, and after 7 days."
+          >
+            <SessionList />
+          </Section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Preferences() {
+  const [theme, setTheme] = usePreference<Theme>("theme", themes, "system");
+  const [times, setTimes] = useTimeFormat();
+  const [keys, setKeys] = usePreference("keys", switches, "on");
+  return (
+    <div>
+      <Preference label="Theme">
+        {(name) => (
+          <ChoiceBar {...{ name, label: "Theme", chosen: theme, onChoose: setTheme }} choices={labelled(themeLabels)} />
+        )}
+      </Preference>
+      <Preference label="Times" hint="Hovering a time shows all three.">
+        {(name) => (
+          <ChoiceBar {...{ name, label: "Times", chosen: times, onChoose: setTimes }} choices={labelled(timeLabels)} />
+        )}
+      </Preference>
+      <Preference label="Single keys" hint="Such as j and k in lists, or c to create. ⌘K works either way.">
+        {(name) => (
+          <ChoiceBar
+            {...{ name, label: "Single keys", chosen: keys, onChoose: setKeys }}
+            choices={labelled({ on: "On", off: "Off" })}
+          />
+        )}
+      </Preference>
+    </div>
+  );
+}
+
+const labelled = <T extends string>(labels: Record<T, string>) =>
+  (Object.entries(labels) as [T, string][]).map(([value, label]) => ({ value, label }));
+
+function Preference({
+  label,
+  hint,
+  children,
+}: {
+  label: string;
+  hint?: string;
+  children: (name: string) => ReactNode;
+}) {
+  const name = useId();
+  return (
+    <div className="grid items-center gap-x-6 gap-y-2 border-t border-line-soft py-3 first:border-t-0 first:pt-0 rail:grid-cols-[minmax(0,1fr)_auto]">
+      <div>
+        <div className="font-medium">{label}</div>
+        {hint && <div className="text-xs text-muted">{hint}</div>}
+      </div>
+      {children(name)}
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useRef, useState } from "react";
+import { ApiError } from "../../lib/api.ts";
+import { formatElapsed } from "../../lib/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Note } from "../../ui/note.tsx";
+import { changePassword, sessionsQuery } from "./account-api.ts";
+import { checkPassword, minPasswordLength, type PasswordFaults } from "./fns/check-password.ts";
+
+/** Changes the own password, by the old one. */
+export function PasswordForm() {
+  const client = useQueryClient();
+  const form = useRef<HTMLFormElement>(null);
+  const [faults, setFaults] = useState<PasswordFaults>({});
+  const change = useMutation({
+    mutationFn: changePassword,
+    onSuccess: () => {
+      form.current?.reset();
+      void client.invalidateQueries(sessionsQuery);
+    },
+    onError: () => form.current?.querySelector<HTMLInputElement>("[name=current_password]")?.select(),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const read = (name: string) => String(given.get(name) ?? "");
+    const found: PasswordFaults = {
+      ...(read("current_password") === "" && { current_password: "The password that you have now is missing." }),
+      ...checkPassword({ password: read("password"), repeat: read("repeat") }),
+    };
+    setFaults(found);
+    change.reset();
+    const first = (["current_password", "password", "repeat"] as const).find((name) => found[name]);
+    if (first) event.currentTarget.querySelector<HTMLInputElement>(`[name="${first}"]`)?.focus();
+    else change.mutate({ current_password: read("current_password"), password: read("password") });
+  };
+  const refused = change.error instanceof ApiError ? change.error : null;
+  const said = (name: keyof PasswordFaults) =>
+    faults[name] ?? refused?.faults.find(({ param }) => param === name)?.message.replace(`${name}: `, "");
+  return (
+    <form ref={form} onSubmit={submit} noValidate className="flex max-w-90 flex-col gap-4">
+      <Field
+        label="Current password"
+        name="current_password"
+        type="password"
+        autoComplete="current-password"
+        error={said("current_password")}
+      />
+      <Field
+        label="New password"
+        name="password"
+        type="password"
+        autoComplete="new-password"
+        hint={`At least ${minPasswordLength} characters; spaces are welcome.`}
+        error={said("password")}
+      />
+      <Field
+        label="Repeat the new password"
+        name="repeat"
+        type="password"
+        autoComplete="new-password"
+        error={said("repeat")}
+      />
+      {refused?.status === 429 && (
+        <Note tone="warn" role="alert">
+          Too many attempts. Try again in {formatElapsed((refused.retryAfterSeconds ?? 900) * 1000)}.
+        </Note>
+      )}
+      {change.error && refused?.status !== 429 && !refused?.faults.length && (
+        <ErrorNote title="The password was not changed" error={change.error} />
+      )}
+      <div className="flex flex-wrap items-center gap-3">
+        <Button type="submit" disabled={change.isPending}>
+          {change.isPending ? "Changing password" : "Change password"}
+        </Button>
+        <span role="status" className="text-xs text-ok">
+          {change.isSuccess && "Changed. All your other sessions are ended."}
+        </span>
+      </div>
+    </form>
+  );
+}

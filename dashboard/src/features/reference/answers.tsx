@@ -1,0 +1,48 @@
+import { ChevronRight } from "lucide-react";
+import { FieldTable } from "./field-table.tsx";
+import { listFields } from "./fns/list-fields.ts";
+import type { Listed } from "./fns/list-operations.ts";
+import { typeOf } from "./fns/type-of.ts";
+import type { Answer, OpenApi } from "./reference-api.ts";
+
+/** What an operation answers, by status. A success is open, a refusal is folded. */
+export function Answers({ operation, document }: { operation: Listed; document: OpenApi }) {
+  return (
+    <div className="flex flex-col gap-2">
+      {Object.entries(operation.responses).map(([status, given]) => (
+        <OneAnswer key={status} status={status} answer={named(given, document)} document={document} />
+      ))}
+    </div>
+  );
+}
+
+const named = (answer: Answer, { components }: OpenApi): Answer =>
+  answer.$ref ? (components.responses[answer.$ref.split("/").at(-1) ?? ""] ?? answer) : answer;
+
+function OneAnswer({ status, answer, document }: { status: string; answer: Answer; document: OpenApi }) {
+  const [media, content] = Object.entries(answer.content ?? {})[0] ?? [];
+  const schema = content?.schema;
+  const lines = listFields(schema, document);
+  const kind = schema && media === "application/json" ? typeOf(schema, document) : media;
+  return (
+    <details open={/^2/.test(status)} className="group min-w-0 rounded-md border border-line">
+      <summary className="flex cursor-pointer list-none items-start gap-2 rounded-md px-3 py-2 hover:bg-hover">
+        <ChevronRight
+          aria-hidden
+          className="mt-0.5 size-4 shrink-0 text-muted transition-transform group-open:rotate-90"
+          strokeWidth={1.5}
+        />
+        <code className="shrink-0 font-strong">{status}</code>
+        <span className="min-w-0 wrap-anywhere">
+          {answer.description}
+          {kind && <span className="text-muted"> {kind}</span>}
+        </span>
+      </summary>
+      {lines.length > 0 && (
+        <div className="border-t border-line p-2">
+          <FieldTable label={`Answer ${status}`} lines={lines} />
+        </div>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,40 @@
+import { clsx } from "clsx";
+import type { FieldLine } from "./fns/list-fields.ts";
+
+const indents = ["", "pl-4", "pl-8", "pl-12"];
+
+/** Fields with what they may be. Those of an object stand below it, further in. */
+export function FieldTable({ label, lines }: { label: string; lines: FieldLine[] }) {
+  return (
+    <div className="min-w-0 rounded-md border border-line">
+      <table aria-label={label} className="w-full border-collapse">
+        <thead className="sr-only">
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">What it may be</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ path, name, depth, type, required, rule }, index) => (
+            <tr
+              // biome-ignore lint/suspicious/noArrayIndexKey: a union may have a name twice, and nothing here moves.
+              key={`${path} ${index}`}
+              className="flex flex-wrap gap-x-4 border-t border-line-soft px-3 py-1.5 first:border-t-0 rail:table-row rail:p-0"
+            >
+              <td className="align-top max-rail:w-full rail:w-1/3 rail:border-t rail:border-line-soft rail:px-3 rail:py-1.5">
+                <div className={clsx("wrap-anywhere", indents[Math.min(depth, 3)])}>
+                  <code title={path}>{name}</code>
+                  {required && <span className="ml-2 text-2xs text-warn">required</span>}
+                </div>
+              </td>
+              <td className="min-w-0 align-top wrap-anywhere rail:border-t rail:border-line-soft rail:px-3 rail:py-1.5">
+                {type}
+                {rule && <span className="block text-xs text-muted">{rule}</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+import { ChevronLeft } from "lucide-react";
+import { type ReactNode, useId } from "react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ShowCode } from "../../ui/show-code.tsx";
+import { Answers } from "./answers.tsx";
+import { FieldTable } from "./field-table.tsx";
+import { exampleRequest } from "./fns/example-request.ts";
+import { listFields } from "./fns/list-fields.ts";
+import type { Listed } from "./fns/list-operations.ts";
+import { parameterLines } from "./fns/parameter-lines.ts";
+import { Method } from "./method.tsx";
+import type { OpenApi } from "./reference-api.ts";
+
+interface OperationDetailProps {
+  operation: Listed;
+  document: OpenApi;
+  onBack: () => void;
+}
+
+/** One operation: what it takes, what it answers, and the request as code. */
+export function OperationDetail({ operation, document, onBack }: OperationDetailProps) {
+  const { mode } = useWorkspace();
+  const { method, path, summary, description, operationId } = operation;
+  const parameters = parameterLines(operation, document);
+  const bodies = Object.entries(operation.requestBody?.content ?? {}).filter(([, { schema }]) => schema);
+  return (
+    <article
+      aria-labelledby="operation"
+      className="relative min-h-0 min-w-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5"
+    >
+      <Button kind="ghost" size="sm" className="-ml-2 mb-2 wide:hidden" onClick={onBack}>
+        <ChevronLeft aria-hidden className="size-4" strokeWidth={1.5} />
+        All operations
+      </Button>
+      <h2 id="operation" className="text-lg wrap-anywhere">
+        {summary}
+      </h2>
+      <div className="flex min-w-0 items-center gap-2 pt-1">
+        <Method method={method} wide />
+        <code className="wrap-anywhere">{path}</code>
+        <CopyButton text={`${location.origin}${path}`} what="address" />
+      </div>
+      {description && <p className="max-w-[68ch] pt-2 text-md">{withCode(description)}</p>}
+      <div className="flex max-w-250 flex-col gap-6 pt-5 pb-8">
+        <Part title="Request">
+          <ShowCode name={operationId} request={exampleRequest(operation, document, mode)} />
+        </Part>
+        {parameters.length > 0 && (
+          <Part title="Parameters">
+            <FieldTable label="Parameters" lines={parameters} />
+          </Part>
+        )}
+        {bodies.map(([type, { schema }]) => {
+          const lines = listFields(schema, document);
+          const title = type === "application/json" ? "Body" : `Body as ${type}`;
+          return (
+            <Part key={type} title={title}>
+              {lines.length > 0 ? (
+                <FieldTable label={title} lines={lines} />
+              ) : (
+                <p className="text-muted">{type === "application/json" ? "No fields." : "The content itself."}</p>
+              )}
+            </Part>
+          );
+        })}
+        <Part title="Answers">
+          <Answers operation={operation} document={document} />
+        </Part>
+      </div>
+    </article>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id} className="min-w-0">
+      <h3 id={id} className="pb-2 text-md">
+        {title}
+      </h3>
+      {children}
+    </section>
+  );
+}
+
+/** Text in which names stand between backticks. */
+function withCode(text: string): ReactNode[] {
+  // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never move.
+  return text.split("`").map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece));
+}

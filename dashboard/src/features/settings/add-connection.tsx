@@ -1,0 +1,106 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Select } from "../../ui/select.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { faultOf } from "./fns/fault-of.ts";
+import { addConnection, connectionsQuery, pricesQuery } from "./server-api.ts";
+
+const providers = [
+  { value: "openai", label: "OpenAI" },
+  { value: "anthropic", label: "Anthropic" },
+  { value: "google", label: "Google" },
+  { value: "ollama", label: "Ollama" },
+  { value: "openai_compatible", label: "OpenAI-compatible server" },
+] as const;
+type Provider = (typeof providers)[number]["value"];
+
+const fields = ["name", "base_url", "api_key"];
+
+interface AddConnectionProps {
+  onClose: () => void;
+  /** With its name: a test is what comes next. */
+  onAdded: (name: string) => void;
+}
+
+/** Makes a connection, or replaces the one of this name. */
+export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
+  const client = useQueryClient();
+  const [provider, setProvider] = useState<Provider>("openai");
+  const [given, setGiven] = useState({ name: "", base_url: "", api_key: "" });
+  const isOwn = provider === "openai_compatible";
+  const name = isOwn ? given.name.trim() : provider;
+  const adding = useMutation({
+    mutationFn: () =>
+      addConnection({
+        ...{ name, provider },
+        ...{ base_url: given.base_url.trim() || null, api_key: given.api_key.trim() || null },
+      }),
+    onSuccess: async () => {
+      await Promise.all([client.invalidateQueries(connectionsQuery), client.invalidateQueries(pricesQuery)]);
+      onClose();
+      toast("Connection added", `Its models are ${isOwn ? `openai_compatible/${name}` : name}/…`);
+      onAdded(name);
+    },
+  });
+  const set = (field: keyof typeof given) => (event: { target: { value: string } }) => {
+    setGiven({ ...given, [field]: event.target.value });
+    adding.reset();
+  };
+  const said = fields.some((field) => faultOf(adding.error, field));
+  return (
+    <FormDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="Add connection"
+      about="For all projects of this server, in test and in live."
+      act={adding.isPending ? "Adding connection" : "Add connection"}
+      busy={adding.isPending || name === ""}
+      onSubmit={() => adding.mutate()}
+    >
+      <Select
+        label="Provider"
+        value={provider}
+        choices={providers}
+        onChoose={(next) => {
+          setProvider(next);
+          adding.reset();
+        }}
+      />
+      {isOwn && (
+        <Field
+          label="Name"
+          hint="Lower-case letters, digits, - and _. Its models are openai_compatible/<name>/…"
+          value={given.name}
+          onChange={set("name")}
+          error={faultOf(adding.error, "name")}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+      <Field
+        label={isOwn ? "Address" : "Address (optional)"}
+        hint={isOwn ? "Such as http://127.0.0.1:8000/v1, /v1 included." : "Empty: the provider's own."}
+        value={given.base_url}
+        onChange={set("base_url")}
+        error={faultOf(adding.error, "base_url")}
+        inputMode="url"
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <Field
+        label={isOwn || provider === "ollama" ? "Key (optional)" : "Key"}
+        hint="Stored encrypted, and never shown again."
+        type="password"
+        value={given.api_key}
+        onChange={set("api_key")}
+        error={faultOf(adding.error, "api_key")}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      {adding.error && !said && <ErrorNote title="The connection was not added" error={adding.error} />}
+    </FormDialog>
+  );
+}

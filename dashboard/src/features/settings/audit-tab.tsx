@@ -1,0 +1,95 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { ScrollText } from "lucide-react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { Chip, ClearChip, chipClass } from "../../ui/chip.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Paging } from "../../ui/paging.tsx";
+import { Table } from "../../ui/table.tsx";
+import { AuditRow } from "./audit-row.tsx";
+import { auditActions } from "./fns/audit-actions.ts";
+import type { SettingsSearch } from "./fns/read-settings-search.ts";
+import { auditQuery, peopleQuery } from "./server-api.ts";
+import { TabTable } from "./tab-table.tsx";
+
+const columns = [
+  { label: "Action" },
+  { label: "By" },
+  { label: "Target" },
+  { label: "Where", folds: true },
+  { label: "Time", right: true },
+];
+const choices = auditActions.map((action) => ({ value: action, label: <code>{action}</code>, word: action }));
+
+interface AuditTabProps {
+  search: SettingsSearch;
+  onSearch: (search: SettingsSearch) => void;
+}
+
+/** Who changed what, in this project and mode; for owners also on the server. */
+export function AuditTab({ search, onSearch }: AuditTabProps) {
+  const at = useWorkspace();
+  const { tab: _, q: __, ...filters } = search;
+  const { action, actor, target } = filters;
+  const list = useQuery({ ...auditQuery(at, filters), placeholderData: keepPreviousData });
+  const people = useQuery(peopleQuery);
+  const emailOf = (id: string) => people.data?.find((person) => person.id === id)?.email;
+  const filter = (change: Partial<SettingsSearch>) =>
+    onSearch({ tab: "audit", action, actor, target, ...change, after: undefined, before: undefined });
+  const isFiltered = Boolean(action || actor || target);
+  return (
+    <TabTable
+      bar={
+        <>
+          <Chip name="Action" value={action} choices={choices} onChange={(next) => filter({ action: next })} />
+          {actor && <SetChip name="By" word={emailOf(actor) ?? actor} onClear={() => filter({ actor: undefined })} />}
+          {target && <SetChip name="Target" word={target} onClear={() => filter({ target: undefined })} />}
+        </>
+      }
+      hint={"A name or a target in a row filters by it."}
+      pending={list.isPending}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      failed="The audit log cannot be shown"
+      foot={
+        <Paging
+          noun="change"
+          page={list.data}
+          search={filters}
+          onPage={(page) => onSearch({ tab: "audit", action, actor, target, ...page })}
+        />
+      }
+    >
+      {list.data?.data.length === 0 && (
+        <EmptyState icon={ScrollText} title={isFiltered ? "No entry fits the filters" : "Nothing was changed yet"}>
+          <p className="text-muted">Each change of a person, an API key or the command line leaves an entry here.</p>
+          {isFiltered && <Button onClick={() => onSearch({ tab: "audit" })}>Clear the filters</Button>}
+        </EmptyState>
+      )}
+      {list.data && list.data.data.length > 0 && (
+        <Table label="Audit log" columns={columns}>
+          {list.data.data.map((entry) => (
+            <AuditRow
+              key={entry.id}
+              entry={entry}
+              email={emailOf(entry.actor.id)}
+              onActor={() => filter({ actor: entry.actor.id })}
+              onTarget={() => filter({ target: entry.target?.id })}
+            />
+          ))}
+        </Table>
+      )}
+    </TabTable>
+  );
+}
+
+function SetChip({ name, word, onClear }: { name: string; word: string; onClear: () => void }) {
+  return (
+    <span className="inline-flex max-w-80 min-w-0 shrink-0">
+      <span className={`${chipClass(true)} min-w-0`}>
+        {name}: <b className="cut">{word}</b>
+      </span>
+      <ClearChip name={name} onClear={onClear} />
+    </span>
+  );
+}

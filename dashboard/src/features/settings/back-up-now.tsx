@@ -1,0 +1,54 @@
+import { useMutation } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { downloadUrl } from "../../lib/download.ts";
+import { formatBytes } from "../../lib/format.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Until } from "../../ui/until.tsx";
+import { type Backup, backupUrl, makeBackup } from "./server-api.ts";
+
+/** Copies the database, and hands the copy to the browser. */
+export function BackUpNow({ databaseBytes }: { databaseBytes: number | null }) {
+  const may = useMay("owner");
+  const making = useMutation({
+    mutationFn: makeBackup,
+    onSuccess: ({ id, filename }) => downloadUrl(backupUrl(id), filename),
+  });
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <p className="max-w-[68ch] text-muted">
+        The master key is not in it: keep <code>master.key</code> of the data directory apart, or no stored secret can
+        be read again. <code>runnel restore</code> takes the file back; <code>runnel backup</code> makes the same from a
+        terminal.
+      </p>
+      <Button disabled={!may || making.isPending} onClick={() => making.mutate()}>
+        <Download aria-hidden className="size-4" strokeWidth={1.5} />
+        {making.isPending ? "Backing up" : "Back up now"}
+      </Button>
+      {!may && <p className="text-xs text-muted">Owners alone make backups: everything is in them.</p>}
+      {making.isPending && (
+        <p role="status" className="text-xs text-muted">
+          Copying {databaseBytes === null ? "the database" : formatBytes(databaseBytes)}.
+        </p>
+      )}
+      {making.error && <ErrorNote title="No backup was made" error={making.error} />}
+      {making.data && !making.isPending && <Made backup={making.data} />}
+    </div>
+  );
+}
+
+function Made({ backup: { id, filename, bytes, expires_at } }: { backup: Backup }) {
+  return (
+    <Note tone="ok" role="status">
+      <b>Backup made.</b>
+      <p>
+        {filename}, {formatBytes(bytes)}. The download has begun; the server deletes its copy <Until at={expires_at} />.
+      </p>
+      <a href={backupUrl(id)} download={filename} className={`${buttonClass({ size: "sm" })} mt-2`}>
+        Download again
+      </a>
+    </Note>
+  );
+}

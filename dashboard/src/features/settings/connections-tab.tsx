@@ -1,0 +1,119 @@
+import { useQuery } from "@tanstack/react-query";
+import { Plug, Plus } from "lucide-react";
+import { useState } from "react";
+import { useKeys } from "../../lib/use-keys.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { AddConnection } from "./add-connection.tsx";
+import { RemoveConnection } from "./remove-connection.tsx";
+import { type Connection, connectionsQuery } from "./server-api.ts";
+import { TabTable } from "./tab-table.tsx";
+import { TestConnection } from "./test-connection.tsx";
+
+const columns = [
+  { label: "Connection" },
+  { label: "From" },
+  { label: "Added", folds: true },
+  { label: "Acts", silent: true },
+];
+
+/** How model providers are reached, for all projects. */
+export function ConnectionsTab() {
+  const list = useQuery(connectionsQuery);
+  const may = useMay("owner");
+  const [adding, setAdding] = useState(false);
+  const [tested, setTested] = useState<string | null>(null);
+  useKeys({ c: () => setAdding(true) }, may);
+  return (
+    <TabTable
+      bar={
+        <Button kind="primary" size="sm" disabled={!may} onClick={() => setAdding(true)}>
+          <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
+          Add connection
+        </Button>
+      }
+      hint={
+        may
+          ? "Keys are stored encrypted and never shown again."
+          : "Owners alone change connections: their keys cost money."
+      }
+      pending={list.isPending}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      failed="The connections cannot be shown"
+    >
+      {list.data?.length === 0 && (
+        <EmptyState icon={Plug} title="No connection">
+          <p className="text-muted">A connection leads to a model provider. The test models need none.</p>
+        </EmptyState>
+      )}
+      {list.data && list.data.length > 0 && (
+        <Table label="Model connections" columns={columns}>
+          {list.data.map((connection) => (
+            <ConnectionRow
+              key={`${connection.name} ${connection.source}`}
+              connection={connection}
+              may={may}
+              onTest={() => setTested(connection.name)}
+            />
+          ))}
+        </Table>
+      )}
+      {adding && <AddConnection onClose={() => setAdding(false)} onAdded={setTested} />}
+      {tested && (
+        <TestConnection
+          connection={list.data?.find(({ name, used }) => used && name === tested)}
+          onClose={() => setTested(null)}
+        />
+      )}
+    </TabTable>
+  );
+}
+
+interface ConnectionRowProps {
+  connection: Connection;
+  may: boolean;
+  onTest: () => void;
+}
+
+function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
+  const { name, prefix, base_url, source, used, created_at } = connection;
+  return (
+    <Row>
+      <Cell main>
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="cut font-medium">{name}</span>
+          {!used && <Badge title="A stored connection of this name goes first.">not used</Badge>}
+        </span>
+        <SecondLine title={base_url ?? undefined}>
+          Models <code>{prefix}/…</code>
+          {base_url && <> · {base_url}</>}
+        </SecondLine>
+      </Cell>
+      <Cell className="whitespace-nowrap">{source === "stored" ? "Stored here" : "Environment"}</Cell>
+      <Cell folds className="whitespace-nowrap max-rail:hidden">
+        {created_at ? <Time at={created_at} /> : "–"}
+      </Cell>
+      <Cell right>
+        {used && (
+          <RowActs>
+            <Button size="sm" disabled={!may} aria-label={`Test ${name}`} onClick={onTest}>
+              Test
+            </Button>
+            {source === "stored" ? (
+              <RemoveConnection connection={connection} may={may} />
+            ) : (
+              <span className="hidden text-xs text-muted rail:inline" title="It is set where the server is started.">
+                Set by environment
+              </span>
+            )}
+          </RowActs>
+        )}
+      </Cell>
+    </Row>
+  );
+}

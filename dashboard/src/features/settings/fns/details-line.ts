@@ -1,0 +1,10 @@
+/** What an entry of the audit log says beside who and what, in one line: `name: Support, version: 3`. */
+export const detailsLine = (details: Record<string, unknown>): string =>
+  Object.entries(details)
+    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${shown(value)}`)
+    .join(", ");
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.map(shown).join(" ") || "none";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

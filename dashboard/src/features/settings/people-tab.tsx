@@ -1,0 +1,148 @@
+import { useQuery } from "@tanstack/react-query";
+import { UserPlus } from "lucide-react";
+import { useState } from "react";
+import { useKeys } from "../../lib/use-keys.ts";
+import { useMay, useSessionUser } from "../../lib/use-may.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Until } from "../../ui/until.tsx";
+import { InvitePerson } from "./invite-person.tsx";
+import { RemovePerson } from "./remove-person.tsx";
+import { RoleSelect } from "./role-select.tsx";
+import { type Invitation, invitationsQuery, type Person, peopleQuery } from "./server-api.ts";
+import { TabTable } from "./tab-table.tsx";
+import { WithdrawInvitation } from "./withdraw-invitation.tsx";
+
+const columns = [
+  { label: "Person" },
+  { label: "Role" },
+  { label: "Last seen", folds: true },
+  { label: "Acts", silent: true },
+];
+
+/** Who may use this dashboard, and who was asked to. */
+export function PeopleTab() {
+  const may = useMay("owner");
+  const self = useSessionUser();
+  const people = useQuery(peopleQuery);
+  const invitations = useQuery({ ...invitationsQuery, enabled: may });
+  const [inviting, setInviting] = useState(false);
+  const owners = people.data?.filter(({ role }) => role === "owner").length ?? 0;
+  useKeys({ c: () => setInviting(true) }, may);
+  return (
+    <TabTable
+      bar={
+        <Button kind="primary" size="sm" disabled={!may} onClick={() => setInviting(true)}>
+          <UserPlus aria-hidden className="size-3.5" strokeWidth={1.5} />
+          Invite person
+        </Button>
+      }
+      hint={
+        may
+          ? "Viewers read. Members work in projects. Owners also have the server: people, connections, backups."
+          : "Owners alone invite people and change roles."
+      }
+      pending={people.isPending}
+      error={people.error ?? invitations.error}
+      onRetry={() => {
+        void people.refetch();
+        if (may) void invitations.refetch();
+      }}
+      failed="The people cannot be shown"
+    >
+      {people.data && (
+        <Table label="People" columns={columns}>
+          {people.data.map((person) => (
+            <PersonRow
+              key={person.id}
+              person={person}
+              isSelf={person.id === self?.id}
+              may={may}
+              isLast={person.role === "owner" && owners === 1}
+            />
+          ))}
+          {invitations.data?.map((invitation) => (
+            <InvitationRow key={invitation.id} invitation={invitation} />
+          ))}
+        </Table>
+      )}
+      {inviting && <InvitePerson onClose={() => setInviting(false)} />}
+    </TabTable>
+  );
+}
+
+interface PersonRowProps {
+  person: Person;
+  isSelf: boolean;
+  may: boolean;
+  /** The only owner that is left. */
+  isLast: boolean;
+}
+
+function PersonRow({ person, isSelf, may, isLast }: PersonRowProps) {
+  const { email, created_at, last_seen_at } = person;
+  return (
+    <Row>
+      <Cell main>
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="cut font-medium" title={email}>
+            {email}
+          </span>
+          {isSelf && <Badge>you</Badge>}
+        </span>
+        <SecondLine>
+          {isLast && "The last owner: neither goes nor gets another role. "}Since <Time at={created_at} />
+          <span className="full:hidden">{last_seen_at ? <LastSeen at={last_seen_at} /> : " · not signed in"}</span>
+        </SecondLine>
+      </Cell>
+      <Cell>
+        <RoleSelect person={person} disabled={!may || isLast} />
+      </Cell>
+      <Cell folds className="whitespace-nowrap max-rail:hidden">
+        {last_seen_at ? <Time at={last_seen_at} /> : <span className="text-muted">Not signed in</span>}
+      </Cell>
+      <Cell right>
+        <RowActs>
+          <RemovePerson person={person} isSelf={isSelf} disabled={!may || isLast} />
+        </RowActs>
+      </Cell>
+    </Row>
+  );
+}
+
+const LastSeen = ({ at }: { at: string }) => (
+  <>
+    {" "}
+    · seen <Time at={at} />
+  </>
+);
+
+function InvitationRow({ invitation }: { invitation: Invitation }) {
+  const { email, role, expires_at } = invitation;
+  return (
+    <Row>
+      <Cell main>
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="cut" title={email}>
+            {email}
+          </span>
+          <Badge>invited</Badge>
+        </span>
+        <SecondLine>
+          The link ends <Until at={expires_at} />
+        </SecondLine>
+      </Cell>
+      <Cell className="capitalize">{role}</Cell>
+      <Cell folds className="whitespace-nowrap text-muted max-rail:hidden">
+        Not joined yet
+      </Cell>
+      <Cell right>
+        <RowActs>
+          <WithdrawInvitation invitation={invitation} />
+        </RowActs>
+      </Cell>
+    </Row>
+  );
+}

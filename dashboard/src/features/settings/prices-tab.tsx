@@ -1,0 +1,115 @@
+import { useQuery } from "@tanstack/react-query";
+import { Coins } from "lucide-react";
+import { useState } from "react";
+import { formatCount } from "../../lib/format.ts";
+import { useMay } from "../../lib/use-may.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
+import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
+import { formatPrice } from "./fns/format-price.ts";
+import type { SettingsSearch } from "./fns/read-settings-search.ts";
+import { ResetPrice } from "./reset-price.tsx";
+import { type Price, pricesQuery } from "./server-api.ts";
+import { SetPrice } from "./set-price.tsx";
+import { TabTable } from "./tab-table.tsx";
+
+const columns = [
+  { label: "Model" },
+  { label: "Input", right: true },
+  { label: "Cached", right: true, folds: true },
+  { label: "Output", right: true },
+  { label: "Acts", silent: true },
+];
+
+interface PricesTabProps {
+  search: SettingsSearch;
+  onSearch: (search: SettingsSearch) => void;
+}
+
+/** What models cost, and the operator's own word on it. */
+export function PricesTab({ search, onSearch }: PricesTabProps) {
+  const list = useQuery(pricesQuery);
+  const may = useMay("owner");
+  const [edited, setEdited] = useState<Price | "new" | null>(null);
+  const q = search.q?.toLowerCase() ?? "";
+  const shown = list.data?.filter(({ id }) => id.toLowerCase().includes(q)) ?? [];
+  return (
+    <TabTable
+      bar={
+        <>
+          <SearchField
+            label="Search prices"
+            placeholder="Model"
+            value={search.q ?? ""}
+            onSearch={(text) => onSearch({ tab: "prices", ...(text && { q: text }) })}
+          />
+          <Button size="sm" disabled={!may} onClick={() => setEdited("new")}>
+            Set price
+          </Button>
+        </>
+      }
+      hint={`USD per million tokens. ${may ? "A run keeps the prices that it began with." : "Owners alone change prices."}`}
+      pending={list.isPending}
+      error={list.error}
+      onRetry={() => void list.refetch()}
+      failed="The prices cannot be shown"
+    >
+      {list.data && shown.length === 0 && (
+        <EmptyState icon={Coins} title={`No price for “${search.q ?? ""}”`}>
+          <p className="text-muted">What a model without a price costs is unknown, not nothing.</p>
+          {search.q && <Button onClick={() => onSearch({ tab: "prices" })}>Clear the search</Button>}
+        </EmptyState>
+      )}
+      {shown.length > 0 && (
+        <Table label="Prices" columns={columns}>
+          {shown.map((price) => (
+            <PriceRow key={price.id} price={price} may={may} onSet={() => setEdited(price)} />
+          ))}
+        </Table>
+      )}
+      {edited && <SetPrice price={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
+    </TabTable>
+  );
+}
+
+function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: () => void }) {
+  const { id, available, context_window, input, cached_input, output, as_of, source } = price;
+  const since = source === "operator" ? `Set here${as_of ? ` on ${as_of}` : ""}` : `List price of ${as_of ?? "–"}`;
+  return (
+    <Row>
+      <Cell main>
+        <span className="flex min-w-0 items-center gap-2">
+          <code className="cut" title={id}>
+            {id}
+          </code>
+          {source === "operator" && <Badge>own price</Badge>}
+        </span>
+        <SecondLine>
+          {since} · {context_window ? `${formatCount(context_window)} tokens of context` : "context unknown"}
+          {!available && " · no connection"}
+        </SecondLine>
+      </Cell>
+      <Cell right className="tabular-nums">
+        <span className="text-muted rail:hidden">in </span>
+        {formatPrice(input)}
+      </Cell>
+      <Cell right folds className="tabular-nums max-rail:hidden">
+        {formatPrice(cached_input)}
+      </Cell>
+      <Cell right className="tabular-nums">
+        <span className="text-muted rail:hidden">out </span>
+        {formatPrice(output)}
+      </Cell>
+      <Cell right>
+        <RowActs>
+          {source === "operator" && <ResetPrice model={id} may={may} />}
+          <Button size="sm" disabled={!may} aria-label={`Set the price of ${id}`} onClick={onSet}>
+            Set
+          </Button>
+        </RowActs>
+      </Cell>
+    </Row>
+  );
+}

@@ -1,0 +1,134 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { FolderX } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Section } from "../../ui/section.tsx";
+import { ArchiveProject } from "./archive-project.tsx";
+import { ArchivedProjects } from "./archived-projects.tsx";
+import { BudgetForm } from "./budget-form.tsx";
+import { DeleteProject } from "./delete-project.tsx";
+import { DoneNote } from "./done-note.tsx";
+import { LimitsForm } from "./limits-form.tsx";
+import { NameForm } from "./name-form.tsx";
+import { OwnersOnly } from "./owners-only.tsx";
+import { RetentionForm } from "./retention-form.tsx";
+import { type ProjectDetails, projectsQuery } from "./settings-api.ts";
+import { SettingsSkeleton } from "./settings-skeleton.tsx";
+import { TabBody } from "./tab-body.tsx";
+
+interface ProjectTabProps {
+  part: "project" | "limits" | "retention";
+  onProjectsChanged: () => Promise<void>;
+}
+
+/** One part of the settings of the project that the side bar names. */
+export function ProjectTab({ part, onProjectsChanged }: ProjectTabProps) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const list = useQuery({ ...projectsQuery, refetchOnWindowFocus: "always" });
+  const [done, setDone] = useState<string | null>(null);
+  const changed = async (what: string | null) => {
+    setDone(what);
+    await Promise.all([client.invalidateQueries(projectsQuery), onProjectsChanged()]);
+  };
+  const project = list.data?.find(({ id, archived_at }) => id === at.projectId && archived_at === null);
+  const archived = list.data?.filter(({ archived_at }) => archived_at !== null) ?? [];
+  return (
+    <TabBody>
+      {done && <DoneNote key={done}>{done}</DoneNote>}
+      {list.error && (
+        <div className="pt-4">
+          <ErrorNote
+            title={list.data ? "The settings may be out of date" : "The settings cannot be shown"}
+            error={list.error}
+            onRetry={() => void list.refetch()}
+          />
+        </div>
+      )}
+      {list.isPending && <SettingsSkeleton />}
+      {list.data && !project && !list.isFetching && (
+        <EmptyState icon={FolderX} title="This project is not in use any more">
+          <p className="text-muted">It was archived or deleted elsewhere.</p>
+          <Button onClick={() => void changed(null)}>Show another project</Button>
+        </EmptyState>
+      )}
+      <OwnersOnly what="A project and its settings">
+        {project && part === "project" && <ProjectForms key={project.id} project={project} onChanged={changed} />}
+        {project && part === "limits" && <LimitForms key={project.id} project={project} />}
+        {project && part === "retention" && <RetentionForms key={project.id} project={project} />}
+        {part === "project" && archived.length > 0 && (
+          <Section title="Archived projects" about="Their keys are refused, and nothing of them runs.">
+            <ArchivedProjects projects={archived} onChanged={changed} />
+          </Section>
+        )}
+      </OwnersOnly>
+    </TabBody>
+  );
+}
+
+interface ProjectFormsProps {
+  project: ProjectDetails;
+  /** Says what was done, or null where the form says it itself. */
+  onChanged: (done: string | null) => Promise<void>;
+}
+
+function ProjectForms({ project, onChanged }: ProjectFormsProps): ReactNode {
+  const { id, name } = project;
+  return (
+    <>
+      <Section title="Project" about="The name is for people. Programs use the id, which never changes.">
+        <div className="flex flex-col gap-4">
+          <div className="flex min-w-0 items-center gap-1 text-xs">
+            <span className="text-muted">Id</span>
+            <code className="cut">{id}</code>
+            <CopyButton text={id} what="project id" />
+          </div>
+          <NameForm project={project} onRenamed={() => void onChanged(null)} />
+        </div>
+      </Section>
+      <Section title="Archive or delete" about="Both end what the project does now, in test and in live.">
+        <div className="flex flex-wrap gap-2">
+          <ArchiveProject
+            project={project}
+            onArchived={() => onChanged(`${name} is archived. Its keys are refused, and its runs are cancelled.`)}
+          />
+          <DeleteProject project={project} onDeleted={() => onChanged(`${name} is deleted.`)} />
+        </div>
+      </Section>
+    </>
+  );
+}
+
+function LimitForms({ project }: { project: ProjectDetails }): ReactNode {
+  return (
+    <>
+      <Section
+        title="Limits"
+        about="Of test and of live, each for itself. They hold for all keys of the environment together."
+      >
+        <LimitsForm project={project} />
+      </Section>
+      <Section
+        title="Daily budget"
+        about="What models may cost in a day, until 00:00 UTC: of test and of live, each for itself. A run that would pass it fails before it calls its model."
+      >
+        <BudgetForm project={project} />
+      </Section>
+    </>
+  );
+}
+
+function RetentionForms({ project }: { project: ProjectDetails }): ReactNode {
+  return (
+    <Section
+      title="Retention"
+      about="How long runs are kept once they are over. A trace holds messages, events and steps; without it a run still shows what was asked and what came of it."
+    >
+      <RetentionForm project={project} />
+    </Section>
+  );
+}

@@ -1,0 +1,28 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Button } from "../../ui/button.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { pricesQuery, resetPrice } from "./server-api.ts";
+
+/** Goes back to the price that came along. */
+export function ResetPrice({ model, may }: { model: string; may: boolean }) {
+  const client = useQueryClient();
+  const resetting = useMutation({
+    mutationFn: () => resetPrice(model),
+    onSuccess: async () => {
+      await client.invalidateQueries(pricesQuery);
+      toast("Own price removed", model);
+    },
+    onError: (error) => toast("The price was not removed", error.message),
+  });
+  return (
+    <Button
+      kind="ghost"
+      size="sm"
+      disabled={!may || resetting.isPending}
+      aria-label={`Remove own price of ${model}`}
+      onClick={() => resetting.mutate()}
+    >
+      Remove own
+    </Button>
+  );
+}

@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { formatBytes } from "../../lib/format.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Time } from "../../ui/time.tsx";
+import { BackUpNow } from "./back-up-now.tsx";
+import { SandboxFact } from "./sandbox-fact.tsx";
+import { type ServerInfo, serverQuery } from "./server-api.ts";
+import { SettingsSkeleton } from "./settings-skeleton.tsx";
+import { TabBody } from "./tab-body.tsx";
+
+/** What this server is, how it holds code, and a copy of all that it has. */
+export function ServerTab() {
+  const server = useQuery(serverQuery);
+  return (
+    <TabBody>
+      {server.error && !server.data && (
+        <div className="pt-4">
+          <ErrorNote title="The server does not say" error={server.error} onRetry={() => void server.refetch()} />
+        </div>
+      )}
+      {server.isPending && <SettingsSkeleton />}
+      {server.data && (
+        <>
+          <Section title="Server" about="The executable that answers here, and where it keeps everything.">
+            <Facts server={server.data} />
+          </Section>
+          <Section title="Sandbox" about="Holds what code tools run, for all projects of this server.">
+            <SandboxFact level={server.data.sandbox_level} />
+          </Section>
+          <Section
+            title="Backup"
+            about="One file with everything of all projects: agents, runs, traces, files, accounts. The server goes on meanwhile."
+          >
+            <BackUpNow databaseBytes={server.data.database_bytes} />
+          </Section>
+        </>
+      )}
+    </TabBody>
+  );
+}
+
+function Facts({ server }: { server: ServerInfo }) {
+  const { version, commit, built_at, started_at, data_dir, database_bytes, free_bytes, disk_bytes } = server;
+  const size = (bytes: number | null) => (bytes === null ? "–" : formatBytes(bytes));
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2">
+      <Fact name="Version">
+        {version}
+        <span className="text-muted"> (commit {commit})</span>
+      </Fact>
+      {built_at && (
+        <Fact name="Built">
+          <Time at={built_at} />
+        </Fact>
+      )}
+      <Fact name="Running since">
+        <Time at={started_at} />
+      </Fact>
+      {data_dir && (
+        <Fact name="Data directory">
+          <span className="flex min-w-0 items-center gap-1">
+            <code className="min-w-0 wrap-anywhere">{data_dir}</code>
+            <CopyButton text={data_dir} what="data directory" />
+          </span>
+        </Fact>
+      )}
+      <Fact name="Database">{size(database_bytes)}</Fact>
+      <Fact name="Free on its disk">
+        {size(free_bytes)} of {size(disk_bytes)}
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 tabular-nums">{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import type { ReactNode } from "react";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { SheetBar } from "../../ui/sheet.tsx";
+import { TableSkeleton } from "../../ui/table.tsx";
+
+interface TabTableProps {
+  /** Filters and acts. */
+  bar: ReactNode;
+  /** What to know of the tab, or why nothing can be changed here. */
+  hint: string;
+  /** Of what the table lists. */
+  pending: boolean;
+  error: Error | null;
+  onRetry: () => void;
+  /** “The people cannot be shown”. */
+  failed: string;
+  children: ReactNode;
+  foot?: ReactNode;
+}
+
+/** A tab of one list: bar, what scrolls, foot. */
+export function TabTable({ bar, hint, pending, error, onRetry, failed, children, foot }: TabTableProps) {
+  return (
+    <>
+      <SheetBar>
+        {bar}
+        <span className="hidden text-xs text-muted rail:inline">{hint}</span>
+      </SheetBar>
+      <p className="shrink-0 border-b border-line px-4 py-1.5 text-xs text-muted rail:hidden">{hint}</p>
+      <div className="relative min-h-0 flex-1 overflow-y-auto">
+        {error && (
+          <div className="px-4 py-4 rail:px-5">
+            <ErrorNote title={failed} error={error} onRetry={onRetry} />
+          </div>
+        )}
+        {pending ? <TableSkeleton /> : children}
+      </div>
+      {foot}
+    </>
+  );
+}

@@ -1,0 +1,28 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Button } from "../../ui/button.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { type Invitation, invitationsQuery, withdraw } from "./server-api.ts";
+
+/** Makes an invitation's link void. */
+export function WithdrawInvitation({ invitation: { id, email } }: { invitation: Invitation }) {
+  const client = useQueryClient();
+  const withdrawing = useMutation({
+    mutationFn: () => withdraw(id),
+    onSuccess: async () => {
+      await client.invalidateQueries(invitationsQuery);
+      toast("Invitation withdrawn", `The link for ${email} does not work any more.`);
+    },
+    onError: (error) => toast("The invitation was not withdrawn", error.message),
+  });
+  return (
+    <Button
+      kind="danger-quiet"
+      size="sm"
+      disabled={withdrawing.isPending}
+      aria-label={`Withdraw the invitation of ${email}`}
+      onClick={() => withdrawing.mutate()}
+    >
+      Withdraw
+    </Button>
+  );
+}

@@ -1,0 +1,91 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Page, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+
+// The API reference of the compiled executable: offline, and about the server that shows it.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+
+test("the reference finds an operation, tells its fields, and its code runs against this server", async ({
+  page,
+}, info) => {
+  test.setTimeout(300_000); // Each of the many states is looked through by axe.
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && !/status of 401/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(server.url) && !request.url().startsWith("data:")) complaints.push(request.url());
+  });
+  const looksWell = async (name: string) => {
+    for (const theme of ["light", "dark"]) {
+      await page.evaluate((value) => {
+        localStorage.setItem("runnel.theme", value);
+        window.dispatchEvent(new StorageEvent("storage"));
+      }, theme);
+      await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html).join(" | ")}`)).toEqual(
+        [],
+      );
+      await page.screenshot({ path: info.outputPath(`${name}-${theme}.png`) });
+    }
+  };
+
+  await test.step("it is one click away, and found by words", async () => {
+    await setUp(page);
+    await page.getByRole("link", { name: "API reference" }).click();
+    await expect(page.getByRole("navigation", { name: "Operations" }).getByRole("link")).not.toHaveCount(0);
+    await looksWell("reference");
+    await page.keyboard.press("/");
+    await page.keyboard.type("post runs start");
+    await expect(page).toHaveURL(/q=post/);
+    await page.getByRole("link", { name: "Start a run" }).click();
+    await expect(page).toHaveURL(/op=createRun/);
+  });
+
+  await test.step("an operation tells what it takes and answers", async () => {
+    const body = page.getByRole("table", { name: "Body" });
+    await expect(body.getByRole("row", { name: /agent_id/ })).toContainText("required");
+    await expect(body.getByRole("row", { name: /max_cost_usd/ })).toContainText("above 0");
+    await expect(page.getByRole("table", { name: "Parameters" })).toContainText("Idempotency-Key");
+    await expect(page.getByText("Run", { exact: true }).first()).toBeVisible();
+    await looksWell("operation");
+  });
+
+  await test.step("its code names this server and runs as it stands", async () => {
+    await page.goto(`${server.url}/dashboard/reference?op=createAgent`);
+    const code = page.getByRole("region", { name: "curl code" });
+    await expect(code).toContainText(`${server.url}/v1/agents`);
+    const shown = (await code.locator("pre").textContent()) ?? "";
+    const body: unknown = JSON.parse(/--json '([\s\S]*)'$/.exec(shown)![1]!);
+    expect((await server.post("/v1/agents", body)).status).toBe(201);
+    await page.getByRole("button", { name: "Live", exact: true }).click();
+    await expect(code).toContainText("openai/gpt-5");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+  });
+
+  await test.step("on a phone there is the list or one operation, with a way back", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await looksWell("operation-narrow");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await page.getByRole("button", { name: "All operations" }).click();
+    await expect(page.getByRole("navigation", { name: "Operations" })).toBeVisible();
+    await looksWell("reference-narrow");
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+async function setUp(page: Page): Promise<void> {
+  await page.goto(server.setupUrl);
+  await page.getByLabel("Email").fill("owner@example.com");
+  await page.getByLabel("Password", { exact: true }).fill("a rather long password");
+  await page.getByLabel("Repeat the password").fill("a rather long password");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect(page).not.toHaveURL(/setup/);
+}
