@@ -24,6 +24,8 @@ test("from the one-time link to watching a run live, in both modes and both them
     await expectAccessible(page, "set-up");
     await shot("set-up");
     await page.getByRole("button", { name: "Create account" }).click();
+    await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
+    await page.getByRole("link", { name: "Runs", exact: true }).first().click();
     await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
     await expect(page.getByText("No runs yet")).toBeVisible();
     await shot("no-runs");
@@ -55,6 +57,7 @@ test("from the one-time link to watching a run live, in both modes and both them
     await page.getByRole("link", { name: /Storyteller/ }).click();
     await expect(page).toHaveURL(new RegExp(`/dashboard/runs/${run}`));
     await expect(page.getByRole("region", { name: "Output" })).toContainText(text);
+    await page.getByRole("tab", { name: "Events" }).click();
     const events = page.getByRole("list", { name: "Events" });
     for (const name of ["run.created", "step.started", "step.completed", "run.completed"])
       await expect(events.getByRole("button", { name: new RegExp(name.replace(".", "\\.")) }).first()).toBeVisible();

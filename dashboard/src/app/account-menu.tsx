@@ -1,13 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { LogOut, Monitor, Moon, Sun } from "lucide-react";
+import { CircleUser, LogOut, Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import { signOut } from "../features/account/session.ts";
 import { type Theme, themes } from "../lib/appearance.ts";
 import { usePreference } from "../lib/preference.ts";
 import type { Session } from "../lib/types.ts";
 import { Menu } from "../ui/menu.tsx";
-import { queryClient } from "./query-client.ts";
+import { useSignOut } from "./use-sign-out.ts";
 
 const themeLabels = {
   system: { icon: Monitor, label: "As the system" },
@@ -21,15 +20,8 @@ export function AccountMenu({ session, wide = false }: { session: Session; wide?
   const [failed, setFailed] = useState(false);
   const navigate = useNavigate();
   const { email } = session.user;
-  const leave = async () => {
-    try {
-      await signOut();
-      queryClient.clear();
-      await navigate({ to: "/login" });
-    } catch {
-      setFailed(true); // The session still stands on the server; saying otherwise would be a lie.
-    }
-  };
+  const leave = useSignOut();
+  const tryToLeave = () => leave().catch(() => setFailed(true)); // The session still stands on the server; saying otherwise would be a lie.
   const trigger = (
     <button
       type="button"
@@ -58,9 +50,13 @@ export function AccountMenu({ session, wide = false }: { session: Session; wide?
             <span className="text-faint">runnel {session.version}</span>
           </MenuHead>
           <MenuLine />
+          <MenuItem onClick={() => void navigate({ to: "/account" })}>
+            <CircleUser aria-hidden className="size-4" strokeWidth={1.5} />
+            Account
+          </MenuItem>
           <MenuChoice title="Theme" value={theme} choices={choices} onChange={setTheme} />
           <MenuLine />
-          <MenuItem onClick={() => void leave()}>
+          <MenuItem onClick={() => void tryToLeave()}>
             <LogOut aria-hidden className="size-4" strokeWidth={1.5} />
             Sign out
           </MenuItem>

@@ -28,6 +28,8 @@ export function Drawer({ session, open, onOpenChange }: DrawerProps) {
             </Dialog.Close>
           </div>
           <Nav group="Pages" wide onNavigate={() => onOpenChange(false)} />
+          <Nav group="Build" wide onNavigate={() => onOpenChange(false)} />
+          <Nav group="Connect" wide onNavigate={() => onOpenChange(false)} />
           <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
             <Nav group="Administration" wide onNavigate={() => onOpenChange(false)} />
             <AccountMenu session={session} wide />

@@ -10,8 +10,8 @@ export function NotFound() {
     <main>
       <EmptyState page icon={Compass} title="No such page">
         <p className="text-muted">The address may be cut off, or the page has moved.</p>
-        <a href="/dashboard/runs" className={buttonClass()}>
-          Go to runs
+        <a href="/dashboard/overview" className={buttonClass()}>
+          Go to the overview
         </a>
       </EmptyState>
     </main>

@@ -1,12 +1,13 @@
-import { useLocation, useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ChevronsUpDown, Plus } from "lucide-react";
 import { type ComponentProps, lazy, Suspense, useState } from "react";
 import { writePreference } from "../lib/preference.ts";
 import type { Project } from "../lib/types.ts";
+import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { Menu } from "../ui/menu.tsx";
 import { useRefreshSession } from "./use-refresh-session.ts";
+import { useLeaveObject } from "./use-switch-mode.ts";
 
 /** Loaded when first wanted: projects are made seldom. */
 const NewProject = lazy(() =>
@@ -17,6 +18,7 @@ const NewProject = lazy(() =>
 export function ProjectSwitcher({ projects, wide = false }: { projects: Project[]; wide?: boolean }) {
   const { project } = useWorkspace();
   const choose = useChooseProject();
+  const may = useMay("owner");
   const refresh = useRefreshSession();
   const [making, setMaking] = useState<boolean | null>(null);
   const made = async (id: string) => {
@@ -26,7 +28,7 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
   return (
     <>
       <Menu trigger={<SwitcherButton name={project.name} wide={wide} />}>
-        {({ MenuChoice, MenuItem, MenuLine }) => (
+        {({ MenuChoice, MenuHead, MenuItem, MenuLine }) => (
           <>
             <MenuChoice
               title="Projects"
@@ -35,10 +37,14 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
               onChange={choose}
             />
             <MenuLine />
-            <MenuItem onClick={() => setMaking(true)}>
-              <Plus aria-hidden className="size-4" strokeWidth={1.5} />
-              New project
-            </MenuItem>
+            {may ? (
+              <MenuItem onClick={() => setMaking(true)}>
+                <Plus aria-hidden className="size-4" strokeWidth={1.5} />
+                New project
+              </MenuItem>
+            ) : (
+              <MenuHead>Owners make new projects.</MenuHead>
+            )}
           </>
         )}
       </Menu>
@@ -53,11 +59,10 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
 
 /** Keeps the page, unless it shows an object: that belongs to one project. */
 function useChooseProject(): (id: string) => void {
-  const navigate = useNavigate();
-  const { pathname } = useLocation();
+  const leaveObject = useLeaveObject();
   return (id) => {
     writePreference("project", id);
-    void navigate({ to: pathname.endsWith("/settings") ? "/settings" : "/runs" });
+    leaveObject();
   };
 }
 

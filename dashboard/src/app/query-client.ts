@@ -1,14 +1,21 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "../lib/api.ts";
+import { reportLost } from "../lib/connection.ts";
 
 /** The cache of all that was read. A 401 anywhere means that the session ended: the session is asked again. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, query) => {
+      if (error instanceof ApiError && error.status === 0) reportLost();
       if (query.queryKey[0] !== "session") askWhoIsSignedIn(error);
     },
   }),
-  mutationCache: new MutationCache({ onError: askWhoIsSignedIn }),
+  mutationCache: new MutationCache({
+    onError: (error) => {
+      if (error instanceof ApiError && error.status === 0) reportLost();
+      askWhoIsSignedIn(error);
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,

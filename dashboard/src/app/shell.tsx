@@ -6,8 +6,12 @@ import { paint } from "../lib/appearance.ts";
 import { usePreference } from "../lib/preference.ts";
 import type { Session } from "../lib/types.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
+import { FrameDialogs } from "./frame-dialogs.tsx";
+import { OfflineBanner } from "./offline-banner.tsx";
 import { SideBar } from "./side-bar.tsx";
+import { useFocusPage } from "./use-focus-page.ts";
 import { useRefreshSession } from "./use-refresh-session.ts";
+import { useRemember } from "./use-remember.ts";
 import { useSessionWorkspace } from "./use-session-workspace.ts";
 
 /** The frame: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. */
@@ -32,6 +36,8 @@ function Frame({ session }: { session: Session }) {
   const [theme] = usePreference("theme", ["system", "light", "dark"], "system");
   const refresh = useRefreshSession();
   const mode = workspace?.mode ?? "test";
+  useFocusPage();
+  useRemember(workspace);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read by paint.
   useEffect(() => {
     paint(mode);
@@ -56,6 +62,7 @@ function Frame({ session }: { session: Session }) {
           tabIndex={-1}
           className="relative flex min-h-0 min-w-0 flex-col overflow-hidden border-t border-mode-line bg-surface before:absolute before:inset-x-0 before:top-0 before:z-(--z-rail) before:h-0.5 before:bg-mode focus-visible:shadow-none rail:my-2 rail:mr-2 rail:rounded-lg rail:border rail:shadow-1"
         >
+          <OfflineBanner />
           {workspace ? (
             <Outlet />
           ) : (
@@ -65,6 +72,7 @@ function Frame({ session }: { session: Session }) {
           )}
         </main>
       </div>
+      {workspace && <FrameDialogs projects={session.projects} />}
     </WorkspaceContext>
   );
 }

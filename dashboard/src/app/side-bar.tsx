@@ -6,6 +6,7 @@ import { Mark } from "../ui/mark.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { ModeSwitch } from "./mode-switch.tsx";
 import { Nav } from "./nav.tsx";
+import { PaletteButton } from "./palette-button.tsx";
 import { ProjectSwitcher } from "./project-switcher.tsx";
 
 /** The frame's left edge: a side bar, a rail of icons on narrower screens, a top bar on a phone. */
@@ -26,9 +27,12 @@ export function SideBar({ session }: { session: Session }) {
           <>
             <ProjectSwitcher projects={session.projects} />
             <ModeSwitch />
+            <PaletteButton />
           </>
         )}
         <Nav group="Pages" />
+        <Nav group="Build" />
+        <Nav group="Connect" />
         <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
           <Nav group="Administration" />
           <AccountMenu session={session} />
@@ -44,6 +48,7 @@ export function SideBar({ session }: { session: Session }) {
             <div className="w-29 shrink-0">
               <ModeSwitch />
             </div>
+            <PaletteButton small />
           </>
         )}
       </header>

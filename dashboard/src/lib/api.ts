@@ -1,4 +1,5 @@
-interface ErrorBody {
+/** What the server says where it refuses. */
+export interface ErrorBody {
   error?: {
     code?: string;
     message?: string;
@@ -41,6 +42,16 @@ export function patch<T>(path: string, body: unknown): Promise<T> {
   return send<T>("PATCH", path, body);
 }
 
+/** PUT to a path under `/console/api`. */
+export function put<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
+  return send<T>("PUT", path, body, undefined, headers);
+}
+
+/** DELETE of a path under `/console/api`. */
+export function remove<T>(path: string, headers: Record<string, string> = {}): Promise<T> {
+  return send<T>("DELETE", path, undefined, undefined, headers);
+}
+
 /** The address of a resource in one project and mode: `resourceUrl({projectId, mode}, "/runs")`. */
 export function resourceUrl(at: { projectId: string; mode: string }, path: string): string {
   return `/console/api/${encodeURIComponent(at.projectId)}/${at.mode}${path}`;
@@ -52,7 +63,13 @@ export function query(values: Record<string, string | number | undefined>): stri
   return set.length ? `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)]))}` : "";
 }
 
-async function send<T>(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+async function send<T>(
+  method: string,
+  path: string,
+  body: unknown,
+  signal?: AbortSignal,
+  more: Record<string, string> = {},
+): Promise<T> {
   const response = await fetch(path, {
     method,
     signal,
@@ -61,18 +78,28 @@ async function send<T>(method: string, path: string, body: unknown, signal?: Abo
       Accept: "application/json",
       // A form of another site cannot set this header, which is why the server asks for it.
       ...(method === "GET" ? {} : { "X-Runnel-Console": "1", "Content-Type": "application/json" }),
+      ...more,
     },
     body: body === undefined ? undefined : JSON.stringify(body),
   }).catch((cause: unknown) => {
     if (signal?.aborted) throw cause;
-    throw new ApiError(0, "unreachable", "The server does not answer. It may be stopped, or the network is down.");
+    throw unreachable();
   });
-  const parsed: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw toError(response, parsed as ErrorBody | null);
-  return parsed as T;
+  if (!response.ok) throw await refusalOf(response);
+  return (await response.json().catch(() => null)) as T;
 }
 
-function toError(response: Response, body: ErrorBody | null): ApiError {
+/** No answer at all. */
+export const unreachable = (): ApiError =>
+  new ApiError(0, "unreachable", "The server does not answer. It may be stopped, or the network is down.");
+
+/** What a response that is no success says. */
+export async function refusalOf(response: Response): Promise<ApiError> {
+  return toError(response, (await response.json().catch(() => null)) as ErrorBody | null);
+}
+
+/** The error that a response tells of. */
+export function toError(response: Response, body: ErrorBody | null): ApiError {
   const retryAfter = Number(response.headers.get("retry-after"));
   return new ApiError(
     response.status,

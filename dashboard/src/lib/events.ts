@@ -6,6 +6,8 @@ export type StreamState = "connecting" | "open" | "lost" | "waiting" | "ended";
 
 export interface StreamOptions {
   url: string;
+  /** Begins behind the frame with this id instead of at the first. */
+  after?: string;
   events: readonly string[];
   /** Events after which the stream is closed for good. */
   terminal?: readonly string[];
@@ -22,7 +24,7 @@ export interface StreamOptions {
 export function followStream(options: StreamOptions): () => void {
   let source: EventSource | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let lastId = "";
+  let lastId = options.after ?? "";
   let refusals = 0;
   let ended = false;
 

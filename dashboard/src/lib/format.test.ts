@@ -6,7 +6,9 @@ import {
   formatCount,
   formatDuration,
   formatElapsed,
+  formatEnd,
   formatRelative,
+  formatUntil,
   formatUtc,
   plural,
 } from "./format.ts";
@@ -69,5 +71,26 @@ test("a span needs both of its ends", () => {
 
 test("counts agree with their noun, and sizes have a unit", () => {
   expect([plural(1, "run"), plural(1900, "run")]).toEqual(["1 run", "1,900 runs"]);
-  expect([formatBytes(912), formatBytes(2100), formatBytes(1_400_000)]).toEqual(["912 B", "2.1 kB", "1.4 MB"]);
+  expect([912, 2100, 1_400_000, 61_782_000_000].map(formatBytes)).toEqual(["912 B", "2.1 kB", "1.4 MB", "61.8 GB"]);
+});
+
+test("what is to come is told by how long it takes, and far away by its day", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+  const after = (seconds: number) => formatUntil(new Date(now + seconds * 1000).toISOString(), now);
+  expect([0, 12, 600, 76_000, 3 * 86_400, 61 * 86_400].map(after)).toEqual([
+    "now",
+    "in 12 s",
+    "in 10 min",
+    "in 21 h",
+    "in 3 days",
+    "in 61 days",
+  ]);
+  expect(after(200 * 86_400)).toBe("9 Jun 2027");
+});
+
+test("an end is told by today and tomorrow, and then by its day", () => {
+  const now = new Date(2026, 10, 21, 14, 42).getTime();
+  expect(formatEnd(now + 3_600_000, now)).toBe("today 15:42");
+  expect(formatEnd(now + 86_400_000, now)).toBe("tomorrow 14:42");
+  expect(formatEnd(now + 3 * 86_400_000, now)).toBe("Tue 24 Nov, 14:42");
 });

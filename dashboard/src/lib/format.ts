@@ -33,11 +33,12 @@ export function formatCount(value: number | null | undefined): string {
   return value == null ? unknown : value.toLocaleString("en");
 }
 
-/** `912 B`, `2.1 kB`, `1.4 MB` of a text's UTF-8 length. */
+/** `912 B`, `2.1 kB`, `1.4 MB`, `61.8 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }
 
 /** `12 s ago`, `31 min ago`, `5 h ago`; from 24 h on the date, with its year when that is another one. */
@@ -53,6 +54,39 @@ export function formatRelative(at: string, now: number): string {
     month: "short",
     ...(sameYear ? { hour: "2-digit", minute: "2-digit" } : { year: "numeric" }),
   });
+}
+
+/** `in 12 s`, `in 31 min`, `in 21 h`, `in 3 days`; from a hundred days on the date. What has come is `now`. */
+export function formatUntil(at: string, now: number): string {
+  const left = Date.parse(at) - now;
+  if (left <= 0) return "now";
+  if (left < 60_000) return `in ${Math.ceil(left / 1000)} s`;
+  if (left < 3_600_000) return `in ${Math.round(left / 60_000)} min`;
+  if (left < 172_800_000) return `in ${Math.round(left / 3_600_000)} h`;
+  if (left < 100 * 86_400_000) return `in ${Math.round(left / 86_400_000)} days`;
+  return formatDay(at);
+}
+
+/** `19 Feb 2027` in the reader's zone. */
+export function formatDay(at: string | number): string {
+  return new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** `today 15:42`, `tomorrow 14:42`, `Tue 24 Nov, 14:42`, with the year when that is another one. */
+export function formatEnd(at: number, now: number): string {
+  const [end, today] = [new Date(at), new Date(now)];
+  const clock = end.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  if (end.toDateString() === today.toDateString()) return `today ${clock}`;
+  const tomorrow = new Date(today.getFullYear(), today.getMonth(), today.getDate() + 1);
+  if (end.toDateString() === tomorrow.toDateString()) return `tomorrow ${clock}`;
+  const sameYear = end.getFullYear() === today.getFullYear();
+  const day = end.toLocaleDateString("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    ...(sameYear ? {} : { year: "numeric" }),
+  });
+  return `${day.replace(",", "")}, ${clock}`;
 }
 
 /** `21 Nov 02:14:07` in the reader's zone. */
@@ -72,10 +106,13 @@ export function between(from: string | null | undefined, to: string | null | und
   return from && to ? Date.parse(to) - Date.parse(from) : null;
 }
 
-/** `1 run`, `4 runs`. */
+/** `1 run`, `4 runs`, `2 entries`. */
 export function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+  return `${formatCount(count)} ${count === 1 ? noun : several(noun)}`;
 }
+
+/** `runs`, `entries`, `keys`. */
+export const several = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small ? `${large} ${largeUnit} ${small} ${smallUnit}` : `${large} ${largeUnit}`;

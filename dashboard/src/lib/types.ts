@@ -7,7 +7,7 @@ export interface Project {
 }
 
 export interface Session {
-  user: { id: string; email: string };
+  user: { id: string; email: string; role: "viewer" | "member" | "owner" };
   projects: Project[];
   setup_required: boolean;
   version: string;
@@ -58,11 +58,31 @@ export interface PendingCall {
   arguments: unknown;
   needs: Needs;
   expires_at: string | null;
+  /** The run of an agent whose call this is; absent for the run's own. */
+  run_id?: string;
 }
 
 export interface RequiredAction {
   type: "submit_tool_outputs";
   submit_tool_outputs: { tool_calls: PendingCall[] };
+}
+
+export const runOrigins = ["run", "replay", "fork", "import"] as const;
+/** How a run came to be. */
+export type RunOrigin = (typeof runOrigins)[number];
+
+/** A message of a run, as far as pages need it. */
+export interface RunMessage {
+  role: "user" | "assistant" | "tool";
+  tool_calls?: { id: string }[];
+}
+
+/** A tool call as its run tells of it. */
+export interface CallRecord {
+  id: string;
+  tool: string;
+  /** `http`, `client`, `agent`, … */
+  type: string;
 }
 
 export interface Run {
@@ -80,6 +100,14 @@ export interface Run {
   thread_id: string | null;
   user_id: string | null;
   parent_run_id: string | null;
+  /** What was said; empty once the trace was deleted. */
+  messages?: RunMessage[];
+  tool_calls?: CallRecord[];
+  /** Null once the trace was deleted. */
+  trace_id?: string | null;
+  origin?: RunOrigin;
+  forked_from?: { run_id: string; step_index: number } | null;
+  replay_of?: string | null;
   queue_position: number | null;
   attempt: number;
   created_at: string;

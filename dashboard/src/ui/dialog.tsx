@@ -10,6 +10,7 @@ export function ConfirmDialog({
   children,
   act,
   keep,
+  kind = "danger",
   busy,
   onConfirm,
 }: {
@@ -19,6 +20,8 @@ export function ConfirmDialog({
   children: ReactNode;
   act: string;
   keep: string;
+  /** What cannot be undone is `danger`. */
+  kind?: "danger" | "primary";
   busy: boolean;
   onConfirm: () => void;
 }) {
@@ -38,7 +41,7 @@ export function ConfirmDialog({
               <Base.Close ref={safe} className={buttonClass()}>
                 {keep}
               </Base.Close>
-              <button type="button" className={buttonClass({ kind: "danger" })} disabled={busy} onClick={onConfirm}>
+              <button type="button" className={buttonClass({ kind })} disabled={busy} onClick={onConfirm}>
                 {act}
               </button>
             </div>

@@ -22,7 +22,7 @@ export function Field({ label, hint, error, className, ...rest }: FieldProps) {
         aria-invalid={error ? true : undefined}
         aria-describedby={below ? `${id}-below` : undefined}
         className={clsx(
-          "h-(--control) w-full rounded-md border border-line-control bg-surface px-2.5 text-ink hover:border-muted aria-invalid:border-bad",
+          "h-(--control) w-full rounded-md border border-line-control bg-surface px-2.5 text-ink hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted aria-invalid:border-bad",
           className,
         )}
         {...rest}

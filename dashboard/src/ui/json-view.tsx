@@ -1,9 +1,11 @@
 import { useState } from "react";
-import { formatBytes } from "../lib/format.ts";
+import { formatBytes, formatCount } from "../lib/format.ts";
 
 const shortValue = 44;
 const longString = 2000;
 const openDepth = 3;
+/** Longer lists are cut: thousands of lines at once would hold up the page. */
+const manyEntries = 100;
 
 /** A JSON value as a tree: short values on one line, open to depth three, long strings folded with their size. */
 export function JsonView({ value }: { value: unknown }) {
@@ -15,6 +17,7 @@ export function JsonView({ value }: { value: unknown }) {
 }
 
 function Node({ name, value, depth }: { name?: string; value: unknown; depth: number }) {
+  const [all, setAll] = useState(false);
   const label = name === undefined ? null : <span className="text-code-key">{name}: </span>;
   if (!isBranch(value))
     return (
@@ -24,6 +27,7 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
       </div>
     );
   const entries = Object.entries(value);
+  const shown = all ? entries : entries.slice(0, manyEntries);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   return (
     <details open={depth < openDepth} className="group/node">
@@ -36,9 +40,14 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
         </span>
       </summary>
       <div className="ml-1 border-l border-line-soft pl-4">
-        {entries.map(([key, child]) => (
+        {shown.map(([key, child]) => (
           <Node key={key} name={Array.isArray(value) ? undefined : key} value={child} depth={depth + 1} />
         ))}
+        {shown.length < entries.length && (
+          <button type="button" className="text-accent underline underline-offset-2" onClick={() => setAll(true)}>
+            Show {formatCount(entries.length - shown.length)} more
+          </button>
+        )}
       </div>
       <span>{close}</span>
     </details>

@@ -6,7 +6,7 @@ const itemClass =
   "flex min-h-8 w-full cursor-pointer items-center gap-2.5 rounded-md px-2 text-left text-ink outline-none select-none data-highlighted:bg-hover [&_svg]:text-muted";
 
 const parts = { MenuItem, MenuChoice, MenuLine, MenuHead };
-type MenuParts = typeof parts;
+export type MenuParts = typeof parts;
 
 export interface BaseMenuProps {
   trigger: ReactElement<Record<string, unknown>>;

@@ -1,27 +1,85 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { RunPage } from "../../features/runs/run-page.tsx";
+import { Columns2, ShieldCheck } from "lucide-react";
+import { useState } from "react";
+import { CompareWith } from "../../features/diff/compare-with.tsx";
+import { ForkPanel } from "../../features/trace/fork-panel.tsx";
+import { Player } from "../../features/trace/player.tsx";
+import { TracePage } from "../../features/trace/trace-page.tsx";
+import { VerifyReplay } from "../../features/trace/verify-replay.tsx";
+import { isOver, type Run } from "../../lib/types.ts";
+import { useMay } from "../../lib/use-may.ts";
 import { useSwitchMode } from "../use-switch-mode.ts";
 
-/** `/dashboard/runs/:id?view=`. */
+const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
+
+/** `/dashboard/runs/:id?step=&tab=&view=&q=&fold=&t=&fork=`. */
 export function RunRoute() {
   const { runId } = useParams({ from: "/shell/runs/$runId" });
-  const { view } = useSearch({ from: "/shell/runs/$runId" });
-  const navigate = useNavigate();
+  const { step, ...search } = useSearch({ from: "/shell/runs/$runId" });
+  const navigate = useNavigate({ from: "/runs/$runId" });
   const switchMode = useSwitchMode();
+  const [compared, setCompared] = useState<Run | null>(null);
+  const [verified, setVerified] = useState<Run | null>(null);
+  const mayRun = useMay("member");
+  const compare = (id: string, otherId: string) =>
+    void navigate({ to: "/runs/$runId/diff/$otherId", params: { runId: id, otherId } });
   return (
-    <RunPage
-      key={runId}
-      id={runId}
-      view={view ?? "output"}
-      onView={(next) =>
-        void navigate({
-          to: "/runs/$runId",
-          params: { runId },
-          search: next === "events" ? { view: next } : {},
-          replace: true,
-        })
-      }
-      onLookIn={(mode) => switchMode(mode, { keepPage: true })}
-    />
+    <>
+      <TracePage
+        key={runId}
+        id={runId}
+        search={{ ...search, step: step === undefined ? undefined : String(step) }}
+        onSearch={(change, { back = false } = {}) =>
+          void navigate({
+            search: (before) => ({ ...before, ...change, ...("step" in change && { step: stepParam(change.step) }) }),
+            replace: !back,
+          })
+        }
+        onLookIn={(mode) => switchMode(mode, { keepPage: true })}
+        onOpenRun={(id) => void navigate({ to: "/runs/$runId", params: { runId: id } })}
+        onLeave={() => void navigate({ to: "/runs" })}
+        player={(slot) => <Player {...slot} />}
+        fork={mayRun ? (slot) => <ForkPanel key={slot.step.id} {...slot} /> : undefined}
+        acts={(run, { MenuItem }) => {
+          const source = run.forked_from?.run_id ?? run.replay_of;
+          return (
+            <>
+              {source && (
+                <MenuItem onClick={() => compare(source, run.id)}>
+                  <Columns2 {...icon} />
+                  Compare with its source
+                </MenuItem>
+              )}
+              <MenuItem onClick={() => setCompared(run)}>
+                <Columns2 {...icon} />
+                Compare with…
+              </MenuItem>
+              {mayRun && isOver(run.status) && (
+                <MenuItem onClick={() => setVerified(run)}>
+                  <ShieldCheck {...icon} />
+                  Verify replay…
+                </MenuItem>
+              )}
+            </>
+          );
+        }}
+      />
+      {verified && (
+        <VerifyReplay
+          run={verified}
+          open
+          onOpenChange={(open) => !open && setVerified(null)}
+          onShowStep={(step) => void navigate({ search: (before) => ({ ...before, step }), replace: true })}
+          onOpenRun={(id) => void navigate({ to: "/runs/$runId", params: { runId: id } })}
+        />
+      )}
+      {compared && (
+        <CompareWith run={compared} open onOpenChange={(open) => !open && setCompared(null)} onCompare={compare} />
+      )}
+    </>
   );
 }
+
+/** A number stands in an address as it is; as text it would stand in quotes. */
+const stepParam = (step: string | undefined): string | number | undefined =>
+  step !== undefined && /^\d+$/.test(step) ? Number(step) : step;

@@ -15,7 +15,7 @@ export function SetupRoute() {
   if (isSetUp) return <AlreadySetUp />;
   const enter = () => {
     queryClient.clear();
-    void navigate({ to: "/runs", replace: true });
+    void navigate({ to: "/start", replace: true });
   };
   return <SetupPage token={token} onSignedIn={enter} />;
 }

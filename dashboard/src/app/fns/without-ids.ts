@@ -1,0 +1,6 @@
+/** Of an address: what holds in every project and mode. Ids of things do not. */
+export function withoutIds<T extends object>(search: T): Partial<T> {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => !isId(value))) as Partial<T>;
+}
+
+const isId = (value: unknown): boolean => typeof value === "string" && /^[a-z]+_[0-9a-z]{26}$/.test(value);

@@ -1,0 +1,16 @@
+import { Palette } from "../features/palette/palette.tsx";
+import type { Project } from "../lib/types.ts";
+import { useCommands } from "./use-commands.ts";
+
+/** The palette with what this frame offers. */
+export function FramePalette({
+  projects,
+  open,
+  onOpenChange,
+}: {
+  projects: readonly Project[];
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
+  return <Palette open={open} onOpenChange={onOpenChange} {...useCommands(projects)} />;
+}

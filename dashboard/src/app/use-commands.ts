@@ -1,0 +1,157 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import {
+  Bot,
+  Box,
+  CircleUser,
+  Compass,
+  History,
+  Keyboard,
+  KeyRound,
+  LogOut,
+  Monitor,
+  Moon,
+  Plus,
+  Settings,
+  Sun,
+  ToggleLeft,
+} from "lucide-react";
+import type { Command, CommandGroup } from "../features/palette/command.ts";
+import { readRecent } from "../features/palette/recent.ts";
+import { writePreference } from "../lib/preference.ts";
+import type { Project } from "../lib/types.ts";
+import { newestAgentsQuery } from "../lib/use-agent-name.ts";
+import { actOnKey, awaitKey } from "../lib/use-keys.ts";
+import { useMay } from "../lib/use-may.ts";
+import { useWorkspace } from "../lib/workspace.ts";
+import { toast } from "../ui/toast.tsx";
+import { groups as places } from "./nav.tsx";
+import { showFrameDialog } from "./use-frame-dialog.ts";
+import { useSignOut } from "./use-sign-out.ts";
+import { useLeaveObject, useSwitchMode } from "./use-switch-mode.ts";
+
+const keysOf: Record<string, string> = {
+  "/overview": "g o",
+  "/playground": "g p",
+  "/runs": "g r",
+  "/approvals": "g a",
+  "/keys": "g k",
+};
+
+/** What is made on which page, by the key `c` there. */
+const creations: Record<string, string> = {
+  "/keys": "Create key",
+  "/agents": "Create agent",
+  "/tools": "Create tool",
+  "/memory": "Create memory store",
+  "/files": "Upload files",
+  "/webhooks": "Create webhook",
+  "/schedules": "Create schedule",
+};
+
+/** All that the palette offers, the acts of this page first. */
+export function useCommands(projects: readonly Project[]): { groups: CommandGroup[]; onGo: (path: string) => void } {
+  const navigate = useNavigate();
+  const onGo = (path: string) => void navigate({ href: `/dashboard${path}` });
+  return {
+    onGo,
+    groups: [
+      { value: "Recent", items: useRecentCommands(onGo) },
+      { value: "Go to", items: [...usePlaceCommands(onGo), ...useAgentCommands(onGo)] },
+      { value: "Do", items: useActCommands(projects, onGo) },
+    ],
+  };
+}
+
+function usePlaceCommands(onGo: (path: string) => void): Command[] {
+  const pages = Object.values(places)
+    .flat()
+    .map(({ to, label, icon }) => ({ id: to, label, icon, keys: keysOf[to], run: () => onGo(to) }));
+  const more: [path: string, label: string, icon: typeof Compass, also?: string][] = [
+    ["/start", "First steps", Compass, "guide set up"],
+    ["/account", "Account", CircleUser, "password sessions"],
+  ];
+  const tabs: [tab: string, label: string][] = [
+    ["limits", "Limits and budget"],
+    ["retention", "Retention"],
+    ["connections", "Model connections"],
+    ["prices", "Prices"],
+    ["people", "People"],
+    ["audit", "Audit log"],
+    ["server", "Server, backup and version"],
+  ];
+  return [
+    ...pages,
+    ...more.map(([path, label, icon, also]) => ({ id: path, label, icon, also, run: () => onGo(path) })),
+    ...tabs.map(([tab, label]) => ({
+      ...{ id: tab, label, hint: "Settings", icon: Settings, hidden: true },
+      run: () => onGo(`/settings?tab=${tab}`),
+    })),
+  ];
+}
+
+function useAgentCommands(onGo: (path: string) => void): Command[] {
+  const { data } = useQuery(newestAgentsQuery(useWorkspace()));
+  return (data?.data ?? []).map(({ id, name }) => ({
+    ...{ id, label: name, hint: "Agent", icon: Bot, hidden: true },
+    run: () => onGo(`/agents/${id}`),
+  }));
+}
+
+function useRecentCommands(onGo: (path: string) => void): Command[] {
+  const here = useRouter().state.location.pathname;
+  return readRecent(useWorkspace())
+    .filter(({ path }) => path !== here)
+    .map(({ path, title }) => ({
+      ...{ id: `recent ${path}`, label: title, hint: path.split("/").at(-1), icon: History },
+      run: () => onGo(path),
+    }));
+}
+
+function useActCommands(projects: readonly Project[], onGo: (path: string) => void): Command[] {
+  const { mode, projectId } = useWorkspace();
+  const mayChange = useMay("member");
+  const here = useRouter().state.location.pathname;
+  const switchMode = useSwitchMode();
+  const leaveObject = useLeaveObject();
+  const signOut = useSignOut();
+  const other = mode === "test" ? "live" : "test";
+  const create = (path: string) => () => {
+    if (path === here) return actOnKey("c");
+    awaitKey("c");
+    onGo(path);
+  };
+  const pages = new Set<string>(Object.values(places).flatMap((group) => group.map(({ to }) => to as string)));
+  const makes = Object.entries(creations)
+    .filter(([path]) => mayChange && pages.has(path))
+    .sort(([a], [b]) => Number(b === here) - Number(a === here))
+    .map(([path, label]) => ({
+      ...{ id: label, label, icon: path === "/keys" ? KeyRound : Plus, keys: path === here ? "c" : undefined },
+      run: create(path),
+    }));
+  const themes = [
+    { value: "light", label: "Light theme", icon: Sun },
+    { value: "dark", label: "Dark theme", icon: Moon },
+    { value: "system", label: "Theme of the system", icon: Monitor },
+  ].map(({ value, label, icon }) => ({ id: label, label, icon, run: () => writePreference("theme", value) }));
+  const others = projects
+    .filter(({ id }) => id !== projectId)
+    .map(({ id, name }) => ({
+      ...{ id, label: `Switch to ${name}`, hint: "Project", icon: Box, hidden: true },
+      run: () => {
+        writePreference("project", id);
+        leaveObject();
+      },
+    }));
+  return [
+    ...makes,
+    { id: "mode", label: `Switch to ${other} data`, icon: ToggleLeft, run: () => switchMode(other) },
+    ...others,
+    ...themes,
+    { id: "keys", label: "Show the keys", icon: Keyboard, keys: "?", run: () => showFrameDialog("keys") },
+    {
+      ...{ id: "sign out", label: "Sign out", icon: LogOut },
+      run: () => void signOut().catch((error: Error) => toast("Not signed out", error.message)),
+    },
+  ];
+}

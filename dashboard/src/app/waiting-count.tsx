@@ -1,0 +1,36 @@
+import { useQuery } from "@tanstack/react-query";
+import { useContext } from "react";
+import { get, resourceUrl } from "../lib/api.ts";
+import type { List } from "../lib/types.ts";
+import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
+
+const most = 99;
+
+/** How many calls wait for somebody: a number beside the name, a dot on the rail. Nothing where no project is in use. */
+export function WaitingCount({ wide }: { wide: boolean }) {
+  const at = useContext(WorkspaceContext);
+  return at && <Count at={at} wide={wide} />;
+}
+
+function Count({ at, wide }: { at: Workspace; wide: boolean }) {
+  const { data } = useQuery({
+    queryKey: ["approvals", at.projectId, at.mode, "count"],
+    queryFn: ({ signal }) => get<List<{ id: string }>>(resourceUrl(at, `/approvals?limit=${most}`), signal),
+    refetchInterval: 10_000,
+  });
+  const count = data?.data.length ?? 0;
+  if (count === 0) return null;
+  const shown = data?.has_more ? `${most}+` : String(count);
+  return (
+    <span className={wide ? numberClass : `${dotClass} wide:static wide:size-auto wide:h-4.5 wide:min-w-4.5 wide:px-1`}>
+      <span aria-hidden className={wide ? undefined : "hidden wide:inline"}>
+        {shown}
+      </span>
+      <span className="sr-only">, {shown} waiting</span>
+    </span>
+  );
+}
+
+const look = "grid place-items-center rounded-full bg-mode text-2xs font-strong text-on-mode ml-auto";
+const numberClass = `${look} h-4.5 min-w-4.5 px-1`;
+const dotClass = `${look} absolute top-1 right-1 size-2`;

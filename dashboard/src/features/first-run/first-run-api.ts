@@ -1,0 +1,48 @@
+import { queryOptions } from "@tanstack/react-query";
+import { get, post, resourceUrl } from "../../lib/api.ts";
+import { getAll } from "../../lib/get-all.ts";
+import type { Agent, List, Run } from "../../lib/types.ts";
+import type { Workspace } from "../../lib/workspace.ts";
+import { agentBody, guideTool } from "./fns/guide-bodies.ts";
+
+/** A key with its secret, as its creation answers. */
+export interface MadeKey {
+  id: string;
+  name: string;
+  secret: string;
+}
+
+interface Model {
+  id: string;
+  available: boolean;
+}
+
+/** A key for the first requests: it may do everything, but in test data only. */
+export const createFirstKey = (at: Workspace, name: string): Promise<MadeKey> =>
+  post(resourceUrl(at, "/api_keys"), { name, scopes: ["admin"] });
+
+/** The agent of the guide, with its tool: the one that is there from an earlier time, or a new one. */
+export async function createFirstAgent(
+  at: Workspace,
+  written: { name: string; model: string; instructions: string },
+): Promise<Agent> {
+  const tools = await getAll<{ id: string; name: string; type: string }>(at, "/tools");
+  const there = tools.find(({ name, type }) => name === guideTool.name && type === "client");
+  const tool = there ?? (await post<{ id: string }>(resourceUrl(at, "/tools"), guideTool));
+  return post<Agent>(resourceUrl(at, "/agents"), agentBody(written, tool.id));
+}
+
+export const startRun = (at: Workspace, agent_id: string, input: string): Promise<Run> =>
+  post(resourceUrl(at, "/runs"), { agent_id, input });
+
+/** The models that may be used now, the built-in ones aside. */
+export function connectedModelsQuery(at: Workspace) {
+  return queryOptions({
+    queryKey: ["models", at.projectId, at.mode, "connected"],
+    queryFn: async ({ signal }) => {
+      const { data } = await get<List<Model>>(resourceUrl(at, "/models"), signal);
+      return data.filter(({ id, available }) => available && !id.startsWith("test/")).map(({ id }) => id);
+    },
+    staleTime: 60_000,
+  });
+}

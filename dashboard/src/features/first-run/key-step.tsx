@@ -1,0 +1,86 @@
+import { useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Note } from "../../ui/note.tsx";
+import { ShowCode } from "../../ui/show-code.tsx";
+import { createFirstKey, type MadeKey } from "./first-run-api.ts";
+import { Pane } from "./pane.tsx";
+
+/** Makes a key for the reader's own server, and shows it this once. */
+export function KeyStep({
+  made,
+  onMade,
+  onNext,
+}: {
+  /** Made earlier in this guide. */
+  made: MadeKey | null;
+  onMade: (key: MadeKey) => void;
+  onNext: () => void;
+}) {
+  const at = useWorkspace();
+  const name = useRef<HTMLInputElement>(null);
+  const creation = useMutation({
+    mutationFn: () => createFirstKey(at, name.current?.value.trim() || "First steps"),
+    onSuccess: onMade,
+  });
+  if (made) return <StoreKey made={made} onNext={onNext} />;
+  return (
+    <Pane
+      title="Make a test key"
+      go={
+        <>
+          <Button kind="primary" disabled={creation.isPending} onClick={() => creation.mutate()}>
+            Create test key
+          </Button>
+          <Button kind="ghost" onClick={onNext}>
+            Skip
+          </Button>
+        </>
+      }
+    >
+      <p className="text-md text-muted">
+        Your server sends it with each request. It works on test data alone, so nothing can be broken with it. A live
+        key comes later, under API keys.
+      </p>
+      <Field ref={name} label="Name" defaultValue="First steps" hint="Where it will be used: a name to find it by." />
+      {creation.error && <ErrorNote title="The key was not created" error={creation.error} />}
+      <Code name="key" request={{ method: "GET", path: "/v1/me" }} />
+    </Pane>
+  );
+}
+
+function StoreKey({ made, onNext }: { made: MadeKey; onNext: () => void }) {
+  return (
+    <Pane
+      title="Store your test key"
+      go={
+        <Button kind="primary" onClick={onNext}>
+          I have stored it
+        </Button>
+      }
+    >
+      <div className="flex min-w-0 items-center gap-2 rounded-md border border-line-control bg-subtle py-1.5 pr-1.5 pl-3">
+        <code className="min-w-0 flex-1 wrap-anywhere select-all" data-secret>
+          {made.secret}
+        </code>
+        <CopyButton text={made.secret} what="key" />
+      </div>
+      <Note tone="warn">You will not see it again. Should you lose it, make a new one: it takes ten seconds.</Note>
+      <Code name="key" request={{ method: "GET", path: "/v1/me" }} secret={made.secret} />
+    </Pane>
+  );
+}
+
+/** The same request, as the reader's server would send it. */
+export function Code(props: Parameters<typeof ShowCode>[0]) {
+  return (
+    <div className="flex min-w-0 flex-col gap-1.5">
+      <h3 className="font-medium text-muted">The same from your server</h3>
+      <ShowCode {...props} />
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import type { ReactNode } from "react";
+
+/** One step of the guide: its name, what it asks, and the ways on. */
+export function Pane({
+  title,
+  aside,
+  go,
+  children,
+}: {
+  title: string;
+  aside?: ReactNode;
+  go: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <section aria-label={title} className="flex min-h-120 min-w-0 flex-col gap-4 p-4 rail:p-6">
+      <div className="flex flex-wrap items-center gap-3">
+        <h2 tabIndex={-1} className="text-xl focus-visible:shadow-none">
+          {title}
+        </h2>
+        {aside && <span className="ml-auto">{aside}</span>}
+      </div>
+      {children}
+      <div className="mt-auto flex flex-wrap items-center gap-2 pt-2">{go}</div>
+    </section>
+  );
+}

@@ -1,0 +1,169 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import type { ToolPart } from "../../lib/fold-run-events.ts";
+import { formatCount } from "../../lib/format.ts";
+import { type Frame, isOver } from "../../lib/types.ts";
+import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { useAnswerCall } from "../../ui/answer-call.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
+import { StatusPill } from "../../ui/status-pill.tsx";
+import { StepIcon } from "../../ui/step-icon.tsx";
+import { guideInput, guideOutput, guideTool } from "./fns/guide-bodies.ts";
+import { streamLines } from "./fns/stream-lines.ts";
+import { Code } from "./key-step.tsx";
+import { Pane } from "./pane.tsx";
+import { useFirstRun } from "./use-first-run.ts";
+
+/** Runs the agent and shows the stream while it comes. */
+export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined; onMakeAgent: () => void }) {
+  const agents = useQuery(newestAgentsQuery(useWorkspace()));
+  const [input, setInput] = useState(guideInput);
+  const { run, frames, view, error, isStarting, start } = useFirstRun();
+  const chosen = agentId ?? agents.data?.data[0]?.id;
+  if (!chosen && agents.isPending) return null;
+  if (!chosen) return <NoAgent onMakeAgent={onMakeAgent} />;
+
+  const isRunning = isStarting || (run !== null && !(view.status && isOver(view.status)));
+  const text = view.parts.map((part) => (part.kind === "text" && part.state !== "void" ? part.output : "")).join("");
+  const waiting = view.parts.find((part): part is ToolPart => part.kind === "tool" && part.state === "waiting");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isRunning && input.trim()) void start(chosen, input);
+  };
+  return (
+    <Pane
+      title="Your first run"
+      aside={view.status && <StatusPill status={view.status} />}
+      go={
+        <>
+          <Link
+            to="/playground"
+            search={{ agent: chosen }}
+            className={buttonClass({ kind: view.status === "completed" ? "primary" : "plain" })}
+          >
+            Go on in the playground
+          </Link>
+          {run && (
+            <Link to="/runs/$runId" params={{ runId: run.id }} className={buttonClass()}>
+              Look at its trace
+            </Link>
+          )}
+          <Link to="/overview" className={buttonClass({ kind: "ghost" })}>
+            {run ? "Go to the overview" : "Skip"}
+          </Link>
+        </>
+      }
+    >
+      <form onSubmit={submit} className="flex gap-2">
+        <input
+          aria-label="Input"
+          value={input}
+          onChange={(event) => setInput(event.target.value)}
+          className="h-(--control) min-w-0 flex-1 rounded-md border border-line-control bg-surface px-2.5 hover:border-muted"
+        />
+        <Button type="submit" kind={view.status === "completed" ? "plain" : "primary"} disabled={isRunning}>
+          <Play aria-hidden className="size-4" strokeWidth={1.5} />
+          {run ? "Run again" : "Run"}
+        </Button>
+      </form>
+      {error && <ErrorNote title="The run was not started" error={error} />}
+      {view.error && (
+        <Note tone="bad" role="alert">
+          <b>The run failed</b>
+          <p>{view.error.message}</p>
+        </Note>
+      )}
+      <section
+        aria-label="Output"
+        className="min-h-16 rounded-md border border-line px-3.5 py-3 text-md wrap-anywhere whitespace-pre-wrap"
+      >
+        {text || (
+          <span className="text-muted">{run ? "Nothing written yet." : "What the agent writes stands here."}</span>
+        )}
+      </section>
+      <p role="status" className="sr-only">
+        {view.status === "completed" && "Completed."}
+        {waiting && `${waiting.tool} waits for its output.`}
+      </p>
+      {run && waiting && <AnswerCall key={waiting.id} runId={run.id} call={waiting} />}
+      {frames.length > 0 && <Streamed frames={frames} />}
+      <Code
+        name="run"
+        request={{
+          method: "POST",
+          path: "/v1/runs",
+          body: { agent_id: chosen, input, stream: true },
+          stream: true,
+        }}
+      />
+    </Pane>
+  );
+}
+
+function NoAgent({ onMakeAgent }: { onMakeAgent: () => void }) {
+  return (
+    <Pane
+      title="Your first run"
+      go={
+        <>
+          <Button kind="primary" onClick={onMakeAgent}>
+            Make an agent
+          </Button>
+          <Link to="/overview" className={buttonClass({ kind: "ghost" })}>
+            Skip
+          </Link>
+        </>
+      }
+    >
+      <p className="text-md text-muted">A run needs an agent, and this project has none in test data yet.</p>
+    </Pane>
+  );
+}
+
+/** Stands in for the reader's own code. */
+function AnswerCall({ runId, call }: { runId: string; call: ToolPart }) {
+  const answer = useAnswerCall(runId);
+  const output = call.tool === guideTool.name ? guideOutput : { done: true };
+  return (
+    <Note tone="ask">
+      <b>{call.tool} is your code</b>
+      <p>
+        The run waits for it and costs nothing meanwhile. Here you answer in its place:{" "}
+        <code className="wrap-anywhere">{JSON.stringify(output)}</code>
+      </p>
+      {answer.error && <ErrorNote title="The output was not sent" error={answer.error} />}
+      <Button
+        size="sm"
+        kind="primary"
+        className="mt-2"
+        disabled={answer.isPending || answer.isSuccess}
+        onClick={() => answer.mutate({ tool_call_id: call.id, output })}
+      >
+        Send output
+      </Button>
+    </Note>
+  );
+}
+
+function Streamed({ frames }: { frames: readonly Frame[] }) {
+  return (
+    <section aria-label="What was streamed">
+      <h3 className="pb-1 font-medium">What was streamed</h3>
+      <ol>
+        {streamLines(frames).map(({ key, ms, event, step, detail }) => (
+          <li key={key} className="flex items-center gap-2.5 py-0.5 text-xs">
+            <span className="w-16 shrink-0 text-right text-muted tabular-nums">{formatCount(ms)} ms</span>
+            <StepIcon type={step} />
+            <b>{event}</b>
+            <code className="cut text-muted">{detail}</code>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

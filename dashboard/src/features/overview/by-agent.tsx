@@ -1,0 +1,43 @@
+import { Link } from "@tanstack/react-router";
+import { formatCount } from "../../lib/format.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { Card } from "../../ui/card.tsx";
+import { formatCompact, formatDollars, share } from "./fns/scale.ts";
+import { endedOf } from "./fns/usage-days.ts";
+import { NumberTable } from "./number-table.tsx";
+import type { AgentUsage } from "./overview-api.ts";
+
+const most = 20;
+
+/** What each agent did in the period, the dearest first. */
+export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
+  const rows = agents.slice(0, most).map((agent) => ({
+    key: agent.agent_id,
+    cells: [
+      <AgentLink key="name" id={agent.agent_id} />,
+      formatCount(endedOf(agent)),
+      share(agent.runs.failed, endedOf(agent)) || "–",
+      formatCompact(agent.total_tokens),
+      formatDollars(agent.cost_usd),
+    ],
+  }));
+  return (
+    <Card title="By agent" aside={agents.length > most && `The dearest ${most}`}>
+      <NumberTable label="By agent" columns={["Agent", "Runs", "Failed", "Tokens", "Cost"]} rows={rows} />
+    </Card>
+  );
+}
+
+function AgentLink({ id }: { id: string }) {
+  const name = useAgentName(id);
+  return (
+    <Link
+      to="/agents/$agentId"
+      params={{ agentId: id }}
+      title={name}
+      className="cut block hover:underline hover:underline-offset-2"
+    >
+      {name}
+    </Link>
+  );
+}

@@ -1,0 +1,70 @@
+import { Link } from "@tanstack/react-router";
+import { X } from "lucide-react";
+import type { List, Run } from "../../lib/types.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { Card } from "../../ui/card.tsx";
+import { Pill } from "../../ui/pill.tsx";
+import { Time } from "../../ui/time.tsx";
+import { adviceFor, type FailureGroup, failureGroups } from "./fns/failure-groups.ts";
+import { Nothing } from "./needs-you.tsx";
+
+const most = 4;
+
+/** Why runs failed in the last 24 hours, what happens most often first. */
+export function Failures({ failed }: { failed: List<Run> | undefined }) {
+  const groups = failureGroups(failed?.data ?? []);
+  return (
+    <Card
+      title="Failures, last 24 hours"
+      aside={
+        groups.length > 0 && (
+          <Link
+            to="/runs"
+            search={{ status: "failed", since: "24h" }}
+            className="font-medium text-accent hover:underline"
+          >
+            All {failed?.data.length}
+            {failed?.has_more && "+"}
+          </Link>
+        )
+      }
+    >
+      {failed && groups.length === 0 && <Nothing>No run failed.</Nothing>}
+      <ul>
+        {groups.slice(0, most).map((group) => (
+          <li key={group.code} className="border-b border-line-soft last:border-0">
+            <Entry group={group} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Entry({ group }: { group: FailureGroup }) {
+  const { code, count, agentIds, latest } = group;
+  const agent = useAgentName(latest.agent_id);
+  const others = agentIds.length - 1;
+  const search = { status: "failed", since: "24h", ...(others ? {} : { agent: latest.agent_id }), q: code } as const;
+  const advice = adviceFor(code);
+  return (
+    <Link to="/runs" search={search} className="block px-4 py-2 hover:bg-hover">
+      <span className="flex items-center gap-2.5">
+        <Pill tone="bad" icon={X}>
+          {count}×
+        </Pill>
+        <span className="cut flex-1">
+          <b>{agent}</b>
+          {others > 0 && ` and ${others} more`}
+        </span>
+        <span className="shrink-0 text-xs text-muted">
+          <Time at={latest.created_at} />
+        </span>
+      </span>
+      <span className="cut block pt-0.5 text-xs text-muted" title={latest.error?.message}>
+        <code>{code}</code> {latest.error?.message}
+      </span>
+      {advice && <span className="block text-xs">{advice}</span>}
+    </Link>
+  );
+}

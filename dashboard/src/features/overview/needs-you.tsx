@@ -1,0 +1,92 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Check } from "lucide-react";
+import { formatElapsed, formatUntil } from "../../lib/format.ts";
+import type { List, Needs } from "../../lib/types.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useNow } from "../../lib/use-now.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { StepIcon } from "../../ui/step-icon.tsx";
+import { runQuery, type WaitingCall } from "./overview-api.ts";
+
+/** The calls that wait for somebody, the first of them by name. */
+export function NeedsYou({ waiting }: { waiting: List<WaitingCall> | undefined }) {
+  const count = waiting ? `${waiting.data.length}${waiting.has_more ? "+" : ""}` : "";
+  return (
+    <Card
+      title={
+        <>
+          Needs you
+          {waiting && waiting.data.length > 0 && (
+            <span className="grid h-4.5 min-w-4.5 place-items-center rounded-full bg-mode px-1 text-2xs text-on-mode">
+              {count}
+            </span>
+          )}
+        </>
+      }
+      aside={
+        <Link to="/approvals" className="font-medium text-accent hover:underline">
+          Approvals
+        </Link>
+      }
+    >
+      {waiting?.data.length === 0 && <Nothing>Nothing waits for a person.</Nothing>}
+      <ul>
+        {waiting?.data.map((call) => (
+          <li key={call.id} className="border-b border-line-soft last:border-0">
+            <Entry call={call} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Entry({ call }: { call: WaitingCall }) {
+  const { data: run } = useQuery(runQuery(useWorkspace(), call.run_id));
+  const agent = useAgentName(run?.agent_id ?? "");
+  const now = useNow();
+  const waits = `waits ${formatElapsed(now - Date.parse(call.created_at))}`;
+  const ends = call.expires_at ? ` · expires ${formatUntil(call.expires_at, now)}` : "";
+  return (
+    <div className="flex items-center gap-2.5 px-4 py-2">
+      <StepIcon type={call.needs === "approval" ? "approval" : "tool_call"} />
+      <div className="min-w-0 flex-1">
+        <div className="cut font-strong" title={call.tool}>
+          {questions[call.needs](call.tool)}
+        </div>
+        <div className="cut text-xs text-muted">
+          {agent && `${agent} · `}
+          {waits}
+          {ends}
+        </div>
+      </div>
+      <Link
+        to="/runs/$runId"
+        params={{ runId: call.run_id }}
+        className={buttonClass({ size: "sm" })}
+        aria-label={`Look at ${call.tool}`}
+      >
+        Look
+      </Link>
+    </div>
+  );
+}
+
+const questions: Record<Needs, (tool: string) => string> = {
+  approval: (tool) => `Approve ${tool}?`,
+  output: (tool) => `${tool} waits for its output`,
+  reconcile: (tool) => `Did ${tool} happen?`,
+};
+
+/** All is well, in a line. */
+export function Nothing({ children }: { children: string }) {
+  return (
+    <p className="flex items-center gap-2 px-4 py-4 text-muted">
+      <Check aria-hidden className="size-4 shrink-0 text-ok" strokeWidth={1.5} />
+      {children}
+    </p>
+  );
+}

@@ -1,0 +1,135 @@
+import { Autocomplete } from "@base-ui/react/autocomplete";
+import { Dialog } from "@base-ui/react/dialog";
+import { CornerDownLeft, Search } from "lucide-react";
+import { useMemo, useState } from "react";
+import { Kbd } from "../../ui/kbd.tsx";
+import type { Command, CommandGroup } from "./command.ts";
+import { findCommands } from "./fns/find-commands.ts";
+import { placeOfId } from "./fns/place-of-id.ts";
+
+/** One list of all that one can go to or do, searched while one types. A pasted id is opened. */
+export function Palette({
+  open,
+  onOpenChange,
+  groups,
+  onGo,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  groups: readonly CommandGroup[];
+  onGo: (path: string) => void;
+}) {
+  return (
+    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-(--z-palette) bg-scrim" />
+        <Dialog.Viewport className="fixed inset-0 z-(--z-palette) flex items-start justify-center p-2 rail:pt-16">
+          <Dialog.Popup
+            aria-label="Search or jump to"
+            className="enter flex max-h-full w-full max-w-180 flex-col overflow-hidden rounded-xl bg-surface shadow-3 rail:max-h-3/4"
+          >
+            <CommandList groups={groups} onGo={onGo} onDone={() => onOpenChange(false)} />
+          </Dialog.Popup>
+        </Dialog.Viewport>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function CommandList({
+  groups,
+  onGo,
+  onDone,
+}: {
+  groups: readonly CommandGroup[];
+  onGo: (path: string) => void;
+  onDone: () => void;
+}) {
+  const [text, setText] = useState("");
+  const found = useMemo(() => [...openId(text, onGo), ...findCommands(groups, text)], [groups, text, onGo]);
+  const run = (command: Command) => {
+    onDone();
+    command.run();
+  };
+  return (
+    <Autocomplete.Root
+      open
+      inline
+      mode="none"
+      items={found}
+      value={text}
+      onValueChange={setText}
+      autoHighlight="always"
+      keepHighlight
+      itemToStringValue={(item: Command) => item.label}
+    >
+      <div className="flex shrink-0 items-center gap-3 border-b border-line px-4">
+        <Search aria-hidden className="size-4 shrink-0 text-muted" strokeWidth={1.5} />
+        <Autocomplete.Input
+          aria-label="Search or jump to"
+          placeholder="Search, jump to, or paste an id"
+          className="h-12 min-w-0 flex-1 bg-transparent text-md focus-visible:shadow-none"
+        />
+        <Dialog.Close aria-label="Esc: close" className="rounded-sm">
+          <Kbd>Esc</Kbd>
+        </Dialog.Close>
+      </div>
+      <div className="min-h-0 overflow-y-auto overscroll-contain p-1.5">
+        <Autocomplete.Empty>
+          <p className="px-2.5 py-6 text-center text-muted">
+            Nothing is called that. Ids of runs, agents, keys, threads and all else open here too.
+          </p>
+        </Autocomplete.Empty>
+        <Autocomplete.List aria-label="Commands">
+          {(group: CommandGroup) => (
+            <Autocomplete.Group key={group.value} items={group.items} className="pb-1">
+              <Autocomplete.GroupLabel className="px-2.5 pt-2 pb-1 text-2xs text-muted">
+                {group.value}
+              </Autocomplete.GroupLabel>
+              <Autocomplete.Collection>
+                {(item: Command) => <Entry key={item.id} command={item} onRun={() => run(item)} />}
+              </Autocomplete.Collection>
+            </Autocomplete.Group>
+          )}
+        </Autocomplete.List>
+      </div>
+    </Autocomplete.Root>
+  );
+}
+
+function Entry({ command, onRun }: { command: Command; onRun: () => void }) {
+  const { icon: Icon, label, hint, keys } = command;
+  return (
+    <Autocomplete.Item
+      value={command}
+      onClick={onRun}
+      className="group flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-2.5 select-none data-highlighted:bg-accent-soft pointer-coarse:min-h-10"
+    >
+      <Icon aria-hidden className="size-4 shrink-0 text-muted group-data-highlighted:text-accent" strokeWidth={1.5} />
+      <span className="cut" title={label}>
+        {label}
+      </span>
+      <span className="ml-auto flex min-w-0 items-center gap-2 text-xs text-muted">
+        <span className="cut">{hint}</span>
+        {keys && (
+          <span aria-hidden className="hidden rail:block">
+            <Kbd>{keys}</Kbd>
+          </span>
+        )}
+        <CornerDownLeft
+          aria-hidden
+          className="invisible size-3.5 shrink-0 group-data-highlighted:visible"
+          strokeWidth={1.5}
+        />
+      </span>
+    </Autocomplete.Item>
+  );
+}
+
+function openId(text: string, onGo: (path: string) => void): CommandGroup[] {
+  const place = placeOfId(text);
+  if (!place) return [];
+  const { noun, path } = place;
+  const open = { id: "id", label: `Open ${noun.toLowerCase().replace("api", "API")}`, hint: text.trim(), icon: Search };
+  return [{ value: "Id", items: [{ ...open, run: () => onGo(path) }] }];
+}

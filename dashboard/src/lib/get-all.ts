@@ -1,0 +1,25 @@
+import { get, query, resourceUrl } from "./api.ts";
+import type { List } from "./types.ts";
+import type { Workspace } from "./workspace.ts";
+
+const pageSize = 100;
+const mostPages = 10;
+
+/** A list of the API, all of it or its newest thousand: for what is searched and picked from here. */
+export async function getAll<T extends { id: string }>(
+  at: Pick<Workspace, "projectId" | "mode">,
+  path: string,
+  values: Record<string, string | undefined> = {},
+  signal?: AbortSignal,
+): Promise<T[]> {
+  const all: T[] = [];
+  let starting_after: string | undefined;
+  for (let pages = 0; pages < mostPages; pages++) {
+    const url = resourceUrl(at, `${path}${query({ ...values, limit: pageSize, starting_after })}`);
+    const page = await get<List<T>>(url, signal);
+    all.push(...page.data);
+    if (!page.has_more || !page.last_id) break;
+    starting_after = page.last_id;
+  }
+  return all;
+}

@@ -1,0 +1,20 @@
+/** What a text is as JSON, or why it is none. */
+export type ReadJson = { value: unknown; fault: null } | { value: undefined; fault: string };
+
+/** Reads JSON while somebody writes it: what is wrong is told, not thrown. */
+export function readJson(text: string): ReadJson {
+  if (text.trim() === "") return { value: undefined, fault: "Nothing is written yet. Text stands in quotes." };
+  try {
+    return { value: JSON.parse(text), fault: null };
+  } catch (error) {
+    return { value: undefined, fault: `This is not JSON yet: ${error instanceof Error ? error.message : "unknown"}` };
+  }
+}
+
+/** A value as JSON that a person edits. */
+export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
+
+/** An object of JSON, for what has to be one: arguments. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,30 @@
+/** Where in a list its page lies, as in the address. */
+export interface PageSearch {
+  /** The thing after which the page begins. */
+  after?: string;
+  /** The thing before which the page ends. */
+  before?: string;
+}
+
+/** Of an address: its place in a list of things whose ids begin with `prefix`. What is none is left out. */
+export function readPageSearch(search: Record<string, unknown>, prefix: string): PageSearch {
+  const id = (value: unknown) =>
+    typeof value === "string" && value.startsWith(`${prefix}_`) && /^\w{1,64}$/.test(value) ? value : undefined;
+  const after = id(search.after);
+  const before = after ? undefined : id(search.before);
+  return { ...(after && { after }), ...(before && { before }) };
+}
+
+/** One of the words that are known, or nothing. */
+export function readChoice<T extends string>(value: unknown, known: readonly T[]): T | undefined {
+  return known.find((each) => each === value);
+}
+
+/** Text of an address, to a length; nothing where there is none. */
+export function readText(value: unknown, max = 200): string | undefined {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value.slice(0, max) : undefined;
+}
+
+/** For a list of the API. */
+export const pageQuery = ({ after, before }: PageSearch) => ({ starting_after: after, ending_before: before });

@@ -1,0 +1,35 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { get, query, resourceUrl } from "./api.ts";
+import type { Agent, List } from "./types.ts";
+import { useWorkspace, type Workspace } from "./workspace.ts";
+
+/** An agent's name; its id while the name is on its way, and when the agent was deleted. */
+export function useAgentName(id: string): string {
+  const at = useWorkspace();
+  const { data: agents } = useQuery(newestAgentsQuery(at));
+  const listed = agents?.data.find((agent) => agent.id === id);
+  // Not listed is either beyond the list, at one of its ends, or deleted: asking for a deleted one helps nobody.
+  const isNewer = !agents?.first_id || id > agents.first_id;
+  const isBeyond = Boolean(agents && !listed && (agents.has_more || isNewer));
+  const single = useQuery({ ...agentQuery(at, id), enabled: isBeyond });
+  return listed?.name ?? single.data?.name ?? id;
+}
+
+/** The newest agents, for their names. */
+export function newestAgentsQuery(at: Workspace) {
+  return queryOptions({
+    queryKey: ["agents", at.projectId, at.mode],
+    queryFn: ({ signal }) => get<List<Agent>>(resourceUrl(at, `/agents${query({ limit: 100 })}`), signal),
+    staleTime: 60_000,
+  });
+}
+
+/** One agent, for those that the list does not hold. */
+export function agentQuery(at: Workspace, id: string) {
+  return queryOptions({
+    queryKey: ["agent", at.projectId, at.mode, id],
+    queryFn: ({ signal }) => get<Agent>(resourceUrl(at, `/agents/${encodeURIComponent(id)}`), signal),
+    staleTime: 60_000,
+    retry: false,
+  });
+}

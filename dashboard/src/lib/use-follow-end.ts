@@ -1,0 +1,29 @@
+import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+
+/** Keeps the end of growing content in sight, but only while the reader has it in sight. */
+export function useFollowEnd(active: boolean, content: unknown): RefObject<HTMLElement | null> {
+  const scroller = useRef<HTMLElement>(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    const element = scroller.current;
+    const onScroll = () => {
+      if (element) atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+    };
+    // What comes below it takes of its height: the end stays in sight all the same.
+    const sizes = new ResizeObserver(() => {
+      if (element && atEnd.current) element.scrollTop = element.scrollHeight;
+    });
+    element?.addEventListener("scroll", onScroll, { passive: true });
+    if (element) sizes.observe(element);
+    return () => {
+      element?.removeEventListener("scroll", onScroll);
+      sizes.disconnect();
+    };
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new content is the reason to scroll.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (active && atEnd.current && element) element.scrollTop = element.scrollHeight;
+  }, [active, content]);
+  return scroller;
+}

@@ -1,0 +1,62 @@
+import { clsx } from "clsx";
+import { Plus, X } from "lucide-react";
+import type { ReactNode } from "react";
+import { Menu } from "./menu.tsx";
+
+/** A filter: dashed while it is open to any, solid when set. */
+export function Chip<T extends string>({
+  name,
+  value,
+  choices,
+  onChange,
+}: {
+  /** “Status”. */
+  name: string;
+  value: T | undefined;
+  choices: readonly { value: T; label: ReactNode; word: string }[];
+  onChange: (value: T | undefined) => void;
+}) {
+  const word = choices.find((choice) => choice.value === value)?.word ?? value;
+  const trigger = (
+    <button type="button" className={chipClass(value !== undefined)}>
+      {value === undefined && <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />}
+      {value === undefined ? name : `${name}:`}
+      {value !== undefined && <b>{word}</b>}
+    </button>
+  );
+  return (
+    <span className="inline-flex shrink-0">
+      <Menu trigger={trigger}>
+        {({ MenuChoice }) => (
+          <>
+            <MenuChoice title={name} value={value ?? ("" as T)} choices={choices} onChange={onChange} />
+          </>
+        )}
+      </Menu>
+      {value !== undefined && <ClearChip name={name} onClear={() => onChange(undefined)} />}
+    </span>
+  );
+}
+
+/** The classes of a chip's own button. */
+export const chipClass = (set: boolean): string =>
+  clsx(
+    "inline-flex h-(--control-sm) items-center gap-1.5 border px-2 text-xs font-medium whitespace-nowrap",
+    set
+      ? "rounded-l-full border-accent-line bg-accent-soft text-accent"
+      : "rounded-full border-dashed border-line-button text-muted hover:bg-hover hover:text-ink",
+  );
+
+/** The end of a chip that is set. */
+export function ClearChip({ name, onClear }: { name: string; onClear: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-label={`Clear the ${name.toLowerCase()} filter`}
+      onClick={onClear}
+      className="inline-flex h-(--control-sm) items-center rounded-r-full border border-l-0 border-accent-line bg-accent-soft pr-2 pl-1 text-accent"
+    >
+      <X aria-hidden className="size-3.5" strokeWidth={1.5} />
+    </button>
+  );
+}

@@ -1,0 +1,16 @@
+import type { ReactNode } from "react";
+
+/** The facts of a thing in a line below its name. */
+export function Facts({ children }: { children: ReactNode }) {
+  return <dl className="flex w-full min-w-0 flex-wrap items-center gap-x-5 gap-y-0.5 text-xs">{children}</dl>;
+}
+
+/** One of them. */
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-h-6 max-w-full min-w-0 items-center gap-1.5">
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className="flex min-w-0 items-center gap-0.5 tabular-nums">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { Check, Copy } from "lucide-react";
+import { type ReactNode, type RefObject, useRef, useState } from "react";
+import { Button } from "./button.tsx";
+import { Note } from "./note.tsx";
+
+interface SecretDialogProps {
+  title: string;
+  /** What the secret is of, in a line. */
+  about: ReactNode;
+  secret: string;
+  /** The variable that holds it in a .env file; absent where it belongs into none. */
+  variable?: string;
+  /** What closes the dialog. */
+  act?: string;
+  children: ReactNode;
+  onStored: () => void;
+}
+
+/** Shows a secret, once. Only its own act closes it; Escape asks. */
+export function SecretDialog({
+  title,
+  about,
+  secret,
+  variable,
+  act = "I have stored it",
+  children,
+  onStored,
+}: SecretDialogProps) {
+  const copy = useRef<HTMLButtonElement>(null);
+  const [asks, setAsks] = useState(false);
+  return (
+    <Base.Root
+      open
+      disablePointerDismissal
+      onOpenChange={(open) => {
+        if (!open) setAsks(true);
+      }}
+    >
+      <Base.Portal>
+        <Base.Backdrop className="fixed inset-0 z-(--z-scrim) bg-scrim" />
+        <Base.Viewport className="fixed inset-0 z-(--z-dialog) grid items-end justify-items-center rail:items-center rail:p-4">
+          <Base.Popup
+            initialFocus={copy}
+            className="enter flex max-h-dvh w-full max-w-180 flex-col overflow-hidden rounded-t-xl bg-surface shadow-3 rail:max-h-full rail:rounded-xl"
+          >
+            <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
+            <Base.Description className="px-5 pt-0.5 text-muted wrap-anywhere">{about}</Base.Description>
+            <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 pt-4 pb-5">
+              <Secret secret={secret} copy={copy} />
+              {children}
+              {asks && (
+                <Note tone="ask" role="alert">
+                  <b>Is it stored?</b>
+                  <p>Nobody can show it again. Without it you need another one.</p>
+                </Note>
+              )}
+            </div>
+            <div className="flex shrink-0 flex-wrap justify-end gap-2 border-t border-line bg-subtle px-5 py-3">
+              {variable && <CopyText text={`${variable}=${secret}`}>Copy as .env line</CopyText>}
+              <Button kind="primary" onClick={onStored}>
+                {act}
+              </Button>
+            </div>
+          </Base.Popup>
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+function Secret({ secret, copy }: { secret: string; copy: RefObject<HTMLButtonElement | null> }) {
+  return (
+    <div className="flex min-w-0 items-center gap-2 rounded-md border border-line-control bg-subtle py-1.5 pr-1.5 pl-3">
+      <code className="min-w-0 flex-1 wrap-anywhere select-all" data-secret>
+        {secret}
+      </code>
+      <CopyText text={secret} primary button={copy}>
+        Copy
+      </CopyText>
+    </div>
+  );
+}
+
+function CopyText({
+  text,
+  primary = false,
+  button,
+  children,
+}: {
+  text: string;
+  primary?: boolean;
+  button?: RefObject<HTMLButtonElement | null>;
+  children: ReactNode;
+}) {
+  const [copied, setCopied] = useState(false);
+  const Icon = copied ? Check : Copy;
+  return (
+    <Button
+      ref={button}
+      kind={primary ? "primary" : "plain"}
+      size={primary ? "sm" : "md"}
+      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+    >
+      <Icon aria-hidden className="size-3.5" strokeWidth={1.5} />
+      {copied ? "Copied" : children}
+    </Button>
+  );
+}

@@ -1,0 +1,42 @@
+import { Toast as Base } from "@base-ui/react/toast";
+import { Check, X } from "lucide-react";
+
+const manager = Base.createToastManager();
+
+/** Says for some seconds that something was done, in the words of the act: “Key created”. */
+export function toast(title: string, description?: string): void {
+  manager.add({ title, description, timeout: 6000 });
+}
+
+/** Where they appear; once, in the frame. */
+export function Toasts() {
+  return (
+    <Base.Provider toastManager={manager}>
+      <Base.Portal>
+        <Base.Viewport className="fixed right-4 bottom-4 left-4 z-(--z-toast) flex flex-col items-end gap-2">
+          <List />
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Provider>
+  );
+}
+
+function List() {
+  const { toasts } = Base.useToastManager();
+  return toasts.map((each) => (
+    <Base.Root
+      key={each.id}
+      toast={each}
+      className="enter flex max-w-100 items-start gap-2.5 rounded-lg bg-inverse px-3.5 py-2.5 text-on-inverse shadow-2"
+    >
+      <Check aria-hidden className="mt-0.5 size-4 shrink-0" strokeWidth={1.5} />
+      <div className="min-w-0 wrap-anywhere">
+        <Base.Title className="font-medium" />
+        <Base.Description className="text-xs" />
+      </div>
+      <Base.Close aria-label="Close" className="-mr-1 ml-2 rounded-sm p-0.5">
+        <X aria-hidden className="size-4" strokeWidth={1.5} />
+      </Base.Close>
+    </Base.Root>
+  ));
+}

@@ -1,0 +1,13 @@
+import { Eye } from "lucide-react";
+import { Pill } from "./pill.tsx";
+
+/** Says to a viewer why nothing here can be changed. */
+export function ViewOnly() {
+  return (
+    <span title="Your role is viewer: you may look at everything here, and change nothing.">
+      <Pill tone="plain" icon={Eye}>
+        View only
+      </Pill>
+    </span>
+  );
+}

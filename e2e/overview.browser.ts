@@ -1,0 +1,119 @@
+import { expect, test } from "@playwright/test";
+import { type Json, type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+
+// The first minutes with runnel, and the look of every morning after, on the compiled executable.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+
+test("from the one-time link over the guide to a first streamed run, and to an overview that tells of it", async ({
+  page,
+}, info) => {
+  test.setTimeout(300_000);
+  const complaints = watch(page);
+  const guide = page.getByRole("navigation", { name: "First steps" });
+
+  await test.step("the set-up leads to the guide, and the overview without runs does too", async () => {
+    await setUpAccount(page, server);
+    await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
+    await page.goto(`${server.url}/dashboard`);
+    await expect(page).toHaveURL(/\/dashboard\/overview$/);
+    await expect(page.getByRole("heading", { name: "No run yet" })).toBeVisible();
+    await expectAccessible(page, info, "overview empty");
+    await page.getByRole("link", { name: "Make the first run" }).click();
+    await expect(guide.getByRole("button", { name: /A test key/ })).toHaveAttribute("aria-current", "step");
+    await expectAccessible(page, info, "guide key");
+  });
+
+  await test.step("the key is shown this once, and its request works as it stands", async () => {
+    await page.getByRole("button", { name: "Create test key" }).click();
+    const secret = (await page.locator("[data-secret]").textContent()) ?? "";
+    expect(secret).toMatch(/^sk_test_/);
+    await expect(page.getByRole("region", { name: "curl code" })).toContainText(`${server.url}/v1/me`);
+    await expect(page.getByRole("region", { name: "curl code" })).not.toContainText(secret);
+    expect((await server.get("/v1/me", secret)).body.environment).toBe("test");
+    await expectAccessible(page, info, "guide secret");
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await expect(page.locator("[data-secret]")).toHaveCount(0);
+  });
+
+  await test.step("an agent of the built-in model needs no provider", async () => {
+    await expect(page.getByRole("heading", { name: "Make an agent" })).toBeFocused();
+    await expectAccessible(page, info, "guide agent");
+    await shootWidths(page, info, "guide agent");
+    await page.getByRole("button", { name: "Create agent" }).click();
+  });
+
+  await test.step("the run streams, waits for the reader's code, and is shown event by event", async () => {
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("button", { name: "Send output" }).click();
+    await expect(page.getByRole("region", { name: "Output" })).toContainText("looked it up with your code.");
+    const streamed = page.getByRole("region", { name: "What was streamed" });
+    for (const event of ["run.created", "tool.requested", "tool.completed", "token", "run.completed"])
+      await expect(streamed.getByText(event, { exact: true }).first()).toBeVisible();
+    await expectAccessible(page, info, "guide run");
+    await shootWidths(page, info, "guide run");
+    await page.getByRole("link", { name: "Look at its trace" }).click();
+    await expect(page).toHaveURL(/\/dashboard\/runs\/run_/);
+  });
+
+  await test.step("the overview says what waits and what failed, with the way to it", async () => {
+    await makeTrouble();
+    await page.goto(`${server.url}/dashboard/overview`);
+    const needs = page.getByRole("region", { name: /^Needs you/ });
+    await expect(needs.getByText("Approve refund_payment?")).toBeVisible();
+    const failures = page.getByRole("region", { name: "Failures, last 24 hours" });
+    await expect(failures.getByText("model_error").first()).toBeVisible();
+    await expect(failures.getByText("3×")).toBeVisible();
+    await expect(page.getByRole("img", { name: /^Runs per day\. Most: today/ })).toBeVisible();
+    await expect(page.getByRole("link", { name: /Approvals\s*, 1 waiting/ }).first()).toBeVisible();
+    await expectAccessible(page, info, "overview");
+    await shootWidths(page, info, "overview");
+    await failures.getByRole("link", { name: /model_error/ }).click();
+    await expect(page).toHaveURL(/status=failed/);
+    await expect(page.getByRole("row", { name: /Failed/ })).toHaveCount(3);
+  });
+
+  await test.step("period and tables lie in the address", async () => {
+    await page.goBack();
+    await page.getByRole("radio", { name: "Tables" }).check({ force: true });
+    await page.getByRole("radio", { name: "30 days" }).check({ force: true });
+    await expect(page).toHaveURL(/period=30d&v=table|v=table&period=30d/);
+    await page.reload();
+    const table = page.getByRole("table", { name: "Runs per day" });
+    await expect(table.getByRole("row")).toHaveCount(31);
+    await expect(table.getByRole("row", { name: /^today 1 3 0$/ })).toBeVisible();
+    await expectAccessible(page, info, "overview tables");
+    await shootWidths(page, info, "overview tables");
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+/** Three runs that fail, and one that waits for an approval; the agent has a long name. */
+async function makeTrouble(): Promise<void> {
+  const make = async (path: string, body: Json): Promise<Json> => {
+    const answer = await server.post(path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    return answer.body;
+  };
+  const name = `Nightly digest of everything that ${"anybody ever ".repeat(6)}asked for`;
+  const script = (entry: Json) => ({ instructions: "x", model: "test/script", model_settings: { script: [entry] } });
+  const failing = await make("/v1/agents", {
+    name,
+    ...script({ error: "model_error" }),
+  });
+  for (let n = 0; n < 3; n++) await make("/v1/runs?wait=30", { agent_id: failing.id, input: "Digest." });
+  const tool = await make("/v1/tools", {
+    ...{ name: "refund_payment", type: "client", description: "Pays back.", approval: "always" },
+    parameters: { type: "object", properties: {} },
+  });
+  const asking = await make("/v1/agents", {
+    ...script({ tool_calls: [{ name: "refund_payment", arguments: {} }] }),
+    ...{ name: "Refund desk", tools: [tool.id] },
+  });
+  await make("/v1/runs?wait=30", { agent_id: asking.id, input: "Pay back." });
+}

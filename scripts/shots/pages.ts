@@ -1,0 +1,48 @@
+import type { Seeded } from "./seed.ts";
+
+/** The lists: each is looked at with and without data. */
+export const lists = [
+  "overview",
+  "playground",
+  "runs",
+  "approvals",
+  "threads",
+  "agents",
+  "tools",
+  "memory",
+  "files",
+  "keys",
+  "webhooks",
+  "schedules",
+];
+
+/** All pages, by the name of their screenshots. */
+export function pagesOf(ids: Seeded): Record<string, string> {
+  const tabs = ["limits", "retention", "connections", "prices", "people", "audit", "server"];
+  return {
+    ...Object.fromEntries(lists.map((list) => [list, `/${list}`])),
+    "overview-tables": "/overview?v=table&period=30d",
+    start: "/start",
+    "start-agent": "/start?step=agent",
+    "start-run": `/start?step=run&agent=${ids.agent}`,
+    "runs-failed": "/runs?status=failed",
+    run: `/runs/${ids.run}`,
+    "run-failed": `/runs/${ids.failed}`,
+    "run-waiting": `/runs/${ids.waiting}`,
+    diff: `/runs/${ids.run}/diff/${ids.failed}`,
+    agent: `/agents/${ids.agent}`,
+    "agent-new": "/agents/new",
+    tool: `/tools/${ids.tool}`,
+    "tool-new": "/tools/new",
+    thread: `/threads/${ids.thread}`,
+    store: `/memory/${ids.store}`,
+    webhook: `/webhooks/${ids.webhook}`,
+    schedule: `/schedules/${ids.schedule}`,
+    settings: "/settings",
+    ...Object.fromEntries(tabs.map((tab) => [`settings-${tab}`, `/settings?tab=${tab}`])),
+    account: "/account",
+    reference: "/reference",
+    "no-such-page": "/nowhere",
+    "no-such-run": "/runs/run_00000000000000000000000000",
+  };
+}
