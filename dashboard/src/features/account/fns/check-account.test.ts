@@ -35,5 +35,5 @@ test("signing in leads to pages of the dashboard only", () => {
     "/login?to=/login",
     undefined,
   ])
-    expect(safeReturn(hostile)).toBe("/runs");
+    expect(safeReturn(hostile)).toBe("/overview");
 });
