@@ -1,5 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { contextStrategies, guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
+import {
+  contextStrategies,
+  guardrailActions,
+  guardrailPoints,
+  guardrailTypes,
+  mostTurns,
+} from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { reasoningEfforts } from "../core/model-call.ts";
 import { guardrailLimits } from "../guardrails/check.ts";
@@ -86,7 +92,7 @@ export const agentFields = {
   instructions: Type.String({ maxLength: limits.instructions_bytes }),
   model: Type.String({ minLength: 1, maxLength: 300 }),
   tools: Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
-  max_turns: Type.Integer({ minimum: 1, maximum: 200 }),
+  max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
   output_schema: orNull(JsonObject),
 };
 

@@ -1,5 +1,8 @@
 import type { JsonSchema, ModelSettings } from "./model-call.ts";
 
+/** How many model calls a run may make, at most. */
+export const mostTurns = 200;
+
 export const toolTypes = ["http", "webhook", "client", "code", "mcp", "agent"] as const;
 export type ToolType = (typeof toolTypes)[number];
 

@@ -66,7 +66,12 @@ export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, 
       if (received) return received;
       const bytes = bytesOf(body);
       const upload = blobs.begin(scope);
-      await upload.append(bytes);
+      try {
+        await upload.append(bytes);
+      } catch (error) {
+        upload.close();
+        throw error;
+      }
       return { upload, head: bytes.subarray(0, headBytes) };
     },
     /** For a request that was refused after its body was read. */

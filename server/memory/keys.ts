@@ -51,15 +51,15 @@ export function createKeyStore({
   const count = sqlite.query<{ n: number }, [string, Environment, string, string]>(
     "SELECT count(*) AS n FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?",
   );
-  const over = sqlite.query<Row, [string, Environment, string, string, number]>(
-    `SELECT * FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?
-       AND expires_at_ms <= ?`,
+  const over = sqlite.query<ErasedRow, [string, Environment, string, string, number]>(
+    `SELECT ${erasedColumns} FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?
+       AND expires_at_ms <= ? LIMIT 100`,
   );
   const counting = sqlite.query(
     "UPDATE memory_stores SET items = items + 1 WHERE project_id = ? AND environment = ? AND id = ?",
   );
-  const expired = sqlite.query<Row, [number, number]>(
-    "SELECT * FROM memory_keys WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?",
+  const expired = sqlite.query<ErasedRow, [number, number]>(
+    `SELECT ${erasedColumns} FROM memory_keys WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
   const erase = createErasing(db);
 
@@ -168,6 +168,10 @@ export function createKeyStore({
   };
 }
 
+/** What is read of keys that go: not their values, which may be a gigabyte together. */
+type ErasedRow = Pick<Row, "project_id" | "environment" | "memory_id" | "scope_id" | "key" | "version">;
+const erasedColumns = "project_id, environment, memory_id, scope_id, key, version";
+
 /** Within a write: deletes a key. The store remembers how far its keys had counted. */
 function createErasing({ sqlite }: Db) {
   const deletion = sqlite.query(
@@ -177,7 +181,7 @@ function createErasing({ sqlite }: Db) {
     `UPDATE memory_stores SET items = items - 1, last_version = max(last_version, ?)
      WHERE project_id = ? AND environment = ? AND id = ?`,
   );
-  return ({ project_id, environment, memory_id, scope_id, key, version }: Row): void => {
+  return ({ project_id, environment, memory_id, scope_id, key, version }: ErasedRow): void => {
     deletion.run(project_id, environment, memory_id, scope_id, key);
     counting.run(version, project_id, environment, memory_id);
   };

@@ -5,7 +5,7 @@ import type { EntryRow, StoreRow } from "./row.ts";
 
 // What one write deletes at most, so that those who wait for the next one wait for milliseconds.
 const chunksPerWrite = 100;
-const rowsPerWrite = 200;
+const rowsPerWrite = 20; // Of up to a megabyte each.
 
 type Store = Pick<StoreRow, "project_id" | "environment" | "id" | "number" | "kind">;
 

@@ -61,8 +61,8 @@ export function createForks({
     const rest = inSlices();
     const source = await sourceRecord({ journal, runs }, viewer, id, rest);
     const { created } = source;
-    const agent = await agentFor(viewer, source, body);
     const isForeign = body.agent !== "current" && (created.imported || created.foreign_agent) === true;
+    const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
     const { prefix, edits } = await takenOver(source, agent, body, isForeign, rest);
     const run: RunCreated = {
@@ -83,9 +83,12 @@ export function createForks({
     viewer: Viewer,
     { created, pinned }: SourceRecord,
     { agent, edits = {} }: ForkRun,
+    isForeign: boolean,
   ): Promise<AgentSnapshot> {
     const { instructions, model } = edits;
-    if (agent !== "current") return editAgent(viewer, pinned, { instructions, model });
+    // A foreign agent was chosen by whoever imported it: its model is one that this key may use, or none.
+    if (agent !== "current")
+      return editAgent(viewer, pinned, { instructions, model: isForeign ? (model ?? pinned.model) : model });
     const current = await snapshot(viewer, created.agent_id).catch((error) => {
       throw namedAgent(error);
     });

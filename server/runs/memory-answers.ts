@@ -45,9 +45,11 @@ export function createMemoryAnswers({
         const scope_id = scopeIdOf(scope, run_id, memory_id);
         const { id } = await entries.addText(scope, { memory_id, scope_id, text, metadata, tool_call_id });
         await indexed(id);
-        const { error } = entries.get(scope, memory_id, id);
-        // What cannot be found is not remembered, and its model should know.
-        return error ? { refused: { code: error.code, message: error.message } } : { entry_id: id };
+        const { status, error } = entries.get(scope, memory_id, id);
+        // What cannot be found is not remembered, and its model should know. What is only late would be written twice.
+        return status === "failed" && error
+          ? { refused: { code: error.code, message: error.message } }
+          : { entry_id: id };
       }),
     get_key: ({ run_id, ...scope }, { memory_id, key }) =>
       orRefused(async () => {

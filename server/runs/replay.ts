@@ -155,7 +155,7 @@ function outcomeOf(kept: readonly JournalEntry[], found: readonly Found[], held:
 
 /** A copy has the record, and neither a thread nor a parent of its own that anything could come of. */
 function copyOf(
-  { parent_call_id: _, depth: __, imported: ___, queued, ...source }: RunCreated,
+  { parent_call_id: _, depth: __, imported, queued, ...source }: RunCreated,
   length: number,
   own: Pick<RunCreated, "replay_of" | "request_id" | "replay">,
 ): RunCreated {
@@ -165,6 +165,7 @@ function copyOf(
     ...own,
     ...{ thread_id: null, parent_run_id: null, on_disconnect: "continue", recorded_to: length },
     ...(forked_to && { forked_to }),
+    ...(imported && { foreign_agent: true as const }), // What is forked from the copy is not to be trusted more.
     ...(queued && length > 1 && { queued }),
   };
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { mostTurns } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
 import { Budget, idOf, JsonObject, Metadata, oneOf } from "../http/schemas.ts";
@@ -24,7 +25,7 @@ export const CreateRun = Type.Object(
           instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
           model: Type.Optional(Type.String({ maxLength: 300 })),
           tools: Type.Optional(Type.Array(Type.String(), { maxItems: limits.tools_per_agent, uniqueItems: true })),
-          max_turns: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+          max_turns: Type.Optional(Type.Integer({ minimum: 1, maximum: mostTurns })),
           output_schema: Type.Optional(JsonObject),
         },
         closed,

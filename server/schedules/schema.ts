@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { mostTurns } from "../core/agent-snapshot.ts";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { Budget, idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
@@ -16,7 +17,7 @@ const Overrides = Type.Partial(
     instructions: Type.String({ maxLength: limits.instructions_bytes }),
     model: Type.String({ maxLength: 300 }),
     tools: Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
-    max_turns: Type.Integer({ minimum: 1, maximum: 200 }),
+    max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
     output_schema: JsonObject,
   }),
   closed,

@@ -1,4 +1,5 @@
 import { closeSync, rmSync } from "node:fs";
+import { untilAborted } from "../lib/until-aborted.ts";
 import { openUnnamed, piecesOf } from "./workspace.ts";
 
 /** Read as fast as the client takes it; the file is gone when it has all of it, or goes away. */
@@ -12,7 +13,7 @@ export function capsuleBody(path: string, signal: AbortSignal): ReadableStream<U
     closeSync(handle);
     rmSync(path, { force: true });
   };
-  signal.addEventListener("abort", close); // Also of an answer that nobody has begun to read.
+  untilAborted([signal], close); // Also of an answer that nobody has begun to read, or whose reader has gone already.
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {

@@ -77,10 +77,27 @@ test("an exported trace is a run again, entry by entry, and replays to the same"
   const fork = (tools: string) => other.post(`/v1/runs/${body.run_id}/fork?wait=30`, { step_index: 1, tools });
   for (const tools of ["live", "recorded_then_live"])
     expect(await fork(tools)).toMatchObject({ status: 400, body: { error: { param: "tools" } } });
+  // A replay is a copy: it is not to be trusted more than what it was copied from.
+  const ofReplay = await other.post(`/v1/runs/${replay.body.id}/fork`, { step_index: 1, tools: "live" });
+  expect(ofReplay).toMatchObject({ status: 400, body: { error: { param: "tools" } } });
   const forked = await fork("recorded_only");
   expect([forked.status, forked.body.error]).toEqual([201, null]);
   for (let { body: now } = forked; now.status !== "completed"; ) now = (await other.get(`/v1/runs/${now.id}`)).body;
   expect(tool.requests()).toBe(asked);
+});
+
+test("an imported agent has no model that a key bound to agents may not use", async () => {
+  using tool = counting();
+  await using here = testApp();
+  await using there = testApp();
+  const client = await here.client();
+  const run = await richRun(client, tool.address);
+  const admin = await there.client({ project: "elsewhere" });
+  const own = await admin.post("/v1/agents", { name: "own", instructions: "", model: "test/echo" });
+  const bound = await there.client({ project: "elsewhere", scopes: ["run"], agent_ids: [own.body.id, run.agent_id] });
+  const { body: trace } = await bound.post("/v1/traces", await exportOf(client, run.id));
+  const fork = await bound.post(`/v1/runs/${trace.run_id}/fork`, { step_index: 1, tools: "recorded_only" });
+  expect(fork).toMatchObject({ status: 400, body: { error: { code: "model_not_available" } } });
 });
 
 test("capsules of imports, of replays and of forks carry what these show, their agents' steps and all", async () => {

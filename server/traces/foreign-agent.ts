@@ -7,6 +7,7 @@ import {
   guardrailPoints,
   guardrailTypes,
   memoryOperations,
+  mostTurns,
   toolTypes,
   unknownPolicies,
 } from "../core/agent-snapshot.ts";
@@ -63,7 +64,7 @@ const Agent = exact({
   instructions: Text,
   settings: Settings,
   tools: Type.Array(Tool, { maxItems: 1000 }),
-  max_turns: Count,
+  max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
   output_schema: nullable(Json),
   guardrails: optional(
     Type.Array(

@@ -428,6 +428,8 @@ test("who is stopped leaves nobody waiting", async () => {
   using on = bench({ inFile: true });
   const waiting = on.find(on.store(), { vector: vector(1) });
   on.searcher.stop();
-  await expect(waiting).rejects.toThrow("stopped");
-  await expect(on.find({ tables: { number: 1, generation: 1, dimensions: 4 } }, {})).rejects.toThrow("stopped");
+  await expect(waiting).rejects.toThrow("The server is stopping.");
+  await expect(on.find({ tables: { number: 1, generation: 1, dimensions: 4 } }, {})).rejects.toThrow(
+    "The server is stopping.",
+  );
 });

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { totalmem } from "node:os";
+import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import type { FromThread, Match, SearchOrder } from "./messages.ts";
 import { createSearch } from "./search.ts";
@@ -122,4 +123,4 @@ function searchInThread(path: string, most_bytes: number, { log, start = startTh
   };
 }
 
-const over = () => new Error("The search has stopped.");
+const over = () => new AppError("shutting_down", "The server is stopping.", { retryAfter: 5 });
