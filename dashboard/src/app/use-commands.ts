@@ -24,7 +24,7 @@ import { newestAgentsQuery } from "../lib/use-agent-name.ts";
 import { actOnKey, awaitKey } from "../lib/use-keys.ts";
 import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
-import { toast } from "../ui/toast.tsx";
+import { failed } from "../ui/toast.tsx";
 import { groups as places } from "./nav.tsx";
 import { showFrameDialog } from "./use-frame-dialog.ts";
 import { useSignOut } from "./use-sign-out.ts";
@@ -151,7 +151,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     { id: "keys", label: "Show the keys", icon: Keyboard, keys: "?", run: () => showFrameDialog("keys") },
     {
       ...{ id: "sign out", label: "Sign out", icon: LogOut },
-      run: () => void signOut().catch((error: Error) => toast("Not signed out", error.message)),
+      run: () => void signOut().catch((error: Error) => failed("Not signed out", error.message)),
     },
   ];
 }

@@ -6,6 +6,8 @@ export type Keys = Record<string, (event: KeyboardEvent) => void>;
 
 const sequence_ms = 1000;
 const patience_ms = 5000;
+/** Keys that may be held: they move, and decide nothing. A held `a` would approve the next call unseen. */
+const held = ["j", "k", "n", "p", ",", "."];
 /** The key that begins every sequence: what follows it is never a key of its own. */
 const leader = "g";
 
@@ -22,6 +24,7 @@ export function useKeys(keys: Keys, active = true): void {
     let before = { key: "", at: 0 };
     const onKey = (event: KeyboardEvent) => {
       if (event.key.length === 1 && readPreference("keys") === "off") return; // As chosen under Account.
+      if (event.repeat && event.key.length === 1 && !held.includes(event.key)) return;
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTaken(event.target)) return;
       const follows = before.key === leader && event.timeStamp - before.at < sequence_ms;
       before = { key: event.key, at: event.timeStamp };

@@ -269,6 +269,7 @@ function Acts({ children }: { children: ReactNode }) {
 
 function AnswerForm({ onSend, children }: { onSend: () => void; children: ReactNode }) {
   const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
+    if (event.repeat) return; // Held, it would send the next answer too, to which the focus goes.
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
   };
   return (

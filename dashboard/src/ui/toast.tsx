@@ -1,5 +1,5 @@
 import { Toast as Base } from "@base-ui/react/toast";
-import { Check, X } from "lucide-react";
+import { Check, TriangleAlert, X } from "lucide-react";
 
 const manager = Base.createToastManager();
 
@@ -8,12 +8,17 @@ export function toast(title: string, description?: string): void {
   manager.add({ title, description, timeout: 6000 });
 }
 
+/** Says that something was not done, and why. */
+export function failed(title: string, description?: string): void {
+  manager.add({ title, description, timeout: 12_000, priority: "high", type: "failed" });
+}
+
 /** Where they appear; once, in the frame. */
 export function Toasts() {
   return (
     <Base.Provider toastManager={manager}>
       <Base.Portal>
-        <Base.Viewport className="fixed right-4 bottom-4 left-4 z-(--z-toast) flex flex-col items-end gap-2">
+        <Base.Viewport className="fixed right-4 bottom-14 left-4 z-(--z-toast) flex flex-col items-end gap-2">
           <List />
         </Base.Viewport>
       </Base.Portal>
@@ -29,7 +34,7 @@ function List() {
       toast={each}
       className="enter flex max-w-100 items-start gap-2.5 rounded-lg bg-inverse px-3.5 py-2.5 text-on-inverse shadow-2"
     >
-      <Check aria-hidden className="mt-0.5 size-4 shrink-0" strokeWidth={1.5} />
+      <ToastIcon failed={each.type === "failed"} />
       <div className="min-w-0 wrap-anywhere">
         <Base.Title className="font-medium" />
         <Base.Description className="text-xs" />
@@ -39,4 +44,9 @@ function List() {
       </Base.Close>
     </Base.Root>
   ));
+}
+
+function ToastIcon({ failed }: { failed: boolean }) {
+  const Icon = failed ? TriangleAlert : Check;
+  return <Icon aria-hidden className="mt-0.5 size-4 shrink-0" strokeWidth={1.5} />;
 }

@@ -12,8 +12,8 @@ import { AnswerCard } from "../../ui/answer-card.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
+import { UnansweredCall } from "../../ui/unanswered-call.tsx";
 import { type Approval, runOfCallQuery, toolQuery } from "./approvals-api.ts";
-import { WaitingCall } from "./waiting-call.tsx";
 
 /** What a call that somebody else has answered is refused with. */
 const late = ["tool_call_already_resolved", "run_not_awaiting_action", "run_already_terminal", "tool_call_not_found"];
@@ -33,7 +33,7 @@ export function ApprovalEntry({
 }) {
   const at = useWorkspace();
   const mayAnswer = useMay("member");
-  const single = useQuery({ ...runOfCallQuery(at, asked.run_id), enabled: !listed && !isGone });
+  const single = useQuery({ ...runOfCallQuery(at, asked.run_id), enabled: !listed });
   const run = listed ?? single.data;
   const call = asItIs(asked, run);
   const needsExample = call.needs === "output" && mayAnswer;
@@ -47,9 +47,9 @@ export function ApprovalEntry({
       {isGone || tooLate ? (
         <Answered call={call} onTakeOut={onTakeOut} refused={tooLate} />
       ) : !mayAnswer ? (
-        <WaitingCall call={call} />
+        <UnansweredCall call={call} />
       ) : needsExample && tool.isPending ? (
-        <WaitingCall call={call} />
+        <UnansweredCall call={call} />
       ) : (
         <AnswerCard
           call={call}

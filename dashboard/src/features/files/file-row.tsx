@@ -13,7 +13,7 @@ import { Pill } from "../../ui/pill.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.tsx";
 import { Until } from "../../ui/until.tsx";
 import { contentUrl, deleteFile, retryFile, type StoredFile } from "./files-api.ts";
 import { failureWords, purposeWords, shareDone } from "./fns/file-words.ts";
@@ -120,7 +120,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
   const retry = useMutation({
     mutationFn: () => retryFile(at, file.id),
     onSuccess: () => toast("Trying again", file.filename),
-    onError: (error) => toast("Not tried again", error.message),
+    onError: (error) => failed("Not tried again", error.message),
     onSettled: changed,
   });
   const deletion = useMutation({

@@ -62,9 +62,9 @@ function Entry({ group }: { group: FailureGroup }) {
         </span>
       </span>
       <span className="cut block pt-0.5 text-xs text-muted" title={latest.error?.message}>
-        <code>{code}</code> {latest.error?.message}
+        <code>{code}</code> {latest.error?.message !== code && latest.error?.message}
       </span>
-      {advice && <span className="block text-xs">{advice}</span>}
+      {advice && <span className="block text-xs text-muted">{advice}</span>}
     </Link>
   );
 }

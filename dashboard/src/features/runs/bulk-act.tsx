@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
 import { sameRun } from "../../lib/same-run.ts";
@@ -31,8 +32,17 @@ export function BulkAct({
 }) {
   const at = useWorkspace();
   const client = useQueryClient();
+  /** Those that a second try leaves alone: what a tool did it would do twice. */
+  const done = useRef(new Set<string>());
   const all = useMutation({
-    mutationFn: () => doAll(runs, (run) => acts[kind](at, run)),
+    mutationFn: () =>
+      doAll(
+        runs.filter(({ id }) => !done.current.has(id)),
+        async (run) => {
+          await acts[kind](at, run);
+          done.current.add(run.id);
+        },
+      ),
     onSettled: () => void client.invalidateQueries({ queryKey: ["runs", at.projectId, at.mode] }),
     onSuccess: () => {
       toast(`${plural(runs.length, "run")} ${kind === "cancel" ? "cancelled" : "started"}`);

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../../ui/button.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.tsx";
 import { pricesQuery, resetPrice } from "./server-api.ts";
 
 /** Goes back to the price that came along. */
@@ -12,7 +12,7 @@ export function ResetPrice({ model, may }: { model: string; may: boolean }) {
       await client.invalidateQueries(pricesQuery);
       toast("Own price removed", model);
     },
-    onError: (error) => toast("The price was not removed", error.message),
+    onError: (error) => failed("The price was not removed", error.message),
   });
   return (
     <Button

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Role } from "../../lib/use-may.ts";
-import { toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.tsx";
 import { type Person, peopleQuery, setRole } from "./server-api.ts";
 
 export const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
@@ -14,7 +14,7 @@ export function RoleSelect({ person: { id, email, role }, disabled }: { person: 
       await Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries({ queryKey: ["session"] })]);
       toast("Role changed", `${email} is ${now === "owner" ? "an owner" : `a ${now}`} now.`);
     },
-    onError: (error) => toast("The role was not changed", error.message),
+    onError: (error) => failed("The role was not changed", error.message),
   });
   return (
     <select

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../../ui/button.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.tsx";
 import { type Invitation, invitationsQuery, withdraw } from "./server-api.ts";
 
 /** Makes an invitation's link void. */
@@ -12,7 +12,7 @@ export function WithdrawInvitation({ invitation: { id, email } }: { invitation: 
       await client.invalidateQueries(invitationsQuery);
       toast("Invitation withdrawn", `The link for ${email} does not work any more.`);
     },
-    onError: (error) => toast("The invitation was not withdrawn", error.message),
+    onError: (error) => failed("The invitation was not withdrawn", error.message),
   });
   return (
     <Button

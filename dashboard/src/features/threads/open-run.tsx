@@ -24,7 +24,7 @@ export function OpenRun({ run, may }: { run: Run; may: boolean }) {
       {run.status === "queued" && <p className="text-muted">It begins when the runs before it are over.</p>}
       {calls.map((call) =>
         may ? (
-          <OpenCall key={call.id} runId={run.id} call={call} />
+          <OpenCall key={`${call.id} ${call.needs}`} runId={run.id} call={call} />
         ) : (
           <Note key={call.id} tone="ask">
             {call.tool} waits for somebody who may answer.

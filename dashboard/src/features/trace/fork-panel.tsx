@@ -38,9 +38,11 @@ export function ForkPanel({ run, step, onDone, onClose }: ForkSlot) {
     event.preventDefault();
     if (!isWrong && !isGuardrail && !create.isPending) create.mutate();
   };
+  const isEdited = JSON.stringify(draft) !== JSON.stringify(recorded);
   const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
-    if (event.key === "Escape" && !event.defaultPrevented) onClose();
+    // What was edited is not thrown away by one key.
+    if (event.key === "Escape" && !event.defaultPrevented && !isEdited) onClose();
   };
   const change = (part: Partial<ForkDraft>) => setDraft((before) => ({ ...before, ...part }));
   return (

@@ -139,7 +139,8 @@ export function FoundTrace(props: FoundTraceProps) {
         position: position ?? null,
         onPosition: move,
         selected,
-        onSelect: select,
+        // Going on to the next step would close the form and lose what was edited in it.
+        onSelect: search.fork ? () => {} : select,
       })}
       <RunAnnouncer run={run} />
     </ReplayContext>

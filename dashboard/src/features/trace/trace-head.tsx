@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { StreamState } from "../../lib/events.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { isOver, type Run } from "../../lib/types.ts";
+import { useMay } from "../../lib/use-may.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
@@ -36,17 +37,18 @@ export function TraceHead({
   menu: ReactNode;
 }) {
   const over = isOver(run.status);
-  const cancel = !over && <CancelRun run={run} />;
+  const may = useMay("member");
+  const cancel = !over && may && <CancelRun run={run} />;
   return (
     <>
       <SheetHead>
-        <nav aria-label="Breadcrumb" className="flex items-center gap-2 text-muted">
+        <nav aria-label="Breadcrumb" className="flex items-center gap-2 text-muted max-rail:gap-1">
           <Link to="/runs" className="hover:underline">
             Runs
           </Link>
           <ChevronRight aria-hidden className="size-4" strokeWidth={1.5} />
         </nav>
-        <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={agent}>
+        <h1 className="cut text-lg max-rail:grow max-rail:basis-1/4" title={agent}>
           {agent}
         </h1>
         <span className="inline-flex h-4.5 items-center rounded-sm max-rail:hidden border border-line px-1.5 text-2xs text-muted">

@@ -1,11 +1,12 @@
 import { Code2, Copy, Download, MoreHorizontal, Package, Play, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { isOver, type Run } from "../../lib/types.ts";
+import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import type { MenuParts } from "../../ui/menu-parts.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.tsx";
 import { DeleteRun } from "./delete-run.tsx";
 import { downloadCapsule, downloadOtlp, downloadTrace } from "./export-trace.ts";
 import { RunAgain } from "./run-again.tsx";
@@ -29,6 +30,7 @@ export function TraceMenu({
   onLeave: () => void;
 }) {
   const at = useWorkspace();
+  const may = useMay("member");
   const [asking, setAsking] = useState<"again" | "delete" | null>(null);
   const trigger = (
     <button type="button" aria-label="More actions" className={buttonClass({ size: "icon" })}>
@@ -37,7 +39,7 @@ export function TraceMenu({
   );
   const copyId = () => void navigator.clipboard.writeText(run.id).then(() => toast("Run id copied"));
   const save = (done: Promise<void>) =>
-    void done.catch((error: Error) => toast("The trace was not downloaded", error.message));
+    void done.catch((error: Error) => failed("The trace was not downloaded", error.message));
   return (
     <>
       <Menu trigger={trigger} align="end">
@@ -45,10 +47,12 @@ export function TraceMenu({
           const { MenuItem, MenuLine } = parts;
           return (
             <>
-              <MenuItem onClick={() => setAsking("again")}>
-                <Play {...icon} />
-                Run again…
-              </MenuItem>
+              {may && (
+                <MenuItem onClick={() => setAsking("again")}>
+                  <Play {...icon} />
+                  Run again…
+                </MenuItem>
+              )}
               {acts?.(parts)}
               <MenuItem onClick={copyId}>
                 <Copy {...icon} />
@@ -73,7 +77,7 @@ export function TraceMenu({
                   )}
                 </>
               )}
-              {isOver(run.status) && (
+              {may && isOver(run.status) && (
                 <>
                   <MenuLine />
                   <MenuItem onClick={() => setAsking("delete")}>

@@ -3,7 +3,13 @@
  * who has just typed a password to another site.
  */
 export function safeReturn(to: string | undefined): string {
-  if (!to || !/^\/[\w\-/?=&.%]*$/.test(to) || to.startsWith("//") || to.startsWith("/login") || to.startsWith("/setup"))
+  if (
+    !to ||
+    !/^\/[\w\-/?=&.%+*]*$/.test(to) ||
+    to.startsWith("//") ||
+    to.startsWith("/login") ||
+    to.startsWith("/setup")
+  )
     return "/overview";
   return to;
 }

@@ -1,12 +1,12 @@
 import { CircleHelp } from "lucide-react";
-import { isJsonObject } from "../../lib/json-text.ts";
-import { JsonView } from "../../ui/json-view.tsx";
-import type { Approval } from "./approvals-api.ts";
+import { isJsonObject } from "../lib/json-text.ts";
+import type { PendingCall } from "../lib/types.ts";
+import { JsonView } from "./json-view.tsx";
 
 const words = { output: "waits for its output", approval: "waits for approval", reconcile: "has an unknown outcome" };
 
 /** A call that waits, for who may look but not answer. */
-export function WaitingCall({ call }: { call: Approval }) {
+export function UnansweredCall({ call }: { call: Pick<PendingCall, "tool" | "needs" | "arguments"> }) {
   const isEmpty = isJsonObject(call.arguments) && Object.keys(call.arguments).length === 0;
   return (
     <article className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-3">
