@@ -1,3 +1,5 @@
+import { formatOf } from "../documents/formats.ts";
+
 /** How much of the beginning {@link typeOfFile} looks at. */
 export const headBytes = 4096;
 
@@ -42,13 +44,8 @@ const beginnings: [bytes: string, type: string][] = [
   ["\x1f\x8b", "application/gzip"],
 ];
 
-const documents = new Set<string>([
-  ...["text/plain", "text/markdown", "text/html", "text/csv", "application/json", "application/jsonl"],
-  ...[pdf, ...Object.values(office)],
-]);
-
 /** Whether the text of such a file can be searched. */
-export const isDocument = (type: string): boolean => documents.has(type);
+export const isDocument = (type: string): boolean => formatOf(type) !== null;
 
 /** The media type of a file. What it is says its content; among those that look alike, and only there, its name. */
 export function typeOfFile(name: string, head: Uint8Array): string {

@@ -205,5 +205,5 @@ export function createProcessing(options: ProcessingOptions) {
 
 const givenUp: FileError = {
   code: "sandbox_failed",
-  message: `The server ended ${mostAttempts} times while it read the document.`,
+  message: `The document was begun ${mostAttempts} times and never read to its end. The server's log may say why.`,
 };

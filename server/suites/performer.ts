@@ -57,9 +57,9 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
         if (!next || isBroken) return await end(row, false);
         await performCase(row, next, signal);
       } catch (error) {
-        if (isStorageRefusal(error))
-          await sleep(again_ms, signal); // A disk that is full may have room again.
-        else isBroken = logged(error, row);
+        // A disk that is full may have room again; what cannot even be ended is not tried without a pause.
+        if (isBroken || isStorageRefusal(error)) await sleep(again_ms, signal);
+        if (!isStorageRefusal(error)) isBroken = logged(error, row);
       }
   }
 

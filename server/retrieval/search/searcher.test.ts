@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../testing/temporary.ts";
 import type { Filter } from "./filter.ts";
 import { createSearch } from "./search.ts";
 import { createSearcher, type Match, type SearchOrder } from "./searcher.ts";
-import { addVectors, createStoreTables, emptyVectors, removeChunks, type StoreTables } from "./tables.ts";
+import { addVectors, createStoreTables, removeChunks, type StoreTables, vectorsTable } from "./tables.ts";
 import { type SearchThread, startThread } from "./thread.ts";
 
 /** A database, the searcher of it, and stores in it; in a file and with a thread, or all in memory. */
@@ -272,7 +272,7 @@ test("another generation of vectors is searched at once, and what is left of the
   createStoreTables(on.sqlite, next);
   addVectors(on.sqlite, next, [{ number: number!, vector: Float32Array.of(1, 1) }]);
   on.sqlite.run("UPDATE memory_stores SET generation = 2, dimensions = 2");
-  emptyVectors(on.sqlite, store.tables);
+  on.sqlite.run(`DELETE FROM ${vectorsTable(store.tables)}`);
   for (const mode of ["vector", "hybrid"] as const)
     await expect(on.find(store, { vector: vector(1), mode })).rejects.toThrow("were replaced");
   expect(await on.find(store, { query: "a", mode: "keyword" })).toHaveLength(1);

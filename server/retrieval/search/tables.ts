@@ -126,36 +126,13 @@ function vectorTables(sqlite: Database, number: number): string[] {
   return all<{ name: string }>(sqlite, sql, [`memory_${whole(number)}_vectors_*`]).map(({ name }) => name);
 }
 
-/** Drops the vectors of one generation at once; `emptyVectors` before keeps that short. */
+/** Drops the vectors of one generation at once: whoever has many removes them in slices before. */
 export function dropVectors(sqlite: Database, tables: Omit<StoreTables, "dimensions">): void {
   sqlite.run(`DROP TABLE IF EXISTS ${vectorsTable(tables)}`);
 }
 
-/** Drops all tables of a store at once; `emptyStoreTables` before keeps that short. */
+/** Drops all tables of a store at once: whoever has many chunks removes them in slices before. */
 export function dropStoreTables(sqlite: Database, { number }: { number: number }): void {
   for (const table of [wordsTable(number), ...vectorTables(sqlite, number)])
     sqlite.run(`DROP TABLE IF EXISTS ${table}`);
-}
-
-/**
- * Takes a slice out of the vectors of a store that is deleted; true when nothing is left but what is dropped quickly.
- * Behind the back of vec0, which finds damage there afterwards.
- */
-export function emptyStoreTables(sqlite: Database, { number }: { number: number }): boolean {
-  return vectorTables(sqlite, number).every((table) => emptyTable(sqlite, table));
-}
-
-/** The same for the vectors of one generation. */
-export function emptyVectors(sqlite: Database, tables: Omit<StoreTables, "dimensions">): boolean {
-  const table = vectorsTable(tables);
-  return !exists(sqlite, table) || emptyTable(sqlite, table);
-}
-
-/** Of 16 vectors each: with 512 dimensions they are a megabyte. */
-const slice_pieces = 32;
-
-function emptyTable(sqlite: Database, table: string): boolean {
-  const pieces = `${table}_vector_chunks00`;
-  const some = `SELECT _rowid_ FROM ${pieces} LIMIT ${slice_pieces}`;
-  return sqlite.run(`DELETE FROM ${pieces} WHERE _rowid_ IN (${some})`).changes === 0;
 }
