@@ -1,6 +1,6 @@
 import { Menu as Base } from "@base-ui/react/menu";
 import { Check } from "lucide-react";
-import type { ReactElement, ReactNode } from "react";
+import { type ReactElement, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 
 const itemClass =
   "flex min-h-8 w-full cursor-pointer items-center gap-2.5 rounded-md px-2 text-left text-ink outline-none select-none data-highlighted:bg-hover [&_svg]:text-muted";
@@ -19,9 +19,17 @@ export interface BaseMenuProps {
 
 /** The whole menu: its trigger, and what opens from it. */
 export function BaseMenu({ trigger, side = "bottom", align = "start", defaultOpen, children }: BaseMenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  // The trigger has the focus before the menu takes it: a dialog that an item opens gives it back there.
+  useLayoutEffect(() => {
+    if (!defaultOpen) return;
+    button.current?.focus();
+    setOpen(true);
+  }, [defaultOpen]);
   return (
-    <Base.Root defaultOpen={defaultOpen}>
-      <Base.Trigger render={trigger} />
+    <Base.Root open={isOpen} onOpenChange={setOpen}>
+      <Base.Trigger ref={button} render={trigger} />
       <Base.Portal render={<section aria-label="Menu" />}>
         <Base.Positioner side={side} align={align} sideOffset={4} collisionPadding={8} className="z-(--z-palette)">
           <Base.Popup className="enter max-h-(--available-height) max-w-80 min-w-50 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-2">
