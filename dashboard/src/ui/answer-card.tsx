@@ -1,7 +1,8 @@
 import { CircleHelp } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { formatElapsed } from "../lib/format.ts";
 import { isJsonObject, jsonText, readJson } from "../lib/json-text.ts";
+import { sendOnEnter } from "../lib/send-on-enter.ts";
 import type { PendingCall } from "../lib/types.ts";
 import { useNow } from "../lib/use-now.ts";
 import type { ToolAnswer } from "./answer-call.ts";
@@ -268,15 +269,11 @@ function Acts({ children }: { children: ReactNode }) {
 }
 
 function AnswerForm({ onSend, children }: { onSend: () => void; children: ReactNode }) {
-  const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
-    if (event.repeat) return; // Held, it would send the next answer too, to which the focus goes.
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
-  };
   return (
     <form
       noValidate
       className="flex min-w-0 flex-col gap-3"
-      onKeyDown={onKey}
+      onKeyDown={sendOnEnter}
       onSubmit={(event) => {
         event.preventDefault();
         onSend();

@@ -1,6 +1,7 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { clsx } from "clsx";
-import type { FormEvent, KeyboardEvent, ReactNode } from "react";
+import type { FormEvent, ReactNode } from "react";
+import { sendOnEnter } from "../lib/send-on-enter.ts";
 import { Button, type ButtonLook, buttonClass } from "./button.tsx";
 
 /** Asks for a few fields before an act that makes something. The focus is on the first field; ⌘↵ sends it. */
@@ -37,9 +38,6 @@ export function FormDialog({
     event.stopPropagation();
     if (!busy) onSubmit();
   };
-  const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
-  };
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
@@ -51,7 +49,7 @@ export function FormDialog({
               wide ? "max-w-180" : "max-w-135",
             )}
           >
-            <form onSubmit={submit} onKeyDown={onKey} noValidate className="flex min-h-0 flex-col">
+            <form onSubmit={submit} onKeyDown={sendOnEnter} noValidate className="flex min-h-0 flex-col">
               <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
               {about && <Base.Description className="px-5 pt-0.5 text-muted">{about}</Base.Description>}
               <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 pt-3 pb-5">{children}</div>

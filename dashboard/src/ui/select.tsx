@@ -1,4 +1,5 @@
-import { type ComponentProps, useId } from "react";
+import type { ComponentProps } from "react";
+import { Labelled } from "./labelled.tsx";
 
 /** One of several, as the browser lets choose it. */
 export function Select<T extends string>({
@@ -15,31 +16,23 @@ export function Select<T extends string>({
   choices: readonly { value: T; label: string }[];
   onChoose: (value: T) => void;
 }) {
-  const id = useId();
   return (
-    <div className="flex min-w-0 flex-col gap-1.5">
-      <label htmlFor={id} className="font-medium">
-        {label}
-      </label>
-      <select
-        id={id}
-        value={value}
-        aria-describedby={hint ? `${id}-below` : undefined}
-        onChange={(event) => onChoose(event.target.value as T)}
-        className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
-        {...rest}
-      >
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
-          </option>
-        ))}
-      </select>
-      {hint && (
-        <span id={`${id}-below`} className="text-xs text-muted">
-          {hint}
-        </span>
+    <Labelled label={label} hint={hint}>
+      {(tied) => (
+        <select
+          {...tied}
+          value={value}
+          onChange={(event) => onChoose(event.target.value as T)}
+          className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
+          {...rest}
+        >
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
       )}
-    </div>
+    </Labelled>
   );
 }

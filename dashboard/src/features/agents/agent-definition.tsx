@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError, get, resourceUrl } from "../../lib/api.ts";
+import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -64,15 +65,7 @@ export function AgentDefinition({ agent }: { agent: Agent }) {
   // Somebody else's version comes with the next reading of the page: nobody has written here yet, so it is taken.
   if (agent.version > base.version && !dirty && !save.isPending) take(agent);
   return (
-    <form
-      ref={form}
-      noValidate
-      onSubmit={submit}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
-      }}
-      className="flex min-h-0 flex-1 flex-col"
-    >
+    <form ref={form} noValidate onSubmit={submit} onKeyDown={sendOnEnter} className="flex min-h-0 flex-1 flex-col">
       <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
         <fieldset disabled={!may} className="min-w-0 max-w-280">
           <legend className="sr-only">Definition of {base.name}</legend>

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Ellipsis, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { ApiError } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -11,12 +10,10 @@ import { Badge } from "../../ui/badge.tsx";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
+import { ObjectPage } from "../../ui/object-page.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
-import { TableSkeleton } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
@@ -40,29 +37,22 @@ export function AgentPage(props: AgentPageProps) {
   const { id, onLookIn } = props;
   const at = useWorkspace();
   const agent = useQuery(agentQuery(at, id));
-  if (agent.error instanceof ApiError && agent.error.status === 404 && !agent.data)
-    return (
-      <ObjectNotFound noun="agent" id={id} path={`/agents/${encodeURIComponent(id)}`} onLookIn={onLookIn}>
+  return (
+    <ObjectPage
+      object={agent}
+      noun="agent"
+      keepsOpen
+      id={id}
+      path={`/agents/${encodeURIComponent(id)}`}
+      list={
         <Link to="/agents" className={buttonClass()}>
           Go to agents
         </Link>
-      </ObjectNotFound>
-    );
-  if (agent.data) return <FoundAgent {...props} agent={agent.data} />;
-  return (
-    <>
-      <SheetHead>
-        <h1 className="text-lg">Agent</h1>
-        <ModePill />
-      </SheetHead>
-      {agent.error ? (
-        <div className="px-4 pt-3 rail:px-5">
-          <ErrorNote title="The agent cannot be shown" error={agent.error} onRetry={() => void agent.refetch()} />
-        </div>
-      ) : (
-        <TableSkeleton />
-      )}
-    </>
+      }
+      onLookIn={onLookIn}
+    >
+      {(agent) => <FoundAgent {...props} agent={agent} />}
+    </ObjectPage>
   );
 }
 

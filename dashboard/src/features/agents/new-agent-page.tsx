@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../../lib/api.ts";
+import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -57,15 +58,7 @@ export function NewAgentPage({ onCreated }: { onCreated: (id: string) => void })
         <ModePill />
         {!may && <ViewOnly />}
       </SheetHead>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={submit}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
-        }}
-        className="flex min-h-0 flex-1 flex-col"
-      >
+      <form ref={form} noValidate onSubmit={submit} onKeyDown={sendOnEnter} className="flex min-h-0 flex-1 flex-col">
         <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
           <fieldset disabled={!may} className="min-w-0 max-w-280">
             <legend className="sr-only">The new agent</legend>

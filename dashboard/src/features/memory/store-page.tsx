@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ApiError } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -9,11 +8,9 @@ import { Badge } from "../../ui/badge.tsx";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
+import { ObjectPage } from "../../ui/object-page.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
-import { TableSkeleton } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { EntriesTab } from "./entries-tab.tsx";
@@ -49,29 +46,22 @@ export function StorePage(props: StorePageProps) {
   const { id, onLookIn } = props;
   const at = useWorkspace();
   const store = useQuery(storeQuery(at, id));
-  if (store.error instanceof ApiError && store.error.status === 404)
-    return (
-      <ObjectNotFound noun="store" id={id} path={`/memory/${encodeURIComponent(id)}`} onLookIn={onLookIn}>
+  return (
+    <ObjectPage
+      object={store}
+      noun="store"
+      title="Memory store"
+      id={id}
+      path={`/memory/${encodeURIComponent(id)}`}
+      list={
         <Link to="/memory" className={buttonClass()}>
           Go to memory
         </Link>
-      </ObjectNotFound>
-    );
-  if (store.data) return <FoundStore {...props} store={store.data} />;
-  return (
-    <>
-      <SheetHead>
-        <h1 className="text-lg">Memory store</h1>
-        <ModePill />
-      </SheetHead>
-      {store.error ? (
-        <div className="px-4 pt-3 rail:px-5">
-          <ErrorNote title="The store cannot be shown" error={store.error} onRetry={() => void store.refetch()} />
-        </div>
-      ) : (
-        <TableSkeleton />
-      )}
-    </>
+      }
+      onLookIn={onLookIn}
+    >
+      {(store) => <FoundStore {...props} store={store} />}
+    </ObjectPage>
   );
 }
 

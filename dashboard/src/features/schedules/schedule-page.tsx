@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { History, ListFilter } from "lucide-react";
 import { useRef, useState } from "react";
-import { ApiError } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
@@ -12,10 +11,9 @@ import { Button, buttonClass } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
+import { ObjectPage } from "../../ui/object-page.tsx";
 import { Paging } from "../../ui/paging.tsx";
-import { SheetBar, SheetHead } from "../../ui/sheet.tsx";
+import { SheetBar } from "../../ui/sheet.tsx";
 import { Table, TableSkeleton } from "../../ui/table.tsx";
 import { FiringRow } from "./firing-row.tsx";
 import { type Outcome, outcomes, type ScheduleSearch } from "./fns/read-schedule-search.ts";
@@ -49,42 +47,34 @@ export function SchedulePage({
 }) {
   const at = useWorkspace();
   const mayChange = useMay("member");
-  const { data: schedule, error, refetch } = useQuery(scheduleQuery(at, id));
+  const read = useQuery(scheduleQuery(at, id));
   const [act, setAct] = useState<ScheduleAct | null>(null);
-  useTitle(schedule?.name ?? "Schedule", at.project.name);
-  if (error instanceof ApiError && error.status === 404)
-    return (
-      <ObjectNotFound noun="schedule" id={id} path={`/schedules/${encodeURIComponent(id)}`} onLookIn={onLookIn}>
+  useTitle(read.data?.name ?? "Schedule", at.project.name);
+  return (
+    <ObjectPage
+      object={read}
+      noun="schedule"
+      id={id}
+      path={`/schedules/${encodeURIComponent(id)}`}
+      list={
         <Link to="/schedules" className={buttonClass()}>
           Go to schedules
         </Link>
-      </ObjectNotFound>
-    );
-  const failure = error && (
-    <div className="px-4 py-3 rail:px-5">
-      <ErrorNote title="The schedule is not up to date" error={error} onRetry={() => void refetch()} />
-    </div>
-  );
-  if (!schedule)
-    return (
-      <>
-        <SheetHead>
-          <h1 className="text-lg">Schedule</h1>
-          <ModePill />
-        </SheetHead>
-        {failure ?? <TableSkeleton />}
-      </>
-    );
-  return (
-    <>
-      <ScheduleHead schedule={schedule} mayChange={mayChange} onAct={setAct} />
-      {failure}
-      <div className="flex min-h-0 flex-1 flex-col overflow-y-auto wide:flex-row-reverse wide:overflow-hidden">
-        <SchedulePlan schedule={schedule} />
-        <Times id={schedule.id} search={search} onSearch={onSearch} />
-      </div>
-      <ScheduleDialogs act={act} onAct={setAct} onDeleted={onLeave} />
-    </>
+      }
+      onLookIn={onLookIn}
+    >
+      {(schedule, stale) => (
+        <>
+          <ScheduleHead schedule={schedule} mayChange={mayChange} onAct={setAct} />
+          {stale}
+          <div className="flex min-h-0 flex-1 flex-col overflow-y-auto wide:flex-row-reverse wide:overflow-hidden">
+            <SchedulePlan schedule={schedule} />
+            <Times id={schedule.id} search={search} onSearch={onSearch} />
+          </div>
+          <ScheduleDialogs act={act} onAct={setAct} onDeleted={onLeave} />
+        </>
+      )}
+    </ObjectPage>
   );
 }
 

@@ -1,15 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ApiError } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
+import { ObjectPage } from "../../ui/object-page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { ThreadConversation } from "./thread-conversation.tsx";
 import { ThreadHead } from "./thread-head.tsx";
@@ -26,33 +22,22 @@ export function ThreadPage(props: ThreadPageProps) {
   const { id, onLookIn } = props;
   const at = useWorkspace();
   const thread = useQuery(threadQuery(at, id));
-  if (thread.error instanceof ApiError && thread.error.status === 404)
-    return (
-      <ObjectNotFound noun="thread" id={id} path={threadPath(id)} onLookIn={onLookIn}>
+  return (
+    <ObjectPage
+      object={thread}
+      noun="thread"
+      loading={<Conversation />}
+      id={id}
+      path={threadPath(id)}
+      list={
         <Link to="/threads" className={buttonClass()}>
           Go to threads
         </Link>
-      </ObjectNotFound>
-    );
-  if (thread.data) return <FoundThread {...props} thread={thread.data} />;
-  return (
-    <>
-      <SheetHead>
-        <h1 className="text-lg">Thread</h1>
-        <ModePill />
-      </SheetHead>
-      {thread.error ? (
-        <div className="px-4 pt-3 rail:px-5">
-          <ErrorNote title="The thread cannot be shown" error={thread.error} onRetry={() => void thread.refetch()} />
-        </div>
-      ) : (
-        <div role="status" aria-label="Loading the thread" className="mx-auto flex w-full max-w-180 flex-col gap-4 p-5">
-          <Skeleton className="w-1/3" />
-          <Skeleton className="w-2/3" />
-          <Skeleton className="w-1/2" />
-        </div>
-      )}
-    </>
+      }
+      onLookIn={onLookIn}
+    >
+      {(thread) => <FoundThread {...props} thread={thread} />}
+    </ObjectPage>
   );
 }
 
@@ -66,5 +51,16 @@ function FoundThread({ thread, onLeave }: ThreadPageProps & { thread: Thread }) 
       <ThreadHead thread={thread} stream={stream} onLeave={onLeave} />
       <ThreadConversation thread={thread} />
     </>
+  );
+}
+
+/** In the size of what comes. */
+function Conversation() {
+  return (
+    <div role="status" aria-label="Loading the thread" className="mx-auto flex w-full max-w-180 flex-col gap-4 p-5">
+      <Skeleton className="w-1/3" />
+      <Skeleton className="w-2/3" />
+      <Skeleton className="w-1/2" />
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../../lib/api.ts";
+import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -53,15 +54,7 @@ export function ToolDefinition({ tool }: { tool: Tool }) {
   // What somebody else saved comes with the next reading: nobody has written here yet, so it is taken.
   if (tool.updated_at > base.updated_at && !dirty && !save.isPending) keep(tool);
   return (
-    <form
-      ref={form}
-      noValidate
-      onSubmit={submit}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
-      }}
-      className="flex min-h-0 flex-1 flex-col"
-    >
+    <form ref={form} noValidate onSubmit={submit} onKeyDown={sendOnEnter} className="flex min-h-0 flex-1 flex-col">
       <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
         <div className="max-w-280">
           {tool.type === "mcp" && <ServerTools tool={tool} />}

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Ellipsis, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { ApiError } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -11,12 +10,10 @@ import { Badge } from "../../ui/badge.tsx";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
+import { ObjectPage } from "../../ui/object-page.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
-import { TableSkeleton } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { DeleteTool } from "./delete-tool.tsx";
@@ -40,29 +37,22 @@ export function ToolPage(props: ToolPageProps) {
   const { id, onLookIn } = props;
   const at = useWorkspace();
   const tool = useQuery(toolQuery(at, id));
-  if (tool.error instanceof ApiError && tool.error.status === 404 && !tool.data)
-    return (
-      <ObjectNotFound noun="tool" id={id} path={`/tools/${encodeURIComponent(id)}`} onLookIn={onLookIn}>
+  return (
+    <ObjectPage
+      object={tool}
+      noun="tool"
+      keepsOpen
+      id={id}
+      path={`/tools/${encodeURIComponent(id)}`}
+      list={
         <Link to="/tools" className={buttonClass()}>
           Go to tools
         </Link>
-      </ObjectNotFound>
-    );
-  if (tool.data) return <FoundTool {...props} tool={tool.data} />;
-  return (
-    <>
-      <SheetHead>
-        <h1 className="text-lg">Tool</h1>
-        <ModePill />
-      </SheetHead>
-      {tool.error ? (
-        <div className="px-4 pt-3 rail:px-5">
-          <ErrorNote title="The tool cannot be shown" error={tool.error} onRetry={() => void tool.refetch()} />
-        </div>
-      ) : (
-        <TableSkeleton />
-      )}
-    </>
+      }
+      onLookIn={onLookIn}
+    >
+      {(tool) => <FoundTool {...props} tool={tool} />}
+    </ObjectPage>
   );
 }
 

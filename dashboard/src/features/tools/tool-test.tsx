@@ -6,6 +6,7 @@ import { ApiError } from "../../lib/api.ts";
 import { exampleArguments } from "../../lib/example-output.ts";
 import { formatBytes, formatDuration, plural } from "../../lib/format.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
+import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -75,14 +76,7 @@ function TestForm({ tool, serverTool, onServerTool }: ToolTestProps) {
   return (
     <div className="relative min-h-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5">
       <div className="grid gap-6 wide:grid-cols-2">
-        <form
-          onSubmit={submit}
-          noValidate
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
-          }}
-          className="flex min-w-0 flex-col gap-4"
-        >
+        <form onSubmit={submit} noValidate onKeyDown={sendOnEnter} className="flex min-w-0 flex-col gap-4">
           {offered && chosen && (
             <Select
               label="Tool of the server"

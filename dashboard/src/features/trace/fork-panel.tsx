@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { GitFork, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { post, resourceUrl } from "../../lib/api.ts";
+import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -40,7 +41,7 @@ export function ForkPanel({ run, step, onDone, onClose }: ForkSlot) {
   };
   const isEdited = JSON.stringify(draft) !== JSON.stringify(recorded);
   const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
+    sendOnEnter(event);
     // What was edited is not thrown away by one key.
     if (event.key === "Escape" && !event.defaultPrevented && !isEdited) onClose();
   };
