@@ -355,6 +355,18 @@ export const usageDays = sqliteTable(
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.day, table.agent_id, table.model] })],
 );
 
+export const usageDurations = sqliteTable(
+  "usage_durations",
+  {
+    ...scope,
+    day: text("day").notNull(),
+    agent_id: text("agent_id").notNull(),
+    model: text("model").notNull(),
+    runs_by_ms: json<Record<string, number>>("runs_by_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.day, table.agent_id, table.model] })],
+);
+
 export const schedules = sqliteTable(
   "schedules",
   {

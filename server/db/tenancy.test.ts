@@ -74,7 +74,7 @@ const loose = [
     "runs.source_run_id",
     "idempotency_keys.run_id",
   ],
-  ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id"],
+  ...["files.run_id", "files.tool_call_id", "files.agent_id", "usage_days.agent_id", "usage_durations.agent_id"],
   ...["memory_entries.scope_id", "memory_entries.file_id", "memory_entries.tool_call_id"],
   ...["memory_keys.scope_id", "memory_keys.tool_call_id"],
   ...["threads.user_id", "threads.session_id", "threads.last_run_id"],

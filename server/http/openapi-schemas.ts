@@ -476,6 +476,7 @@ const cost = { cost_usd: orNull(number), estimated: boolean };
 
 const used = {
   runs: object({ started: integer, completed: integer, failed: integer, cancelled: integer }),
+  worked_ms: object({ p50: orNull(integer), p95: orNull(integer) }),
   ...{ model_calls: integer, tool_calls: integer },
   ...{ input_tokens: integer, output_tokens: integer, total_tokens: integer },
   ...{ cached_input_tokens: integer, reasoning_tokens: integer, cost_usd: number },

@@ -36,7 +36,7 @@ const start = (bench: Bench, { script, guardrails, input = "Hello", tools = [] }
 
 /** All that the run left behind, but for what its agent says: the script has the word. */
 function written({ db }: Bench): string {
-  const tables = ["runs", "run_events", "pending_calls", "usage_days"];
+  const tables = ["runs", "run_events", "pending_calls", "usage_days", "usage_durations"];
   return JSON.stringify(tables.flatMap((table) => db.sqlite.query(`SELECT * FROM ${table}`).all()));
 }
 

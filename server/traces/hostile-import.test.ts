@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await server[Symbol.asyncDispose]());
 
-const own = ["agents", "tools", "webhook_events", "threads", "files", "usage_days", "memory_stores"];
+const own = ["agents", "tools", "webhook_events", "threads", "files", "usage_days", "usage_durations", "memory_stores"];
 const countOf = (table: string): unknown => {
   const known = server.db.sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table);
   return known && server.db.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get();

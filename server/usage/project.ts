@@ -4,6 +4,7 @@ import type { JournalEntry, ModelSpend, RunEvent } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Projector } from "../journal/journal.ts";
+import { rangeOf } from "./duration-range.ts";
 
 /** What is counted, by the columns of the table. */
 export const counters = [
@@ -28,6 +29,7 @@ export type Counts = Record<(typeof counters)[number], number>;
 interface Counted extends Scope {
   agent_id: string;
   model: string | null;
+  worked_ms: number;
 }
 
 /** The day of a time, in UTC: `2026-11-21`. */
@@ -35,11 +37,12 @@ export const dayOf = (ms: number): string => timestamp(ms).slice(0, 10);
 
 /**
  * Adds what runs use to the usage of the day, in the transaction of the journal's entries that say so: each entry is
- * inserted once, so it is counted once, whatever is recovered or read again. After the run's row, which names the agent.
+ * inserted once, so it is counted once, whatever is recovered or read again. After the run's row, which names the agent
+ * and says how long the run has worked.
  */
 export function createUsageProjector(sqlite: Database): Projector {
   const selectRun = sqlite.query<Counted, [string]>(
-    "SELECT project_id, environment, agent_id, model FROM runs WHERE id = ?",
+    "SELECT project_id, environment, agent_id, model, worked_ms FROM runs WHERE id = ?",
   );
   // Not one statement with the above: an upsert of what is selected takes twice as long as both.
   const add = sqlite.query(
@@ -47,12 +50,19 @@ export function createUsageProjector(sqlite: Database): Projector {
      VALUES (?, ?, ?, ?, ?, ${counters.map(() => "?").join(", ")})
      ON CONFLICT DO UPDATE SET ${counters.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
   );
+  const addDuration = sqlite.query(
+    `INSERT INTO usage_durations (project_id, environment, day, agent_id, model, runs_by_ms)
+     VALUES (?1, ?2, ?3, ?4, ?5, json_object(?6, 1))
+     ON CONFLICT DO UPDATE SET runs_by_ms = json_set(runs_by_ms, '$.' || ?6, coalesce(runs_by_ms ->> ?6, 0) + 1)`,
+  );
   return (head, entries) => {
     const counts = countsOf(entries);
     if (!counts) return;
-    const { project_id, environment, agent_id, model } = selectRun.get(head?.run_id ?? runOf(entries))!;
-    const day = dayOf(entries[0]!.at);
-    add.run(project_id, environment, day, agent_id, model ?? "", ...counters.map((name) => counts[name]));
+    const { project_id, environment, agent_id, model, worked_ms } = selectRun.get(head?.run_id ?? runOf(entries))!;
+    const group = [project_id, environment, dayOf(entries[0]!.at), agent_id, model ?? ""] as const;
+    add.run(...group, ...counters.map((name) => counts[name]));
+    // How long a run took that somebody broke off says nothing about the next one.
+    if (counts.runs_completed + counts.runs_failed > 0) addDuration.run(...group, String(rangeOf(worked_ms)));
   };
 }
 

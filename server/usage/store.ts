@@ -3,6 +3,7 @@ import { usdOf } from "../core/price.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, type Viewer } from "../http/auth.ts";
+import { type Durations, readDurations } from "./durations.ts";
 import { type Counts, counters } from "./project.ts";
 import type { UsageQuery } from "./query.ts";
 
@@ -43,11 +44,15 @@ export function createUsageStore({ db }: { db: Pick<Db, "sqlite"> }) {
     const order = group_by === "day" ? "day" : "sum(cost_nano_usd) DESC, sum(input_tokens + output_tokens) DESC, name";
     const rows = select(`${name} AS name, ${sums}`, `GROUP BY ${name} ORDER BY ${order} LIMIT ${groupsMax + 1}`);
     const [totals] = select(sums);
+    const worked = readDurations(db.sqlite, name, where.join(" AND "), values);
     return {
       object: "list" as const,
-      data: rows.slice(0, groupsMax).map((row) => ({ object: "usage" as const, [name]: row.name, ...shown(row) })),
+      data: rows.slice(0, groupsMax).map((row) => ({
+        ...{ object: "usage" as const, [name]: row.name },
+        ...shown(row, worked.of(row.name)),
+      })),
       has_more: rows.length > groupsMax,
-      totals: shown(totals!),
+      totals: shown(totals!, worked.all),
       from,
       to,
       group_by,
@@ -63,13 +68,14 @@ export function createUsageStore({ db }: { db: Pick<Db, "sqlite"> }) {
 }
 
 /** Sums are of what is known; beside them stands how many calls are not, or not wholly, in them. */
-const shown = (counts: Counts) => ({
+const shown = (counts: Counts, worked_ms: Durations) => ({
   runs: {
     started: counts.runs_started,
     completed: counts.runs_completed,
     failed: counts.runs_failed,
     cancelled: counts.runs_cancelled,
   },
+  worked_ms,
   model_calls: counts.model_calls,
   tool_calls: counts.tool_calls,
   input_tokens: counts.input_tokens,

@@ -1,56 +1,24 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { newId } from "../core/ids.ts";
 import { nanoUsd } from "../core/price.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import type { RunEvent } from "../core/run-event.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import type { RunUsage } from "../core/usage.ts";
-import { createAudit } from "../db/audit.ts";
-import { type Db, openDatabase } from "../db/open.ts";
-import { createJournal } from "../journal/journal.ts";
-import { createProjectStore } from "../projects/store.ts";
-import { createRunProjector } from "../runs/project.ts";
+import type { Db } from "../db/open.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
-import { type Counts, createUsageProjector } from "./project.ts";
+import { asNew, corpus, eventsOf, openUsageJournal } from "../testing/usage-journal.ts";
+import type { Counts } from "./project.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
-const corpus = join(import.meta.dir, "../core/__fixtures__/journals/v1");
-
 /** A journal with its tables, and the sums of all usage in it. */
 async function openJournal() {
-  const db = openDatabase(":memory:");
-  const project = await createProjectStore({ db, audit: createAudit({ db }) }).create("shop");
-  const projectors = [createRunProjector(db.sqlite), createUsageProjector(db.sqlite)];
-  const clock = { at: noon };
-  const journal = createJournal({
-    db,
-    project: (head, entries) => {
-      for (const each of projectors) each(head, entries);
-    },
-    wake: () => {},
-    now: () => clock.at,
-  });
-  return { db, project, journal, clock, rows: () => rowsOf(db), [Symbol.dispose]: () => db.close() };
+  const world = await openUsageJournal(noon);
+  return { ...world, rows: () => rowsOf(world.db) };
 }
 
 type Row = Counts & { day: string; agent_id: string; model: string; project_id: string; environment: string };
 const rowsOf = ({ sqlite }: Db): Row[] => sqlite.query<Row, []>("SELECT * FROM usage_days ORDER BY day, model").all();
-
-const eventsOf = (file: string): RunEvent[] =>
-  readFileSync(join(corpus, file), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => (JSON.parse(line) as JournalEntry).event);
-
-/** The same history, as another run. */
-const asNew = (events: RunEvent[], project_id: string): { id: string; events: RunEvent[] } => {
-  const id = newId("run");
-  return {
-    id,
-    events: events.map((event) => (event.type === "run.created" ? { ...event, run_id: id, project_id } : event)),
-  };
-};
 
 describe("the usage of a day", () => {
   const files = readdirSync(corpus).filter((name) => name.endsWith(".jsonl"));
