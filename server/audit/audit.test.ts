@@ -295,6 +295,8 @@ describe("GET /v1/audit_log", () => {
     expect(await log(client, `&target_id=${ids[1]}`)).toHaveLength(1);
     expect(await log(client, `&action=tool.created&actor_id=${client.key.id}`)).toHaveLength(3);
     expect(await log(client, "&actor_id=somebody")).toEqual([]);
+    const { request_id } = all.data[1];
+    expect((await log(client, `&request_id=${request_id}`)).map(({ target }) => target?.id)).toEqual([ids[1]]);
     expect(await log(client, "&created_at[gt]=2999-01-01T00:00:00Z")).toEqual([]);
     for (const query of ["action=Nonsense!", "metadata[a]=b", "starting_after=aud_none"])
       expect((await client.get(`/v1/audit_log?${query}`)).status).toBe(400);

@@ -91,7 +91,10 @@ export async function serve(flags: ServeFlags): Promise<never> {
     sandbox,
     publicUrl: () => flags.publicUrl ?? addressOf(plan, entrance.port),
     makeBackup: backUpApart(dir.path),
-    dashboard: { pages, secureCookie: !plan.insecureHttp, version: build.version },
+    dashboard: {
+      ...{ pages, secureCookie: !plan.insecureHttp, version: build.version },
+      caFile: () => cacertOf(entrance),
+    },
   });
   await app.app.modules;
 

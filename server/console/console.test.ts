@@ -136,6 +136,7 @@ describe("set-up", () => {
       projects: [{ id: server.project.id, name: "default" }],
       setup_required: false,
       version: "1.2.3",
+      ca_file: null,
       request_id: expect.stringMatching(/^req_/),
     });
   });

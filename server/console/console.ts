@@ -10,6 +10,7 @@ import type { Watches } from "../runs/watch.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { createAccounts } from "./accounts.ts";
 import { createConsoleAuth } from "./auth.ts";
+import { createFindRun } from "./find-run.ts";
 import { liveRuns } from "./live-runs.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createPasswords } from "./password.ts";
@@ -29,6 +30,8 @@ export interface ConsoleOptions {
   /** False only where the server speaks plain HTTP on loopback. */
   secureCookie: boolean;
   version: string;
+  /** The file that clients need to trust the certificate, if it is the server's own. */
+  caFile?: () => string | null;
 }
 
 export interface Console extends ConsoleOptions {
@@ -82,6 +85,13 @@ export function createConsole(deps: Console) {
     { permission: "read" },
   );
 
+  const findRun = createFindRun(db.sqlite);
+  const found = new Elysia()
+    .use(auth)
+    .get("/runs/of/:id", ({ principal, params }) => ({ object: "run", id: findRun(principal, params.id) }), {
+      permission: "read",
+    });
+
   return new Elysia()
     .use(deps.pages)
     .use(sessionRoutes({ ...deps, accounts, people, sessions, setup, cookie }))
@@ -89,5 +99,7 @@ export function createConsole(deps: Console) {
     .use(peopleRoutes({ signedIn: admitted, people }))
     .use(accountRoutes({ signedIn: admitted, accounts, sessions }))
     .use(deps.ofServer(admitted))
-    .group("/console/api/:project_id/:environment", (scoped) => scoped.use(live).use(resources(auth, isValid)));
+    .group("/console/api/:project_id/:environment", (scoped) =>
+      scoped.use(live).use(found).use(resources(auth, isValid)),
+    );
 }

@@ -49,6 +49,7 @@ const own: Record<string, Role | "anybody"> = {
   "GET /backups/:id": "owner",
 
   "GET /:project_id/:environment/runs/live": "viewer",
+  "GET /:project_id/:environment/runs/of/:id": "viewer",
 };
 
 const inProject = "/:project_id/:environment";

@@ -19,13 +19,14 @@ export interface SessionRoutes {
   projects: Pick<ProjectStore, "list">;
   clientOf: (request: Request) => string | null;
   version: string;
+  caFile?: () => string | null;
 }
 
 type Headers = Record<string, string | number>;
 
 /** Who is signed in: set-up by the one-time link, invitations, login, logout. */
 export function sessionRoutes(deps: SessionRoutes) {
-  const { accounts, people, sessions, setup, cookie, projects, clientOf, version } = deps;
+  const { accounts, people, sessions, setup, cookie, projects, clientOf, version, caFile } = deps;
 
   const sessionOf = (user: User) => ({
     user,
@@ -35,6 +36,7 @@ export function sessionRoutes(deps: SessionRoutes) {
       .map(({ id, name }) => ({ id, name })),
     setup_required: false,
     version,
+    ca_file: caFile?.() ?? null,
   });
   const originOf = (request: Request, headers: Headers): Origin => ({
     ip: clientOf(request),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { idPattern, isId, newId, siblingId } from "./ids.ts";
+import { firstIdAt, forgetLastId, idPattern, isId, newId, siblingId, timeOf } from "./ids.ts";
 
 test("ids of one millisecond are all different and sort in the order in which they were made", () => {
   const ids = Array.from({ length: 10_000 }, () => newId("run", 1_700_000_000_000));
@@ -30,4 +30,14 @@ test("a run's trace has the run's own digits", () => {
   const run = newId("run");
   expect(siblingId(run, "trace")).toBe(run.replace("run_", "trc_"));
   expect(isId("trace", siblingId(run, "trace"))).toBe(true);
+});
+
+test("an id says when it was made, and stands between those before and after", () => {
+  forgetLastId();
+  const at = 1_900_000_000_000;
+  const id = newId("request", at);
+  expect(timeOf(id)).toBe(at);
+  expect(isId("run", firstIdAt("run", at))).toBe(true);
+  const run = siblingId(id, "run");
+  expect(firstIdAt("run", at) <= run && run < firstIdAt("run", at + 1)).toBe(true);
 });

@@ -58,6 +58,16 @@ function timeText(now: number): string {
   return text;
 }
 
+/** When an id was made. */
+export function timeOf(id: string): number {
+  const from = id.indexOf("_") + 1;
+  return [...id.slice(from, from + timeLength)].reduce((ms, digit) => ms * 32 + alphabet.indexOf(digit), 0);
+}
+
+/** Ids of this kind that were made at this time or later are not before this one. */
+export const firstIdAt = (kind: Kind, ms: number): string =>
+  `${prefixes[kind]}_${timeText(ms)}${alphabet[0]!.repeat(randomLength)}`;
+
 /** For a simulation, whose clock begins anew: the next id depends on no id before it. */
 export function forgetLastId(): void {
   lastTime = -1;

@@ -510,7 +510,7 @@ export const operations: Record<string, Operation> = {
     tag: "Audit log",
     summary: "List who changed what",
     needs: "admin",
-    query: { ...page, action: text, actor_id: text, target_id: text },
+    query: { ...page, action: text, actor_id: text, target_id: text, request_id: text },
     answer: [200, listOf("AuditEntry")],
   },
   "GET /v1/usage": {

@@ -426,6 +426,7 @@ const places: Record<string, Place | null> = {
     kind: "api_key",
     ask: async (_, id) => ({ path: `/v1/audit_log?target_id=${id}` }),
   },
+  "GET /v1/audit_log ?request_id": null,
   "GET /v1/agents/:id/versions ?starting_after": null,
   "GET /v1/runs/:id/events ?starting_after": null,
   "GET /v1/runs/:id/diff/:other_id ?starting_after": null,
