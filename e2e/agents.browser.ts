@@ -107,6 +107,12 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page).toHaveURL(/version=2/);
     await expectAccessible(page, info, "versions");
     await shootWidths(page, info, "versions");
+    await page.setViewportSize({ width: 390, height: 800 }); // A phone shows one of the two panes.
+    await expect(page.getByRole("list", { name: "Versions" })).toBeHidden();
+    await page.getByRole("button", { name: "All versions" }).click();
+    await expect(changed).toBeHidden();
+    await expect(page.getByRole("button", { name: /^Version 2/ })).toBeFocused();
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("button", { name: /^Version 1/ }).click();
     await changed.getByRole("button", { name: "Restore version 1" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Restore version 1" });

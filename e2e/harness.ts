@@ -62,7 +62,7 @@ export async function startRunnel({
 
   let running = await serve();
   const keys: { test: string; live: string } = readKeys(running.line);
-  const setupUrl: string = running.line.setup_link;
+  const setupPath = String(running.line.setup_link).slice(running.url.length);
   if (!keepLimits) liftLimits(join(dataDir, "runnel.db"));
 
   const request = (path: string, init: RequestInit & { key?: string | null } = {}): Promise<Response> => {
@@ -84,8 +84,10 @@ export async function startRunnel({
     cwd,
     dataDir,
     keys,
-    /** The one-time link to the dashboard that the first start printed. */
-    setupUrl,
+    /** The one-time link to the dashboard that the first start printed, at the address of the last. */
+    get setupUrl() {
+      return running.url + setupPath;
+    },
     get url() {
       return running.url;
     },

@@ -1,4 +1,5 @@
-import { expect, test } from "@playwright/test";
+import { expect, type Page, test } from "@playwright/test";
+import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
 
@@ -69,6 +70,19 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expect(failures.getByText("model_error").first()).toBeVisible();
     await expect(failures.getByText("3×")).toBeVisible();
     await expect(page.getByRole("img", { name: /^Runs per day\. Most: today/ })).toBeVisible();
+    await expect(page.getByRole("img", { name: /^Time per run\. today: half of the runs within \d/ })).toBeVisible();
+    const agents = page.getByRole("table", { name: "By agent" });
+    await expect(agents.getByRole("columnheader")).toHaveText([
+      "Agent",
+      "Runs",
+      "Failed",
+      "Median",
+      "95th percentile",
+      "Tokens",
+      "Cost",
+    ]);
+    await expect(agents.getByRole("row", { name: /^Order desk 1 0 % .*m?s .*m?s/ })).toBeVisible();
+    await expectWholeLabels(page);
     await expect(page.getByRole("link", { name: /Approvals\s*, 1 waiting/ }).first()).toBeVisible();
     await expectAccessible(page, info, "overview");
     await shootWidths(page, info, "overview");
@@ -79,19 +93,55 @@ test("from the one-time link over the guide to a first streamed run, and to an o
 
   await test.step("period and tables lie in the address", async () => {
     await page.goBack();
-    await page.getByRole("radio", { name: "Tables" }).check({ force: true });
-    await page.getByRole("radio", { name: "30 days" }).check({ force: true });
+    await page.getByRole("radio", { name: "Tables" }).check();
+    await page.getByRole("radio", { name: "30 days" }).check();
     await expect(page).toHaveURL(/period=30d&v=table|v=table&period=30d/);
     await page.reload();
     const table = page.getByRole("table", { name: "Runs per day" });
     await expect(table.getByRole("row")).toHaveCount(31);
     await expect(table.getByRole("row", { name: /^today 1 3 0$/ })).toBeVisible();
+    const times = page.getByRole("table", { name: "Time per run" });
+    await expect(times.getByRole("row").nth(1)).toHaveText(/^today4\d.*s\d.*s$/);
+    await expect(times.getByRole("row").nth(2)).toHaveText(/^[A-Z][a-z]{2} \d+0––$/);
     await expectAccessible(page, info, "overview tables");
     await shootWidths(page, info, "overview tables");
   });
 
   expect(complaints).toEqual([]);
 });
+
+test("the guide says that the connection is lost, and goes on with the stream where it broke", async ({
+  page,
+}, info) => {
+  test.setTimeout(300_000);
+  await using own = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
+  const text = Array.from({ length: 60 }, (_, n) => `stone ${n}`).join(", ");
+  const { body: agent } = await own.post("/v1/agents", {
+    ...{ name: "Mason", instructions: "x", model: "test/script" },
+    model_settings: { script: [{ text, delta_ms: 60 }] },
+  });
+  await setUpAccount(page, own);
+  await page.goto(`${own.url}/dashboard/start?step=run&agent=${agent.id}`);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const output = page.getByRole("region", { name: "Output" });
+  await expect(output).toContainText("stone 3");
+  await own.kill9();
+  await expect(page.getByRole("alert").filter({ hasText: /Connection lost. It continues from \d+/ })).toBeVisible();
+  await expectAccessible(page, info, "guide lost");
+  await own.restart();
+  await expect(output).toContainText(text, { timeout: 45_000 });
+  await expect(page.getByText("Completed", { exact: true })).toBeVisible();
+  await expect(page.getByRole("alert").filter({ hasText: "Connection lost" })).toBeHidden();
+});
+
+/** No label of a chart's axis begins outside of the chart. */
+async function expectWholeLabels(page: Page): Promise<void> {
+  const lefts = await page
+    .locator("svg [data-axis]")
+    .evaluateAll((labels) => labels.map((label) => (label as SVGTextElement).getBBox().x));
+  expect(lefts.length).toBeGreaterThan(0);
+  expect(Math.min(...lefts)).toBeGreaterThanOrEqual(0);
+}
 
 /** Three runs that fail, and one that waits for an approval; the agent has a long name. */
 async function makeTrouble(): Promise<void> {

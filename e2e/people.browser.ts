@@ -1,6 +1,6 @@
-import AxeBuilder from "@axe-core/playwright";
-import { type Browser, type BrowserContext, type ConsoleMessage, expect, type Page, test } from "@playwright/test";
+import { type Browser, type BrowserContext, expect, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
+import { account, expectAccessible, setUpAccount, watch } from "./page-checks.ts";
 
 // People of the compiled executable's dashboard: an owner invites a viewer, each in a browser of their own.
 let server: Runnel;
@@ -9,36 +9,24 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 
-const password = "a rather long password";
-const owner = "owner@example.com";
+const { email: owner, password } = account;
 const viewer = "grace.hopper.with.a.rather.long.address@research.example.com";
 
 test("an owner invites a viewer, who reads and is told why nothing else may be done, becomes a member, and goes", async ({
   browser,
   page,
 }, info) => {
-  test.setTimeout(360_000); // Each of the many states is looked through by axe.
+  test.setTimeout(180_000); // Each of the many states is looked through by axe.
   const complaints = watch(page);
   const other = await browser.newContext({ ignoreHTTPSErrors: true });
   const guest = await other.newPage();
   const guestComplaints = watch(guest);
-  const looksWell = async (shown: Page, name: string) => {
-    for (const theme of ["light", "dark"]) {
-      await shown.evaluate((value) => {
-        localStorage.setItem("runnel.theme", value);
-        window.dispatchEvent(new StorageEvent("storage"));
-      }, theme);
-      if (name === "join") await shown.reload(); // Before the dashboard, pages are painted as they load.
-      await expect(shown.locator("html")).toHaveAttribute("data-theme", theme);
-      await expectAccessible(shown, `${name}, ${theme}`);
-      await shown.screenshot({ path: info.outputPath(`${name}-${theme}.png`) });
-    }
-  };
+  const looksWell = (shown: Page, place: string) => expectAccessible(shown, info, place);
   const people = page.getByRole("table", { name: "People" });
   let link = "";
 
   await test.step("the last owner can neither go nor become something else", async () => {
-    await setUp(page);
+    await setUpAccount(page, server);
     await page.goto(`${server.url}/dashboard/settings?tab=people`);
     await expect(people.getByRole("row", { name: new RegExp(owner) })).toContainText("you");
     await expect(page.getByRole("combobox", { name: `Role of ${owner}` })).toBeDisabled();
@@ -58,7 +46,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     const shown = page.getByRole("dialog", { name: "Send this link" });
     link = (await shown.locator("[data-secret]").textContent()) ?? "";
     expect(link).toMatch(/\/dashboard\/invite#[\w-]{43}$/);
-    await looksWell(page, "invitation-link");
+    await looksWell(page, "invitation link");
     await shown.getByRole("button", { name: "I have copied it" }).click();
     await expect(people.getByRole("row", { name: new RegExp(viewer) })).toContainText("invited");
     await looksWell(page, "people");
@@ -77,7 +65,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await expect(guest).not.toHaveURL(/invite/);
     await onceMore(browser, link, async (stranger) => {
       await expect(stranger.getByText("This invitation does not work")).toBeVisible();
-      await expectAccessible(stranger, "spent invitation");
+      await looksWell(stranger, "spent invitation");
     });
   });
 
@@ -86,14 +74,14 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await expect(guest.getByText("are changed by owners")).toBeVisible();
     await expect(guest.getByLabel("Name")).toBeDisabled();
     await expect(guest.getByRole("button", { name: "Delete project" })).toBeDisabled();
-    await looksWell(guest, "viewer-project");
+    await looksWell(guest, "viewer project");
     await guest.getByRole("tab", { name: "Model connections" }).click();
     await expect(guest.getByRole("button", { name: "Add connection" })).toBeDisabled();
     await guest.getByRole("tab", { name: "People" }).click();
     await expect(guest.getByText("Owners alone invite people").filter({ visible: true })).toBeVisible();
     await guest.getByRole("tab", { name: "Server" }).click();
     await expect(guest.getByRole("button", { name: "Back up now" })).toBeDisabled();
-    await looksWell(guest, "viewer-server");
+    await looksWell(guest, "viewer server");
     const { status, code } = await ask(guest, "POST", "/console/api/backups");
     expect([status, code]).toEqual([403, "insufficient_role"]);
   });
@@ -147,10 +135,10 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await expect(guest.getByRole("list", { name: "Sessions" })).toContainText("UTC");
     await guest.setViewportSize({ width: 390, height: 844 });
     expect(await guest.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-    await looksWell(guest, "account-narrow");
+    await looksWell(guest, "account narrow");
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-    await looksWell(page, "people-narrow");
+    await looksWell(page, "people narrow");
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
@@ -165,7 +153,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
         await expect(stranger.getByRole("button", { name: "Sign in" })).toBeEnabled();
       }
       await expect(stranger.getByRole("alert")).toContainText(/Too many attempts. Try again in 1\d min/);
-      await expectAccessible(stranger, "throttled");
+      await looksWell(stranger, "throttled");
     });
   });
 
@@ -173,7 +161,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     await page.getByRole("button", { name: `Remove ${viewer}` }).click();
     const dialog = page.getByRole("alertdialog", { name: `Remove ${viewer}` });
     await expect(dialog.getByRole("button", { name: "Keep the account" })).toBeFocused();
-    await expectAccessible(page, "remove person");
+    await looksWell(page, "remove person");
     await dialog.getByRole("button", { name: "Remove person" }).click();
     await expect(people.getByRole("row", { name: new RegExp(viewer) })).toHaveCount(0);
     await guest.reload();
@@ -182,15 +170,6 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
 
   expect([...complaints, ...guestComplaints]).toEqual([]);
 });
-
-async function setUp(page: Page): Promise<void> {
-  await page.goto(server.setupUrl);
-  await page.getByLabel("Email").fill(owner);
-  await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByLabel("Repeat the password").fill(password);
-  await page.getByRole("button", { name: "Create account" }).click();
-  await expect(page).not.toHaveURL(/setup/);
-}
 
 async function signIn(browser: Browser, email: string, word: string): Promise<BrowserContext> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
@@ -227,21 +206,3 @@ const ask = (page: Page, method: string, path: string, body: object = {}) =>
 
 const projectOf = async (page: Page): Promise<string> =>
   (await ask(page, "GET", "/console/api/projects")).body.data[0].id;
-
-async function expectAccessible(page: Page, place: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const found = violations.map(({ id, nodes }) => `${place}: ${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  expect(found).toEqual([]);
-}
-
-/** What the page complained of, but for the lines that a browser writes by itself of each refusal. */
-function watch(page: Page): string[] {
-  const complaints: string[] = [];
-  const foreseen = (message: ConsoleMessage) =>
-    /the server responded with a status of (400|401|403|404|405|409)/.test(message.text());
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type()) && !foreseen(message)) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  return complaints;
-}

@@ -54,6 +54,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
     await expect(page.getByRole("treeitem", { name: /look_up/ })).toHaveAttribute("aria-selected", "true");
     await expect(page).toHaveURL(/[?&]t=\d+/);
+    await expect(page.locator("[data-head]")).toHaveCount(1); // A line through the waterfall.
     await page.reload();
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
     await page.keyboard.press("."); // The first model call of the last turn.
@@ -66,13 +67,18 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
 
   await test.step("space plays: text grows as it did, and space pauses", async () => {
     await page.keyboard.press(".");
+    // From here on time passes only as the story says: on no machine does the text come to its end before it is looked at.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
     await page.keyboard.press(" ");
     await expect(player.getByRole("button", { name: "Pause" })).toBeVisible();
+    await page.clock.runFor(3000);
     const text = detail.locator(".caret");
     await expect(text).toContainText("The stream");
     await expect(text).not.toContainText("sea.");
     await page.keyboard.press(" ");
     await expect(player.getByRole("button", { name: "Play" })).toBeVisible();
+    await page.clock.resume();
     await expectAccessible(page, info, "paused");
     await shootWidths(page, info, "paused");
   });
@@ -82,6 +88,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await player.getByRole("button", { name: "Play" }).click();
     await expect(detail).toContainText("down to the sea.");
     await expect(page).not.toHaveURL(/[?&]t=/);
+    await expect(page.locator("[data-head]")).toHaveCount(0);
     await expect(player.getByRole("button", { name: "Play" })).toBeVisible();
   });
   expect(tools.calls.length).toBe(calls);
@@ -126,6 +133,10 @@ test("from any step a run goes on with another output, and stands beside what it
     await expect(output).toBeFocused();
     await expect(output).toHaveValue(/"sky": "clear"/);
     await expect(form.getByText("Same as recorded")).toBeVisible();
+    // Of two model calls the first is shared, and the second is made again.
+    await expect(
+      form.getByText(/^About \$0\.0000 for 1 model call, \d+ tokens, if it goes on as recorded\.$/),
+    ).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(page.getByRole("button", { name: "Fork from here" })).toBeFocused();
     await page.keyboard.press("f");
@@ -143,12 +154,19 @@ test("from any step a run goes on with another output, and stands beside what it
   await test.step("model, instructions and input can be changed too, and the request is shown", async () => {
     await output.fill('{"sky": "snow"}');
     await form.getByText("Also change the model, instructions or input").click();
+    await form.getByLabel("Model", { exact: true }).fill("ollama/unheard-of");
+    await expect(form.getByText(/^Cost unknown: no price is known\. 1 model call/)).toBeVisible();
+    await form.getByLabel("Model", { exact: true }).fill("");
     await form.getByLabel("Instructions").fill("Be short.");
     await form.getByText("Show code").click();
     await expect(form).toContainText('"instructions": "Be short."');
     await expect(form).toContainText("recorded_then_live");
     await expectAccessible(page, info, "fork");
     await shootWidths(page, info, "fork");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(form.getByRole("button", { name: "Create fork" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Replay" })).toBeHidden();
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   await test.step("the fork opens by its trace, which leads to the comparison with its source", async () => {

@@ -100,7 +100,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await page.keyboard.type("tell me A");
     await expect(rows(page)).toHaveCount(1);
     await page.getByLabel("Search runs").fill("not to be found");
-    await expect(page.getByText("None of the 11 runs of this page has “not to be found”")).toBeVisible();
+    await expect(page.getByText("0 of 11 runs have “not to be found”: these are all.")).toBeVisible();
     await page.getByLabel("Search runs").fill(failed.id);
     await expect(page).toHaveURL(new RegExp(`/dashboard/runs/${failed.id}`));
     await page.goBack();
@@ -152,6 +152,19 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await shootWidths(page, info, "runs");
     await page.setViewportSize({ width: 390, height: 844 });
     await expectAccessible(page, info, "runs narrow");
+  });
+
+  await test.step("a text is sought beyond the page, as far back as the reader wants", async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const echo = await agent("Echo", { model: "test/echo" });
+    await Promise.all(Array.from({ length: 55 }, (_, n) => run(echo, `Number ${n}`)));
+    await page.goto(`${server.url}/dashboard/runs?q=${encodeURIComponent("Summarise yesterday")}`);
+    await expect(page.getByText("0 of 50 runs looked at so far have “Summarise yesterday”")).toBeVisible();
+    await expectAccessible(page, info, "sought");
+    await page.getByRole("button", { name: "Look further" }).click();
+    await expect(row(page, "Summarise yesterday’s tickets")).toBeVisible();
+    await expect(page.getByText(/^1 of \d+ runs has “Summarise yesterday”: these are all\.$/)).toBeVisible();
+    await expectAccessible(page, info, "found further");
   });
 
   expect(complaints).toEqual([]);

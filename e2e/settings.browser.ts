@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
-import AxeBuilder from "@axe-core/playwright";
-import { type ConsoleMessage, expect, type Locator, type Page, test } from "@playwright/test";
+import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
+import { account, expectAccessible, setUpAccount, watch } from "./page-checks.ts";
 
 // The settings of projects in the compiled executable, as somebody changes them in a real browser.
 let server: Runnel;
@@ -11,19 +11,17 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 
-const account = { email: "owner@example.com", password: "a rather long password" };
-
 test("a project is renamed, limited, put away, taken back and deleted, by mouse and keyboard", async ({
   page,
 }, info) => {
   test.setTimeout(300_000); // Each of the many states is looked through by axe.
   const complaints = watch(page);
-  const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`), fullPage: true });
+  const looksWell = (place: string) => expectAccessible(page, info, place);
   const section = (name: string) => page.getByRole("region", { name, exact: true });
   const saved = (name: string) => expect(section(name).getByRole("status")).toHaveText("Saved");
 
   await test.step("the page shows what is set, and by default the defaults", async () => {
-    await setUp(page);
+    await setUpAccount(page, server);
     await page.getByRole("link", { name: "Settings" }).click();
     await expect(page).toHaveURL(/\/dashboard\/settings$/);
     await expect(page.getByRole("link", { name: "Settings" })).toHaveAttribute("aria-current", "page");
@@ -40,7 +38,6 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
       .getByRole("radio", { name: /Default/ })
       .all())
       await expect(radio).toBeChecked();
-    await shot("settings");
     await openTab(page, "Server");
     await expect(section("Sandbox")).toContainText(/Strict|Process only/);
     await page.goBack();
@@ -73,8 +70,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await reads.press("Enter");
     await expect(reads).toHaveAttribute("aria-invalid", "true");
     await expect(reads).toHaveAccessibleDescription(/greater or equal to 0/);
-    await expectAccessible(page, "refused limit");
-    await shot("refused");
+    await looksWell("refused limit");
     await reads.fill("5");
     await reads.press("Enter");
     await saved("Limits");
@@ -123,8 +119,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await section("Retention").getByRole("button", { name: "Save retention" }).click();
     const dialog = page.getByRole("alertdialog");
     await expect(dialog).toContainText("Live runs that ended more than 30 days ago are deleted.");
-    await expectAccessible(page, "retention asks");
-    await shot("retention");
+    await looksWell("retention asks");
     await dialog.getByRole("button", { name: "Change nothing" }).click();
     expect(await retention("shop")).toEqual({ runs_days: null, traces_days: null });
     await section("Retention").getByRole("button", { name: "Save retention" }).click();
@@ -145,7 +140,6 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await section("Limits").getByRole("button", { name: "Save limits" }).click();
     await expect(section("Limits").getByRole("alert")).toContainText("The server does not answer");
     await expect(writes).toHaveValue("77");
-    await shot("offline");
     await page.context().setOffline(false);
     await section("Limits").getByRole("button", { name: "Save limits" }).click();
     await saved("Limits");
@@ -159,8 +153,7 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await dialog.getByLabel("Name").fill("shop");
     await page.keyboard.press("Enter");
     await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription(/already a project/);
-    await expectAccessible(page, "new project");
-    await shot("new-project");
+    await looksWell("new project");
     await dialog.getByLabel("Name").fill("lab");
     await page.keyboard.press("Enter");
     await expect(dialog).toBeHidden();
@@ -169,36 +162,23 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(section("Project").getByLabel("Name")).toHaveValue("lab");
     await switcher(page, "lab").click();
     await expect(page.getByRole("menuitemradio", { name: "lab" })).toBeChecked();
-    await shot("switcher");
     await page.getByRole("menuitemradio", { name: "shop" }).click();
     await openTab(page, "Limits & budgets");
     await expect(section("Limits").getByLabel("Other writes, per minute")).toHaveValue("77");
   });
 
-  for (const [theme, width] of [
-    ["light", 1280],
-    ["dark", 1280],
-    ["light", 900],
-    ["light", 360],
-    ["dark", 360],
-  ] as const)
-    await test.step(`it is accessible and fits, ${theme}, ${width} wide`, async () => {
-      await page.evaluate((value) => localStorage.setItem("runnel.theme", value), theme);
+  for (const width of [1280, 900, 360])
+    await test.step(`it is accessible and fits, ${width} wide`, async () => {
       await page.setViewportSize({ width, height: width < 500 ? 780 : 1400 });
       await page.reload();
       await expect(section("Limits").getByLabel("Other writes, per minute")).toHaveValue("77");
-      await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
-      await expectAccessible(page, `settings, ${theme}, ${width}`);
+      await looksWell(`settings ${width}`);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       const { across, down } = await page.locator("#main").evaluate((frame) => {
         const body = frame.querySelector("[role=tabpanel] > div")!;
         return { across: body.scrollWidth - body.clientWidth, down: frame.scrollHeight - frame.clientHeight };
       });
       expect([across, down]).toEqual([0, 0]); // The page scrolls within its frame, downwards, and the head stays.
-      await shot(`settings-${theme}-${width}`);
-      if (width > 500) return;
-      await section("Limits").getByRole("button", { name: "Save limits" }).scrollIntoViewIfNeeded();
-      await shot(`settings-${theme}-${width}-limits`);
     });
   await page.setViewportSize({ width: 1280, height: 900 });
   await openTab(page, "Project");
@@ -208,13 +188,12 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await section("Archive or delete").getByRole("button", { name: "Archive project" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Archive shop" });
     await expect(dialog.getByRole("button", { name: "Keep it in use" })).toBeFocused();
-    await expectAccessible(page, "archive asks");
+    await looksWell("archive asks");
     await dialog.getByRole("button", { name: "Archive project" }).click();
     await expect(page.getByText(/shop is archived/)).toBeVisible();
     await expect(switcher(page, "lab")).toBeVisible();
     expect((await server.get("/v1/agents")).status).toBe(401);
-    await expectAccessible(page, "one archived");
-    await shot("archived");
+    await looksWell("one archived");
     await page.getByRole("button", { name: "Unarchive project shop" }).click();
     await expect(page.getByText(/shop is in use again/)).toBeVisible();
     expect((await server.get("/v1/agents")).status).toBe(200);
@@ -223,13 +202,12 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   await test.step("a project is deleted only by its typed name, and without any there is a way to a new one", async () => {
     await switcher(page, "lab").or(switcher(page, "shop")).click();
     await page.getByRole("menuitemradio", { name: "lab" }).click();
-    await deleteShown(page, "lab", shot);
+    await deleteShown(page, "lab", () => looksWell("delete asks"));
     await expect(page.getByText("lab is deleted.")).toBeVisible();
     await deleteShown(page, "shop");
     await expect(page.getByText("No project in use")).toBeVisible();
     expect((await server.get("/v1/agents")).status).toBe(401);
-    await expectAccessible(page, "no project");
-    await shot("no-project");
+    await looksWell("no project");
     await page.getByRole("button", { name: "New project" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("again");
     await page.keyboard.press("Enter");
@@ -268,18 +246,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
 }, info) => {
   test.setTimeout(360_000); // Each of the many states is looked through by axe.
   const complaints = watch(page);
-  const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
-  const looksWell = async (name: string) => {
-    for (const theme of ["light", "dark"]) {
-      await page.evaluate((value) => {
-        localStorage.setItem("runnel.theme", value);
-        window.dispatchEvent(new StorageEvent("storage"));
-      }, theme);
-      await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
-      await expectAccessible(page, `${name}, ${theme}`);
-      await shot(`${name}-${theme}`);
-    }
-  };
+  const looksWell = (place: string) => expectAccessible(page, info, place);
   await using model = startModelServer();
   await signIn(page);
   await page.goto(`${server.url}/dashboard/settings?tab=connections`);
@@ -293,7 +260,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await dialog.getByLabel("Provider").selectOption("openai_compatible");
     await dialog.getByLabel("Name").fill("gpu");
     await dialog.getByLabel("Address").fill(model.url);
-    await looksWell("connection-add");
+    await looksWell("connection add");
     await dialog.getByRole("button", { name: "Add connection" }).click();
     const tests = page.getByRole("dialog", { name: "Test gpu" });
     await tests.getByLabel(/Model/).fill("words-1-0");
@@ -303,7 +270,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await tests.getByLabel(/Model/).fill("fails-401");
     await page.keyboard.press("Enter");
     await expect(tests.getByText(/refused the credentials/)).toBeVisible();
-    await looksWell("connection-test");
+    await looksWell("connection test");
     await page.keyboard.press("Escape");
     await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toContainText("openai_compatible/gpu/…");
     await looksWell("connections");
@@ -318,7 +285,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await dialog.getByLabel("Output").fill("nothing");
     await page.keyboard.press("Enter");
     await expect(dialog.getByLabel("Output")).toHaveAccessibleDescription(/A number/);
-    await looksWell("price-set");
+    await looksWell("price set");
     await dialog.getByLabel("Output").fill("7.25");
     await page.keyboard.press("Enter");
     await expect(table("Prices")).toContainText("$7.25");
@@ -339,7 +306,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await page.getByRole("button", { name: "Action" }).click();
     await page.getByRole("menuitemradio", { name: "model_connection.removed" }).click();
     await expect(page.getByText("No entry fits the filters")).toBeVisible();
-    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("button", { name: "Clear filters" }).click();
     await expect(table("Audit log")).toContainText("model_price.set");
   });
 
@@ -348,7 +315,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await page.getByRole("button", { name: "Remove gpu" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Remove gpu" });
     await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
-    await expectAccessible(page, "remove connection");
+    await looksWell("remove connection");
     await dialog.getByRole("button", { name: "Remove connection" }).click();
     await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toHaveCount(0);
   });
@@ -374,8 +341,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
       await page.goto(`${server.url}/dashboard/settings?tab=${tab}`);
       await expect(page.getByRole("tabpanel").locator("table, dl, form").first()).toBeVisible();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-      await expectAccessible(page, `${tab}, narrow`);
-      await shot(`${tab}-narrow`);
+      await looksWell(`${tab} narrow`);
     }
   });
 
@@ -393,15 +359,6 @@ async function signIn(page: Page): Promise<void> {
 
 const openTab = (page: Page, name: string): Promise<void> => page.getByRole("tab", { name, exact: true }).click();
 
-async function setUp(page: Page): Promise<void> {
-  await page.goto(server.setupUrl);
-  await page.getByLabel("Email").fill(account.email);
-  await page.getByLabel("Password", { exact: true }).fill(account.password);
-  await page.getByLabel("Repeat the password").fill(account.password);
-  await page.getByRole("button", { name: "Create account" }).click();
-  await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
-}
-
 const switcher = (page: Page, project: string): Locator => page.getByRole("button", { name: `Project ${project}` });
 
 const row = (page: Page, label: string): Locator => page.getByRole("group", { name: label, exact: true });
@@ -413,7 +370,7 @@ async function openNewProject(page: Page, current: string): Promise<void> {
   await page.getByRole("menuitem", { name: "New project" }).click();
 }
 
-async function deleteShown(page: Page, name: string, shot?: (name: string) => Promise<unknown>): Promise<void> {
+async function deleteShown(page: Page, name: string, look?: () => Promise<void>): Promise<void> {
   await page.getByRole("button", { name: "Delete project", exact: true }).click();
   const dialog = page.getByRole("alertdialog", { name: `Delete ${name}` });
   const act = dialog.getByRole("button", { name: "Delete project" });
@@ -422,30 +379,11 @@ async function deleteShown(page: Page, name: string, shot?: (name: string) => Pr
   await dialog.getByLabel(`Type ${name} to go on`).fill(name.slice(1));
   await expect(act).toBeDisabled();
   await dialog.getByLabel(`Type ${name} to go on`).fill(name);
-  await expectAccessible(page, "delete asks");
-  await shot?.("delete");
+  await look?.();
   await act.click();
 }
 
 async function retention(project: string): Promise<unknown> {
   const { stdout } = await server.command("projects", "retention", project, "--env", "live", "--json");
   return JSON.parse(stdout).retention.live;
-}
-
-async function expectAccessible(page: Page, place: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const found = violations.map(({ id, nodes }) => `${place}: ${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  expect(found).toEqual([]);
-}
-
-/** What the page complained of, but for the lines that a browser writes by itself of each refusal and of no network. */
-function watch(page: Page): string[] {
-  const complaints: string[] = [];
-  const foreseen = (message: ConsoleMessage) =>
-    /the server responded with a status of (400|401|404|409)|net::ERR_/.test(message.text());
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type()) && !foreseen(message)) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  return complaints;
 }

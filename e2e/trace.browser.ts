@@ -176,6 +176,11 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await expect(row(page, /refund_payment Waiting/)).toHaveAttribute("aria-selected", "true");
     await expectAccessible(page, info, "approval");
     await shootWidths(page, info, "approval");
+    for (const act of ["Edit arguments", "Reject…"]) {
+      await detail.getByRole("button", { name: act }).click();
+      await detail.getByRole("button", { name: "Back" }).click();
+      await expect(detail.getByRole("button", { name: act })).toBeFocused();
+    }
     await detail.getByRole("button", { name: "Edit arguments" }).click();
     await detail.getByRole("textbox", { name: "Arguments" }).fill('{"city": ');
     await expect(detail.getByText(/This is not JSON yet/)).toBeVisible();
@@ -204,6 +209,8 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await detail.getByRole("button", { name: "Reject call" }).click();
     await expect(row(page, /refund_payment Rejected/)).toBeVisible();
     await expect(detail).toContainText("Not without a photo.");
+    // What had the focus is gone: it is near, not at the page's beginning.
+    await expect(detail.locator(":focus")).toHaveCount(1);
     await page.getByRole("button", { name: "Cancel run" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Cancel run" }).click();
     await expect(status(page, "Cancelled")).toBeVisible();

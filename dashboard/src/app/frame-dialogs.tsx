@@ -7,7 +7,7 @@ import { useFrameDialog } from "./use-frame-dialog.ts";
 const loadPalette = () => import("./frame-palette.tsx").then((module) => ({ default: module.FramePalette }));
 const FramePalette = lazy(loadPalette);
 const KeyMap = lazy(() => import("./key-map.tsx").then((module) => ({ default: module.KeyMap })));
-const Toasts = lazy(() => import("../ui/toast.tsx").then((module) => ({ default: module.Toasts })));
+const Toasts = lazy(() => import("../ui/toasts.tsx").then((module) => ({ default: module.Toasts })));
 
 /** The keys of the frame, and what lies over every page: the palette, the map of the keys, and toasts. */
 export function FrameDialogs({ projects }: { projects: readonly Project[] }) {

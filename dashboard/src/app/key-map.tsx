@@ -3,6 +3,7 @@ import { X } from "lucide-react";
 import { withModifier } from "../lib/modifier.ts";
 import { usePreference } from "../lib/preference.ts";
 import { buttonClass } from "../ui/button.tsx";
+import { DialogShell } from "../ui/dialog-shell.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 
 const groups: { title: string; keys: [keys: string[], does: string][] }[] = [
@@ -61,49 +62,44 @@ export function KeyMap({ open, onOpenChange }: { open: boolean; onOpenChange: (o
   const [single] = usePreference("keys", ["on", "off"], "on");
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-(--z-scrim) bg-scrim" />
-        <Dialog.Viewport className="fixed inset-0 z-(--z-dialog) grid items-end justify-items-center rail:items-center rail:p-4">
-          <Dialog.Popup className="enter flex max-h-dvh w-full max-w-180 flex-col overflow-hidden rounded-t-xl bg-surface shadow-3 rail:max-h-full rail:rounded-xl">
-            <div className="flex items-center justify-between pt-3 pr-3 pl-5">
-              <Dialog.Title className="text-lg">Keys</Dialog.Title>
-              <Dialog.Close className={buttonClass({ kind: "ghost", size: "icon" })} aria-label="Close">
-                <X aria-hidden className="size-4" strokeWidth={1.5} />
-              </Dialog.Close>
-            </div>
-            <Dialog.Description className="px-5 text-muted">
-              {single === "off"
-                ? "Keys without ⌘ or Ctrl are switched off in this browser: see Account."
-                : "Single keys rest while you type. Account switches them off."}
-            </Dialog.Description>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too. */}
-            <section aria-label="All keys" tabIndex={0} className="min-h-0 overflow-y-auto px-5 pt-3 pb-5">
-              <div className="gap-x-10 rail:columns-2">
-                {groups.map(({ title, keys }) => (
-                  <div key={title} className="break-inside-avoid pb-4">
-                    <h2 className="pb-1 text-2xs font-medium text-muted">{title}</h2>
-                    <dl>
-                      {keys.map(([names, does]) => (
-                        <div
-                          key={does}
-                          className="flex items-center justify-between gap-4 border-b border-line-soft py-1.5"
-                        >
-                          <dt className="min-w-0">{does}</dt>
-                          <dd className="flex shrink-0 gap-1">
-                            {names.map((name) => (
-                              <Kbd key={name}>{name}</Kbd>
-                            ))}
-                          </dd>
-                        </div>
-                      ))}
-                    </dl>
-                  </div>
-                ))}
+      <DialogShell wide>
+        <div className="flex items-center justify-between pt-3 pr-3 pl-5">
+          <Dialog.Title className="text-lg">Keys</Dialog.Title>
+          <Dialog.Close className={buttonClass({ kind: "ghost", size: "icon" })} aria-label="Close">
+            <X aria-hidden className="size-4" strokeWidth={1.5} />
+          </Dialog.Close>
+        </div>
+        <Dialog.Description className="px-5 text-muted">
+          {single === "off"
+            ? "Keys without ⌘ or Ctrl are switched off in this browser: see Account."
+            : "Single keys rest while you type. Account switches them off."}
+        </Dialog.Description>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard too. */}
+        <section aria-label="All keys" tabIndex={0} className="min-h-0 overflow-y-auto px-5 pt-3 pb-5">
+          <div className="gap-x-10 rail:columns-2">
+            {groups.map(({ title, keys }) => (
+              <div key={title} className="break-inside-avoid pb-4">
+                <h2 className="pb-1 text-2xs font-medium text-muted">{title}</h2>
+                <dl>
+                  {keys.map(([names, does]) => (
+                    <div
+                      key={does}
+                      className="flex items-center justify-between gap-4 border-b border-line-soft py-1.5"
+                    >
+                      <dt className="min-w-0">{does}</dt>
+                      <dd className="flex shrink-0 gap-1">
+                        {names.map((name) => (
+                          <Kbd key={name}>{name}</Kbd>
+                        ))}
+                      </dd>
+                    </div>
+                  ))}
+                </dl>
               </div>
-            </section>
-          </Dialog.Popup>
-        </Dialog.Viewport>
-      </Dialog.Portal>
+            ))}
+          </div>
+        </section>
+      </DialogShell>
     </Dialog.Root>
   );
 }

@@ -21,7 +21,7 @@ export function ModeSwitch() {
           key={value}
           type="button"
           aria-pressed={mode === value}
-          onClick={() => mode !== value && switchMode(value)}
+          onClick={() => mode !== value && void switchMode(value)}
           className="h-6.5 rounded-sm text-xs font-medium text-mode-ink transition-colors aria-pressed:bg-mode aria-pressed:font-strong aria-pressed:text-on-mode rail:text-2xs wide:text-xs pointer-coarse:h-8"
         >
           {label}

@@ -10,6 +10,7 @@ import {
   FlaskConical,
   Inbox,
   KeyRound,
+  ListChecks,
   ListTree,
   MessagesSquare,
   Settings,
@@ -32,6 +33,7 @@ export const groups = {
     { to: "/tools", label: "Tools", icon: Wrench },
     { to: "/memory", label: "Memory", icon: BrainCircuit },
     { to: "/files", label: "Files", icon: FileText },
+    { to: "/suites", label: "Suites", icon: ListChecks },
   ],
   Connect: [
     { to: "/keys", label: "API keys", icon: KeyRound },

@@ -1,20 +1,20 @@
-import type { ErrorComponentProps } from "@tanstack/react-router";
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { CircleAlert, Compass } from "lucide-react";
+import { useTitle } from "../lib/use-title.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 
 /** No page has this address. */
-export function NotFound() {
+export function NoPage() {
+  useTitle("No such page");
   return (
-    <main>
-      <EmptyState page icon={Compass} title="No such page">
-        <p className="text-muted">The address may be cut off, or the page has moved.</p>
-        <a href="/dashboard/overview" className={buttonClass()}>
-          Go to the overview
-        </a>
-      </EmptyState>
-    </main>
+    <EmptyState page icon={Compass} title="No such page">
+      <p className="text-muted">The address may be cut off, or the page has moved.</p>
+      <Link to="/overview" className={buttonClass()}>
+        Go to the overview
+      </Link>
+    </EmptyState>
   );
 }
 

@@ -1,18 +1,24 @@
 import { clsx } from "clsx";
 import { ChevronsUpDown, Plus } from "lucide-react";
-import { type ComponentProps, lazy, Suspense, useState } from "react";
-import { writePreference } from "../lib/preference.ts";
+import { type ComponentProps, cloneElement, lazy, Suspense, useState } from "react";
 import type { Project } from "../lib/types.ts";
 import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { Menu } from "../ui/menu.tsx";
+import type { ProjectPickerProps } from "./project-picker.tsx";
 import { useRefreshSession } from "./use-refresh-session.ts";
-import { useLeaveObject } from "./use-switch-mode.ts";
+import { useChooseProject } from "./use-switch-mode.ts";
 
 /** Loaded when first wanted: projects are made seldom. */
 const NewProject = lazy(() =>
   import("../features/settings/new-project.tsx").then((module) => ({ default: module.NewProject })),
 );
+
+/** Loaded where there are so many projects. */
+const ProjectPicker = lazy(() => import("./project-picker.tsx").then((module) => ({ default: module.ProjectPicker })));
+
+/** From so many projects on one is searched for. */
+const searchFrom = 8;
 
 /** The project's name, and a menu of all projects and the way to a new one. */
 export function ProjectSwitcher({ projects, wide = false }: { projects: Project[]; wide?: boolean }) {
@@ -23,31 +29,18 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
   const [making, setMaking] = useState<boolean | null>(null);
   const made = async (id: string) => {
     await refresh();
-    choose(id);
+    await choose(id);
   };
+  const trigger = <SwitcherButton name={project.name} wide={wide} />;
+  const onNew = may ? () => setMaking(true) : undefined;
+  const chosen = { projects, chosen: project.id, onChoose: choose, onNew };
   return (
     <>
-      <Menu trigger={<SwitcherButton name={project.name} wide={wide} />}>
-        {({ MenuChoice, MenuHead, MenuItem, MenuLine }) => (
-          <>
-            <MenuChoice
-              title="Projects"
-              value={project.id}
-              choices={projects.map(({ id, name }) => ({ value: id, label: <span className="cut">{name}</span> }))}
-              onChange={choose}
-            />
-            <MenuLine />
-            {may ? (
-              <MenuItem onClick={() => setMaking(true)}>
-                <Plus aria-hidden className="size-4" strokeWidth={1.5} />
-                New project
-              </MenuItem>
-            ) : (
-              <MenuHead>Owners make new projects.</MenuHead>
-            )}
-          </>
-        )}
-      </Menu>
+      {projects.length < searchFrom ? (
+        <ProjectMenu trigger={trigger} {...chosen} />
+      ) : (
+        <SearchedProjects trigger={trigger} {...chosen} />
+      )}
       {making !== null && (
         <Suspense>
           <NewProject open={making} onOpenChange={setMaking} onCreated={made} />
@@ -57,13 +50,41 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
   );
 }
 
-/** Keeps the page, unless it shows an object: that belongs to one project. */
-function useChooseProject(): (id: string) => void {
-  const leaveObject = useLeaveObject();
-  return (id) => {
-    writePreference("project", id);
-    leaveObject();
-  };
+function ProjectMenu({ trigger, projects, chosen, onChoose, onNew }: ProjectPickerProps) {
+  return (
+    <Menu trigger={trigger}>
+      {({ MenuChoice, MenuHead, MenuItem, MenuLine }) => (
+        <>
+          <MenuChoice
+            title="Projects"
+            value={chosen}
+            choices={projects.map(({ id, name }) => ({ value: id, label: <span className="cut">{name}</span> }))}
+            onChange={onChoose}
+          />
+          <MenuLine />
+          {onNew ? (
+            <MenuItem onClick={onNew}>
+              <Plus aria-hidden className="size-4" strokeWidth={1.5} />
+              New project
+            </MenuItem>
+          ) : (
+            <MenuHead>Owners make new projects.</MenuHead>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}
+
+/** The trigger stands at once; a click that comes too early is kept. */
+function SearchedProjects(props: ProjectPickerProps) {
+  const [wanted, setWanted] = useState(false);
+  const early = cloneElement(props.trigger, { onClick: () => setWanted(true), "aria-haspopup": "dialog" });
+  return (
+    <Suspense fallback={early}>
+      <ProjectPicker {...props} defaultOpen={wanted} />
+    </Suspense>
+  );
 }
 
 function SwitcherButton({ name, wide, ...rest }: { name: string; wide: boolean } & ComponentProps<"button">) {

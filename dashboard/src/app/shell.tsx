@@ -3,12 +3,14 @@ import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect } from "react";
 import { sessionQuery } from "../features/account/session.ts";
 import { paint } from "../lib/appearance.ts";
+import { CaFileContext } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";
 import type { Session } from "../lib/types.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
 import { FrameDialogs } from "./frame-dialogs.tsx";
 import { OfflineBanner } from "./offline-banner.tsx";
 import { SideBar } from "./side-bar.tsx";
+import { UnsavedGuard } from "./unsaved-guard.tsx";
 import { useFocusPage } from "./use-focus-page.ts";
 import { useRefreshSession } from "./use-refresh-session.ts";
 import { useRemember } from "./use-remember.ts";
@@ -48,31 +50,34 @@ function Frame({ session }: { session: Session }) {
   }, [mode, theme]);
 
   return (
-    <WorkspaceContext value={workspace}>
-      <a
-        href="#main"
-        className="fixed top-2 left-2 z-(--z-tooltip) -translate-y-20 rounded-md bg-inverse px-3 py-2 text-on-inverse focus:translate-y-0"
-      >
-        Skip to the page
-      </a>
-      <div className="grid h-dvh grid-rows-[auto_minmax(0,1fr)] rail:grid-cols-[var(--rail)_minmax(0,1fr)] rail:grid-rows-1 wide:grid-cols-[var(--sidebar)_minmax(0,1fr)]">
-        <SideBar session={session} />
-        <main
-          id="main"
-          tabIndex={-1}
-          className="relative flex min-h-0 min-w-0 flex-col overflow-hidden border-t border-mode-line bg-surface before:absolute before:inset-x-0 before:top-0 before:z-(--z-rail) before:h-0.5 before:bg-mode focus-visible:shadow-none rail:my-2 rail:mr-2 rail:rounded-lg rail:border rail:shadow-1"
+    <CaFileContext value={session.ca_file}>
+      <WorkspaceContext value={workspace}>
+        <a
+          href="#main"
+          className="fixed top-2 left-2 z-(--z-tooltip) -translate-y-20 rounded-md bg-inverse px-3 py-2 text-on-inverse focus:translate-y-0"
         >
-          <OfflineBanner />
-          {workspace ? (
-            <Outlet />
-          ) : (
-            <Suspense>
-              <NoProject onProjectsChanged={refresh} />
-            </Suspense>
-          )}
-        </main>
-      </div>
-      {workspace && <FrameDialogs projects={session.projects} />}
-    </WorkspaceContext>
+          Skip to the page
+        </a>
+        <div className="grid h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] rail:grid-cols-[var(--rail)_minmax(0,1fr)] rail:grid-rows-1 wide:grid-cols-[var(--sidebar)_minmax(0,1fr)]">
+          <SideBar session={session} />
+          <main
+            id="main"
+            tabIndex={-1}
+            className="relative flex min-h-0 min-w-0 flex-col overflow-hidden border-t border-mode-line bg-surface before:absolute before:inset-x-0 before:top-0 before:z-(--z-rail) before:h-0.5 before:bg-mode focus-visible:shadow-none rail:my-2 rail:mr-2 rail:rounded-lg rail:border rail:shadow-1"
+          >
+            <OfflineBanner />
+            {workspace ? (
+              <Outlet />
+            ) : (
+              <Suspense>
+                <NoProject onProjectsChanged={refresh} />
+              </Suspense>
+            )}
+          </main>
+        </div>
+        <UnsavedGuard />
+        {workspace && <FrameDialogs projects={session.projects} />}
+      </WorkspaceContext>
+    </CaFileContext>
   );
 }

@@ -21,14 +21,14 @@ import { readRecent } from "../features/palette/recent.ts";
 import { writePreference } from "../lib/preference.ts";
 import type { Project } from "../lib/types.ts";
 import { newestAgentsQuery } from "../lib/use-agent-name.ts";
-import { actOnKey, awaitKey } from "../lib/use-keys.ts";
+import { actOnKey, awaitKey, hasKey } from "../lib/use-keys.ts";
 import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
-import { failed } from "../ui/toast.tsx";
+import { failed } from "../ui/toast.ts";
 import { groups as places } from "./nav.tsx";
 import { showFrameDialog } from "./use-frame-dialog.ts";
 import { useSignOut } from "./use-sign-out.ts";
-import { useLeaveObject, useSwitchMode } from "./use-switch-mode.ts";
+import { useChooseProject, useSwitchMode } from "./use-switch-mode.ts";
 
 const keysOf: Record<string, string> = {
   "/overview": "g o",
@@ -40,33 +40,51 @@ const keysOf: Record<string, string> = {
 
 /** What is made on which page, by the key `c` there. */
 const creations: Record<string, string> = {
+  "/threads": "Create thread",
   "/keys": "Create key",
   "/agents": "Create agent",
   "/tools": "Create tool",
   "/memory": "Create memory store",
   "/files": "Upload files",
+  "/suites": "Create suite",
   "/webhooks": "Create webhook",
   "/schedules": "Create schedule",
 };
 
-/** All that the palette offers, the acts of this page first. */
+/** What keys do on the pages that have them. Those that decide something are pressed with it in sight. */
+const keyActs: [key: string, label: string][] = [
+  ["/", "Search this page"],
+  ["f", "Fork from the selected step"],
+];
+
+/** All that the palette offers, the acts of this page first. At rest it shows so much that all three groups are seen. */
 export function useCommands(projects: readonly Project[]): { groups: CommandGroup[]; onGo: (path: string) => void } {
   const navigate = useNavigate();
   const onGo = (path: string) => void navigate({ href: `/dashboard${path}` });
   return {
     onGo,
     groups: [
-      { value: "Recent", items: useRecentCommands(onGo) },
       { value: "Go to", items: [...usePlaceCommands(onGo), ...useAgentCommands(onGo)] },
-      { value: "Do", items: useActCommands(projects, onGo) },
+      { value: "Do", items: [...pageActs(), ...useActCommands(projects, onGo)] },
+      { value: "Recent", items: useRecentCommands(onGo) },
     ],
   };
+}
+
+/** The acts of the page that is open now. */
+function pageActs(): Command[] {
+  return keyActs
+    .filter(([key]) => hasKey(key))
+    .map(([key, label]) => ({ id: label, label, icon: Keyboard, keys: key, run: () => actOnKey(key) }));
 }
 
 function usePlaceCommands(onGo: (path: string) => void): Command[] {
   const pages = Object.values(places)
     .flat()
-    .map(({ to, label, icon }) => ({ id: to, label, icon, keys: keysOf[to], run: () => onGo(to) }));
+    .map(({ to, label, icon }) => ({
+      ...{ id: to, label, icon, keys: keysOf[to], hidden: !keysOf[to] },
+      run: () => onGo(to),
+    }));
   const more: [path: string, label: string, icon: typeof Compass, also?: string][] = [
     ["/start", "First steps", Compass, "guide set up"],
     ["/account", "Account", CircleUser, "password sessions"],
@@ -82,7 +100,10 @@ function usePlaceCommands(onGo: (path: string) => void): Command[] {
   ];
   return [
     ...pages,
-    ...more.map(([path, label, icon, also]) => ({ id: path, label, icon, also, run: () => onGo(path) })),
+    ...more.map(([path, label, icon, also]) => ({
+      ...{ id: path, label, icon, also, hidden: true },
+      run: () => onGo(path),
+    })),
     ...tabs.map(([tab, label]) => ({
       ...{ id: tab, label, hint: "Settings", icon: Settings, hidden: true },
       run: () => onGo(`/settings?tab=${tab}`),
@@ -113,7 +134,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
   const mayChange = useMay("member");
   const here = useRouter().state.location.pathname;
   const switchMode = useSwitchMode();
-  const leaveObject = useLeaveObject();
+  const choose = useChooseProject();
   const signOut = useSignOut();
   const other = mode === "test" ? "live" : "test";
   const create = (path: string) => () => {
@@ -127,25 +148,26 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     .sort(([a], [b]) => Number(b === here) - Number(a === here))
     .map(([path, label]) => ({
       ...{ id: label, label, icon: path === "/keys" ? KeyRound : Plus, keys: path === here ? "c" : undefined },
+      hidden: path !== here,
       run: create(path),
     }));
   const themes = [
     { value: "light", label: "Light theme", icon: Sun },
     { value: "dark", label: "Dark theme", icon: Moon },
     { value: "system", label: "Theme of the system", icon: Monitor },
-  ].map(({ value, label, icon }) => ({ id: label, label, icon, run: () => writePreference("theme", value) }));
+  ].map(({ value, label, icon }) => ({
+    ...{ id: label, label, icon, hidden: true },
+    run: () => writePreference("theme", value),
+  }));
   const others = projects
     .filter(({ id }) => id !== projectId)
     .map(({ id, name }) => ({
       ...{ id, label: `Switch to ${name}`, hint: "Project", icon: Box, hidden: true },
-      run: () => {
-        writePreference("project", id);
-        leaveObject();
-      },
+      run: () => void choose(id),
     }));
   return [
     ...makes,
-    { id: "mode", label: `Switch to ${other} data`, icon: ToggleLeft, run: () => switchMode(other) },
+    { id: "mode", label: `Switch to ${other} data`, icon: ToggleLeft, run: () => void switchMode(other) },
     ...others,
     ...themes,
     { id: "keys", label: "Show the keys", icon: Keyboard, keys: "?", run: () => showFrameDialog("keys") },

@@ -1,26 +1,44 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { writePreference } from "../lib/preference.ts";
 import type { Mode } from "../lib/types.ts";
+import { mayLeave } from "../lib/use-unsaved.ts";
 import { withoutIds } from "./fns/without-ids.ts";
 
-/** Goes to the other mode's data. */
-export function useSwitchMode(): (mode: Mode, options?: { keepPage?: boolean }) => void {
+/** Goes to the other mode's data. Asks first where an object's unsaved form would go with it. */
+export function useSwitchMode(): (mode: Mode, options?: { keepPage?: boolean }) => Promise<void> {
   const leaveObject = useLeaveObject();
-  return (mode, { keepPage = false } = {}) => {
+  const router = useRouter();
+  return async (mode, { keepPage = false } = {}) => {
+    const leavesPage = !keepPage && listOf(router.state.matches.at(-1)?.fullPath) !== null;
+    if (leavesPage && !(await mayLeave())) return;
     writePreference("mode", mode);
     if (!keepPage) leaveObject();
   };
 }
 
+/** Goes to another project, and asks first where a form is not saved: it is this one's. */
+export function useChooseProject(): (id: string) => Promise<void> {
+  const leaveObject = useLeaveObject();
+  return async (id) => {
+    if (!(await mayLeave())) return;
+    writePreference("project", id);
+    leaveObject();
+  };
+}
+
 /** An id belongs to one project and mode: the page of an object becomes its list, and filters by an id are dropped. */
-export function useLeaveObject(): () => void {
+function useLeaveObject(): () => void {
   const navigate = useNavigate();
   const router = useRouter();
   return () => {
-    const match = router.state.matches.at(-1);
-    const list = match?.fullPath.split("/$")[0];
-    // Only `$` makes it another page; the list of every object stands before it.
-    if (list && list !== match?.fullPath) void navigate({ to: list as "/runs" });
+    const list = listOf(router.state.matches.at(-1)?.fullPath);
+    if (list) void navigate({ to: list as "/runs" });
     else void navigate({ to: ".", search: (before: object) => withoutIds(before) });
   };
+}
+
+/** The list that the page of an object belongs to; only `$` makes a page one of an object. Null for other pages. */
+function listOf(fullPath = ""): string | null {
+  const [list = "", id] = fullPath.split("/$");
+  return id === undefined ? null : list;
 }

@@ -33,8 +33,8 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 /** POST to a path under `/console/api`. */
-export function post<T>(path: string, body: unknown = {}): Promise<T> {
-  return send<T>("POST", path, body);
+export function post<T>(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<T> {
+  return send<T>("POST", path, body, undefined, headers);
 }
 
 /** PATCH of a path under `/console/api`. */

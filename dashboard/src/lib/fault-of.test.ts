@@ -7,6 +7,7 @@ const refusal = (param: string, message: string) =>
 
 test("a fault is found by its field, or by the entry of a list, without the wire name", () => {
   expect(faultOf(refusal("cron", "cron: Expected five fields."), "cron")).toBe("Expected five fields.");
+  expect(faultOf(refusal("limits.a", "limits.a: Too large."), "limits.a")).toBe("Too large.");
   expect(faultOf(refusal("allowed_cidrs[1]", "allowed_cidrs[1]: No network."), "allowed_cidrs")).toBe("No network.");
 });
 

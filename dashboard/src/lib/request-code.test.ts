@@ -81,6 +81,13 @@ describe("several requests", () => {
     expect(() => new Bun.Transpiler({ loader: "ts" }).transformSync(code)).not.toThrow();
   });
 
+  test("a certificate of the server's own is trusted by its file, by a program once", () => {
+    const codeIn = (language: CodeLanguage) => requestsCode(language, "https://x", requests, "/it's/cert.pem");
+    expect(codeIn("curl").match(/--cacert '\/it'\\''s\/cert\.pem'/g)).toHaveLength(2);
+    expect(codeIn("python").match(/cafile="\/it's\/cert\.pem"/g)).toHaveLength(2);
+    expect(codeIn("typescript").match(/NODE_EXTRA_CA_CERTS=/g)).toHaveLength(1);
+  });
+
   test("of one, nothing but its code is said", () => {
     expect(requestsCode("python", "https://x", [requests[0]!])).toBe(requestCode("python", "https://x", requests[0]!));
   });

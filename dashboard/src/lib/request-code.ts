@@ -14,18 +14,33 @@ export const codeLanguages = ["curl", "typescript", "python"] as const;
 export type CodeLanguage = (typeof codeLanguages)[number];
 export const languageNames: Record<CodeLanguage, string> = { curl: "curl", typescript: "TypeScript", python: "Python" };
 
-/** The request as code that runs as it stands, but for the key: that comes from `RUNNEL_API_KEY`, never from here. */
-export function requestCode(language: CodeLanguage, origin: string, request: ApiRequest): string {
-  return { curl: asCurl, typescript: asTypeScript, python: asPython }[language](origin, request);
+/**
+ * The request as code that runs as it stands, but for the key: that comes from `RUNNEL_API_KEY`, never from here. A server
+ * whose certificate is its own is trusted by `caFile`.
+ */
+export function requestCode(
+  language: CodeLanguage,
+  origin: string,
+  request: ApiRequest,
+  caFile: string | null = null,
+): string {
+  return { curl: asCurl, typescript: asTypeScript, python: asPython }[language](origin, request, caFile);
 }
 
 /** Several requests, one after the other, each under its note. */
-export function requestsCode(language: CodeLanguage, origin: string, requests: readonly ApiRequest[]): string {
+export function requestsCode(
+  language: CodeLanguage,
+  origin: string,
+  requests: readonly ApiRequest[],
+  caFile: string | null = null,
+): string {
   const mark = language === "typescript" ? "//" : "#";
   const isBlock = language === "typescript" && requests.length > 1;
   return requests
-    .map((request) => {
-      const code = requestCode(language, origin, request);
+    .map((request, index) => {
+      // A program is started once, and trusts from its start.
+      const trusted = language === "typescript" && index > 0 ? null : caFile;
+      const code = requestCode(language, origin, request, trusted);
       // Each has a `response` of its own.
       const own = isBlock ? `{\n${code.replaceAll(/^(?=.)/gm, "  ")}\n}` : code;
       return request.note ? `${mark} ${request.note}\n${own}` : own;
@@ -33,9 +48,10 @@ export function requestsCode(language: CodeLanguage, origin: string, requests: r
     .join("\n\n");
 }
 
-function asCurl(origin: string, { method, path, body, stream }: ApiRequest): string {
+function asCurl(origin: string, { method, path, body, stream }: ApiRequest, caFile: string | null): string {
   const lines = [
     `curl ${stream ? "-N " : ""}${method === "GET" || (method === "POST" && body !== undefined) ? "" : `-X ${method} `}${shellQuoted(origin + path)}`,
+    ...(caFile === null ? [] : [`--cacert ${shellQuoted(caFile)}`]),
     `-H "Authorization: Bearer $RUNNEL_API_KEY"`,
   ];
   if (body !== undefined) lines.push(`--json ${shellQuoted(JSON.stringify(body, null, 2))}`);
@@ -45,7 +61,7 @@ function asCurl(origin: string, { method, path, body, stream }: ApiRequest): str
 /** Within single quotes the shell reads nothing; a quote ends them, stands by itself, and begins them anew. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-function asTypeScript(origin: string, { method, path, body, stream }: ApiRequest): string {
+function asTypeScript(origin: string, { method, path, body, stream }: ApiRequest, caFile: string | null): string {
   const options = [
     `  method: ${JSON.stringify(method)},`,
     "  headers: {",
@@ -60,12 +76,20 @@ function asTypeScript(origin: string, { method, path, body, stream }: ApiRequest
         "for await (const piece of response.body!) process.stdout.write(decoder.decode(piece, { stream: true }));",
       ]
     : ["console.dir(await response.json(), { depth: null });"];
-  return [`const response = await fetch(${JSON.stringify(origin + path)}, {`, ...options, "});", ...read].join("\n");
+  const trust = caFile === null ? [] : [`// Start it with NODE_EXTRA_CA_CERTS=${shellQuoted(caFile)}`];
+  return [
+    ...trust,
+    `const response = await fetch(${JSON.stringify(origin + path)}, {`,
+    ...options,
+    "});",
+    ...read,
+  ].join("\n");
 }
 
-function asPython(origin: string, { method, path, body, stream }: ApiRequest): string {
+function asPython(origin: string, { method, path, body, stream }: ApiRequest, caFile: string | null): string {
+  const trust = caFile === null ? "" : `, context=ssl.create_default_context(cafile=${pythonText(caFile)})`;
   const lines = [
-    "import json, os, urllib.request",
+    `import json, os, ${caFile === null ? "" : "ssl, "}urllib.request`,
     "",
     "request = urllib.request.Request(",
     `    ${pythonText(origin + path)},`,
@@ -73,7 +97,7 @@ function asPython(origin: string, { method, path, body, stream }: ApiRequest): s
     '    headers={"Authorization": f"Bearer {os.environ[\'RUNNEL_API_KEY\']}", "Content-Type": "application/json"},',
     ...(body === undefined ? [] : [`    data=json.dumps(${indented(pythonValue(body, 0), 4)}).encode(),`]),
     ")",
-    "with urllib.request.urlopen(request) as response:",
+    `with urllib.request.urlopen(request${trust}) as response:`,
     ...(stream
       ? ["    for line in response:", '        print(line.decode(), end="")']
       : ["    print(json.load(response))"]),

@@ -11,6 +11,8 @@ export interface Session {
   projects: Project[];
   setup_required: boolean;
   version: string;
+  /** On the server's machine; null where its certificate needs none. */
+  ca_file: string | null;
   request_id: string;
 }
 
@@ -97,6 +99,8 @@ export interface Run {
   required_action: RequiredAction | null;
   usage: Usage | null;
   error: RunError | null;
+  /** `schedule_id`, if a schedule began it. */
+  metadata?: Record<string, string>;
   thread_id: string | null;
   user_id: string | null;
   parent_run_id: string | null;

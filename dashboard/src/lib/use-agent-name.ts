@@ -3,16 +3,22 @@ import { get, query, resourceUrl } from "./api.ts";
 import type { Agent, List } from "./types.ts";
 import { useWorkspace, type Workspace } from "./workspace.ts";
 
-/** An agent's name; its id while the name is on its way, and when the agent was deleted. */
+/** An agent's name; its id when the agent was deleted. Dots stand for it while it is on its way. */
 export function useAgentName(id: string): string {
   const at = useWorkspace();
-  const { data: agents } = useQuery(newestAgentsQuery(at));
+  const { data: agents, isPending } = useQuery(newestAgentsQuery(at));
   const listed = agents?.data.find((agent) => agent.id === id);
   // Not listed is either beyond the list, at one of its ends, or deleted: asking for a deleted one helps nobody.
   const isNewer = !agents?.first_id || id > agents.first_id;
-  const isBeyond = Boolean(agents && !listed && (agents.has_more || isNewer));
+  const isBeyond = Boolean(id && agents && !listed && (agents.has_more || isNewer));
   const single = useQuery({ ...agentQuery(at, id), enabled: isBeyond });
-  return listed?.name ?? single.data?.name ?? id;
+  return listed?.name ?? single.data?.name ?? (isPending || single.isLoading ? "…" : id);
+}
+
+/** The names of several agents: of those beyond the newest, their ids. */
+export function useAgentNames(ids: readonly string[]): string[] {
+  const { data: agents } = useQuery(newestAgentsQuery(useWorkspace()));
+  return ids.map((id) => agents?.data.find((agent) => agent.id === id)?.name ?? (agents ? id : "…"));
 }
 
 /** The newest agents, for their names. */

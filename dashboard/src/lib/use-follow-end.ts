@@ -6,15 +6,20 @@ export function useFollowEnd(active: boolean, content: unknown): RefObject<HTMLE
   const atEnd = useRef(true);
   useEffect(() => {
     const element = scroller.current;
+    let last = 0;
+    // Growth leaves the end without anybody having gone away from it: only going up is leaving.
     const onScroll = () => {
-      if (element) atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+      if (!element) return;
+      const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+      if (isNear || element.scrollTop < last) atEnd.current = isNear;
+      last = element.scrollTop;
     };
-    // What comes below it takes of its height: the end stays in sight all the same.
+    // What comes below it takes of its height, and a part of it may grow by itself: the end stays in sight all the same.
     const sizes = new ResizeObserver(() => {
       if (element && atEnd.current) element.scrollTop = element.scrollHeight;
     });
     element?.addEventListener("scroll", onScroll, { passive: true });
-    if (element) sizes.observe(element);
+    for (const each of element ? [element, ...element.children] : []) sizes.observe(each);
     return () => {
       element?.removeEventListener("scroll", onScroll);
       sizes.disconnect();

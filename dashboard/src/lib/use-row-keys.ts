@@ -1,13 +1,47 @@
-import type { RefObject } from "react";
+import { type RefObject, useEffect } from "react";
 import { useKeys } from "./use-keys.ts";
 
-/** `j` and `k` go to the next and the previous `[data-row]` of a list; Enter does what the row does. */
+/**
+ * `j` and `k` go to the next and the previous `[data-row]` of a list; Enter does what the row does. Where the row that
+ * had the focus is gone, deleted say, the next one has it.
+ */
 export function useRowKeys(list: RefObject<HTMLElement | null>): void {
   const go = (step: 1 | -1) => {
-    const rows = [...(list.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
-    const active = document.activeElement;
-    const at = rows.findIndex((row) => row === active || row.closest("tr, li")?.contains(active));
-    rows[Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus();
+    const rows = rowsOf(list.current);
+    focusAt(rows, rows.findIndex(holds(document.activeElement)) + step);
   };
   useKeys({ j: () => go(1), k: () => go(-1) });
+  useFocusNextRow(list);
 }
+
+function useFocusNextRow(list: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    let last: { row: HTMLElement; at: number } | null = null;
+    const remember = ({ target }: FocusEvent) => {
+      const rows = rowsOf(element);
+      const at = rows.findIndex(holds(target as Element));
+      if (rows[at]) last = { row: rows[at], at };
+    };
+    const observer = new MutationObserver(() => {
+      if (!last || last.row.isConnected) return;
+      // Whatever else has taken the focus keeps it: a dialog, a filter, the way to another page.
+      if (document.activeElement === document.body) focusAt(rowsOf(element), last.at);
+      last = null;
+    });
+    element.addEventListener("focusin", remember);
+    observer.observe(element, { childList: true, subtree: true });
+    return () => {
+      element.removeEventListener("focusin", remember);
+      observer.disconnect();
+    };
+  }, [list]);
+}
+
+const rowsOf = (list: HTMLElement | null) => [...(list?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
+
+const holds = (element: Element | null) => (row: HTMLElement) =>
+  row === element || row.closest("tr, li")?.contains(element) === true;
+
+const focusAt = (rows: readonly HTMLElement[], at: number) => rows[Math.min(Math.max(at, 0), rows.length - 1)]?.focus();

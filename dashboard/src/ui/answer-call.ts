@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { post, resourceUrl } from "../lib/api.ts";
 import type { Run } from "../lib/types.ts";
 import { useWorkspace } from "../lib/workspace.ts";
-import { toast } from "./toast.tsx";
+import { toast } from "./toast.ts";
 
 /** What a person says to a call that waits: an output, or a decision. */
 export interface ToolAnswer {

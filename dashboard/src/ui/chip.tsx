@@ -60,3 +60,15 @@ export function ClearChip({ name, onClear }: { name: string; onClear: () => void
     </button>
   );
 }
+
+/** A filter that is set elsewhere, by a link or a row, and can only be cleared here. */
+export function SetChip({ name, word, onClear }: { name: string; word: string; onClear: () => void }) {
+  return (
+    <span className="inline-flex max-w-80 min-w-0 shrink-0">
+      <span className={`${chipClass(true)} min-w-0`}>
+        {name}: <b className="cut">{word}</b>
+      </span>
+      <ClearChip name={name} onClear={onClear} />
+    </span>
+  );
+}

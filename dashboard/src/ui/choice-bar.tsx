@@ -1,4 +1,7 @@
-/** One of few, side by side. */
+import { clsx } from "clsx";
+import type { LucideIcon } from "lucide-react";
+
+/** One of few, side by side: by their words, or by icons that have them as tooltips. */
 export function ChoiceBar<Choice extends string>({
   name,
   label,
@@ -11,7 +14,7 @@ export function ChoiceBar<Choice extends string>({
   name: string;
   /** Where nothing else names the group. */
   label?: string;
-  choices: readonly { value: Choice; label: string }[];
+  choices: readonly { value: Choice; label: string; icon?: LucideIcon }[];
   chosen: Choice;
   readOnly?: boolean;
   onChoose: (choice: Choice) => void;
@@ -19,22 +22,33 @@ export function ChoiceBar<Choice extends string>({
   return (
     <div
       {...(label && { role: "radiogroup", "aria-label": label })}
-      className="flex h-(--control) min-w-48 rounded-md border border-line-control bg-subtle p-0.5"
+      className={clsx(
+        "flex h-(--control) rounded-md border border-line-button bg-surface",
+        !choices[0]?.icon && "min-w-48",
+      )}
     >
-      {choices.map(({ value, label }) => (
+      {choices.map(({ value, label, icon: Icon }) => (
         <label
           key={value}
-          className="flex flex-auto cursor-pointer items-center justify-center rounded-sm px-2.5 text-xs font-medium text-muted select-none hover:text-ink has-disabled:cursor-not-allowed has-disabled:text-muted has-checked:bg-surface has-checked:font-strong has-checked:text-accent has-checked:shadow-1 has-checked:ring-1 has-checked:ring-accent-line has-focus-visible:shadow-(--focus)"
+          title={Icon && label}
+          className="relative flex flex-auto cursor-pointer items-center justify-center border-r border-line px-2.5 text-xs font-medium whitespace-nowrap text-muted select-none first:rounded-l-md last:rounded-r-md last:border-r-0 hover:text-ink has-checked:bg-accent-soft has-checked:text-accent has-disabled:cursor-not-allowed has-disabled:text-muted forced-colors:has-checked:underline"
         >
           <input
             type="radio"
             name={name}
-            className="sr-only"
+            className="absolute inset-0 size-full cursor-[inherit] appearance-none rounded-sm"
             checked={chosen === value}
             disabled={readOnly}
             onChange={() => onChoose(value)}
           />
-          {label}
+          {Icon ? (
+            <>
+              <Icon aria-hidden className="size-4" strokeWidth={1.5} />
+              <span className="sr-only">{label}</span>
+            </>
+          ) : (
+            label
+          )}
         </label>
       ))}
     </div>

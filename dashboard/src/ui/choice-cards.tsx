@@ -26,7 +26,7 @@ export function ChoiceCards<Choice extends string>({
             name={name}
             checked={chosen === value}
             onChange={() => onChoose(value)}
-            className="mt-1 size-3.5 shrink-0 accent-accent focus-visible:shadow-none"
+            className="mt-0.5 focus-visible:shadow-none"
           />
           <span className="min-w-0">
             <span className="block font-strong">{word}</span>

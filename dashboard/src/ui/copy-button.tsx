@@ -1,26 +1,28 @@
 import { Check, Copy } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useCopied } from "../lib/use-copied.ts";
 import { Button } from "./button.tsx";
+import { CopyByHand } from "./copy-by-hand.tsx";
+import { toast } from "./toast.ts";
 
-/** Copies a text and says so in its place. */
+/** Copies a text and says so. Where the browser refuses, it shows the text to be copied by hand. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), 1600);
-    return () => clearTimeout(timer);
-  }, [copied]);
-  const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true));
+  const { state, copy, dismiss } = useCopied(text);
+  const copied = state === "copied";
   const Icon = copied ? Check : Copy;
   return (
-    <Button
-      kind="ghost"
-      size="icon-sm"
-      onClick={copy}
-      aria-label={copied ? "Copied" : `Copy ${what}`}
-      title={`Copy ${what}`}
-    >
-      <Icon aria-hidden className="size-3.5" strokeWidth={1.5} />
-    </Button>
+    <>
+      <Button
+        kind="ghost"
+        size="icon-sm"
+        onClick={async () => {
+          if (await copy()) toast(`${what[0]?.toUpperCase()}${what.slice(1)} copied`);
+        }}
+        aria-label={copied ? "Copied" : `Copy ${what}`}
+        title={`Copy ${what}`}
+      >
+        <Icon aria-hidden className="size-3.5" strokeWidth={1.5} />
+      </Button>
+      {state === "refused" && <CopyByHand what={what} text={text} onClose={dismiss} />}
+    </>
   );
 }

@@ -1,7 +1,10 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, type RefObject, useRef, useState } from "react";
+import { useCopied } from "../lib/use-copied.ts";
 import { Button } from "./button.tsx";
+import { CopyByHand } from "./copy-by-hand.tsx";
+import { DialogFoot, DialogShell } from "./dialog-shell.tsx";
 import { Note } from "./note.tsx";
 
 interface SecretDialogProps {
@@ -37,34 +40,26 @@ export function SecretDialog({
         if (!open) setAsks(true);
       }}
     >
-      <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-(--z-scrim) bg-scrim" />
-        <Base.Viewport className="fixed inset-0 z-(--z-dialog) grid items-end justify-items-center rail:items-center rail:p-4">
-          <Base.Popup
-            initialFocus={copy}
-            className="enter flex max-h-dvh w-full max-w-180 flex-col overflow-hidden rounded-t-xl bg-surface shadow-3 rail:max-h-full rail:rounded-xl"
-          >
-            <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
-            <Base.Description className="px-5 pt-0.5 text-muted wrap-anywhere">{about}</Base.Description>
-            <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 pt-4 pb-5">
-              <Secret secret={secret} copy={copy} />
-              {children}
-              {asks && (
-                <Note tone="ask" role="alert">
-                  <b>Is it stored?</b>
-                  <p>Nobody can show it again. Without it you need another one.</p>
-                </Note>
-              )}
-            </div>
-            <div className="flex shrink-0 flex-wrap justify-end gap-2 border-t border-line bg-subtle px-5 py-3">
-              {variable && <CopyText text={`${variable}=${secret}`}>Copy as .env line</CopyText>}
-              <Button kind="primary" onClick={onStored}>
-                {act}
-              </Button>
-            </div>
-          </Base.Popup>
-        </Base.Viewport>
-      </Base.Portal>
+      <DialogShell wide initialFocus={copy}>
+        <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
+        <Base.Description className="px-5 pt-0.5 text-muted wrap-anywhere">{about}</Base.Description>
+        <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 pt-4 pb-5">
+          <Secret secret={secret} copy={copy} />
+          {children}
+          {asks && (
+            <Note tone="ask" role="alert">
+              <b>Is it stored?</b>
+              <p>Nobody can show it again. Without it you need another one.</p>
+            </Note>
+          )}
+        </div>
+        <DialogFoot>
+          {variable && <CopyText text={`${variable}=${secret}`}>Copy as .env line</CopyText>}
+          <Button kind="primary" onClick={onStored}>
+            {act}
+          </Button>
+        </DialogFoot>
+      </DialogShell>
     </Base.Root>
   );
 }
@@ -93,17 +88,21 @@ function CopyText({
   button?: RefObject<HTMLButtonElement | null>;
   children: ReactNode;
 }) {
-  const [copied, setCopied] = useState(false);
+  const { state, copy, dismiss } = useCopied(text);
+  const copied = state === "copied";
   const Icon = copied ? Check : Copy;
   return (
-    <Button
-      ref={button}
-      kind={primary ? "primary" : "plain"}
-      size={primary ? "sm" : "md"}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-    >
-      <Icon aria-hidden className="size-3.5" strokeWidth={1.5} />
-      {copied ? "Copied" : children}
-    </Button>
+    <>
+      <Button
+        ref={button}
+        kind={primary ? "primary" : "plain"}
+        size={primary ? "sm" : "md"}
+        onClick={() => void copy()}
+      >
+        <Icon aria-hidden className="size-3.5" strokeWidth={1.5} />
+        {copied ? "Copied" : children}
+      </Button>
+      {state === "refused" && <CopyByHand what="secret" text={text} onClose={dismiss} />}
+    </>
   );
 }

@@ -1,10 +1,10 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
 
-/** The head of a page: what it shows on the left, its acts on the right. */
+/** The head of a page: what it shows on the left, its acts on the right. A long name leaves room for both. */
 export function SheetHead({ children }: { children: ReactNode }) {
   return (
-    <header className="flex min-h-13.5 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2 rail:px-5">
+    <header className="flex min-h-13.5 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2 rail:px-5 rail:[&>h1]:max-w-1/2">
       {children}
     </header>
   );

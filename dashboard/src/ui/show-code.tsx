@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
+import { useCaFile } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";
-import { type ApiRequest, codeLanguages, languageNames, requestsCode } from "../lib/request-code.ts";
+import { type ApiRequest, type CodeLanguage, codeLanguages, languageNames, requestsCode } from "../lib/request-code.ts";
 import { withSecret } from "../lib/with-secret.ts";
-import { ChoiceBar } from "./choice-bar.tsx";
 import { CodeBlock } from "./code-block.tsx";
 
 /**
@@ -20,35 +20,44 @@ export function ShowCode({
 }) {
   const [language, setLanguage] = usePreference("language", codeLanguages, "curl");
   const [isIn, setIsIn] = useState(false);
-  const code = requestsCode(language, location.origin, [request].flat());
+  const code = requestsCode(language, location.origin, [request].flat(), useCaFile());
   return (
-    <div className="flex min-w-0 flex-col gap-2">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <div className="flex-1">
-          <ChoiceBar
-            name={`${name} language`}
-            label="Language"
-            choices={codeLanguages.map((value) => ({ value, label: languageNames[value] }))}
-            chosen={language}
-            onChoose={setLanguage}
+    <CodeBlock
+      code={secret && isIn ? withSecret(language, code, secret) : code}
+      label={`${languageNames[language]} code`}
+      head={
+        <>
+          <Languages name={`${name} language`} chosen={language} onChoose={setLanguage} />
+          {secret && (
+            <label className="ml-auto flex items-center gap-2 px-1.5 text-xs">
+              <input type="checkbox" checked={isIn} onChange={(event) => setIsIn(event.target.checked)} />
+              Put the secret in
+            </label>
+          )}
+        </>
+      }
+    />
+  );
+}
+
+function Languages(props: { name: string; chosen: CodeLanguage; onChoose: (language: CodeLanguage) => void }) {
+  return (
+    <div role="radiogroup" aria-label="Language" className="flex gap-0.5 text-xs font-medium">
+      {codeLanguages.map((language) => (
+        <label
+          key={language}
+          className="relative flex h-(--control-sm) cursor-pointer items-center rounded-sm px-2 text-muted hover:text-ink has-checked:bg-accent-soft has-checked:text-accent forced-colors:has-checked:underline"
+        >
+          <input
+            type="radio"
+            name={props.name}
+            className="absolute inset-0 size-full cursor-[inherit] appearance-none rounded-sm"
+            checked={props.chosen === language}
+            onChange={() => props.onChoose(language)}
           />
-        </div>
-        {secret && (
-          <label className="flex items-center gap-2 text-xs">
-            <input
-              type="checkbox"
-              className="accent-accent"
-              checked={isIn}
-              onChange={(event) => setIsIn(event.target.checked)}
-            />
-            Put the secret in
-          </label>
-        )}
-      </div>
-      <CodeBlock
-        code={secret && isIn ? withSecret(language, code, secret) : code}
-        label={`${languageNames[language]} code`}
-      />
+          {languageNames[language]}
+        </label>
+      ))}
     </div>
   );
 }

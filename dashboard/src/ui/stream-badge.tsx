@@ -8,12 +8,21 @@ export function LiveDot() {
 }
 
 /** Says so when the live connection was lost; silent while all is well. */
-export function LostBadge({ stream }: { stream: StreamState }) {
+export function LostBadge({
+  stream,
+  after,
+}: {
+  stream: StreamState;
+  /** Of a stream that goes on where it broke: the last event that came, or nothing where none has. */
+  after?: string;
+}) {
   return (
-    <span role="alert">
+    <span role="alert" className="empty:hidden">
       {stream === "lost" && (
         <Pill tone="warn" icon={Unplug}>
-          Connection lost, trying again
+          {after === undefined
+            ? "Connection lost, trying again"
+            : `Connection lost. It continues from ${after || "the start"}`}
         </Pill>
       )}
     </span>

@@ -22,7 +22,11 @@ export function Table({
   children: ReactNode;
 }) {
   return (
-    <table aria-label={label} className="block w-full border-separate border-spacing-0 rail:table">
+    <table
+      aria-label={label}
+      data-many={columns.length > 6 || undefined}
+      className="block w-full border-separate border-spacing-0 rail:table"
+    >
       <thead className="max-rail:sr-only">
         <tr>
           {columns.map(({ label, right, folds, silent }) => (
@@ -31,7 +35,7 @@ export function Table({
               scope="col"
               className={clsx(
                 "sticky top-0 z-(--z-sticky) h-8 border-b border-line bg-subtle px-1.5 text-2xs font-medium whitespace-nowrap text-muted first:pl-5 last:pr-5",
-                right ? "text-right" : "text-left",
+                right ? "text-right full:not-last:pr-6" : "text-left",
                 folds && "rail:max-full:hidden",
               )}
             >
@@ -45,12 +49,17 @@ export function Table({
   );
 }
 
-/** One thing. `RowLink` in its main cell makes the whole row open it. */
-export function Row({ className, ...rest }: ComponentProps<"tr">) {
+/**
+ * One thing. `rowLink` in its main cell makes the whole row open it. Where nothing opens it, `stops` lets `j` and `k` come
+ * to the row itself, from where Tab goes on to its acts.
+ */
+export function Row({ stops = false, className, ...rest }: ComponentProps<"tr"> & { stops?: boolean }) {
   return (
     <tr
+      {...(stops && { "data-row": true, tabIndex: -1 })}
       className={clsx(
         "group relative flex flex-wrap items-center gap-x-2.5 gap-y-1 border-b border-line-soft px-4 py-2.5 hover:bg-hover rail:table-row",
+        stops && "focus-visible:shadow-[inset_0_0_0_2px_var(--focus-color)]",
         className,
       )}
       {...rest}
@@ -58,7 +67,11 @@ export function Row({ className, ...rest }: ComponentProps<"tr">) {
   );
 }
 
-/** One fact of it. `main`: the cell that takes the room; on a phone it has a line of its own. */
+/** The classes of a cell, for rows that give their cells another order on a phone. */
+export const cellClass =
+  "block rail:table-cell rail:h-11.5 rail:border-b rail:border-line-soft rail:px-1.5 rail:py-1 rail:align-middle rail:first:pl-5 rail:last:pr-5";
+
+/** One fact of it. `main`: the cell that takes most of the room; on a phone it has a line of its own. */
 export function Cell({
   main,
   right,
@@ -69,9 +82,10 @@ export function Cell({
   return (
     <td
       className={clsx(
-        "block rail:table-cell rail:h-11.5 rail:border-b rail:border-line-soft rail:px-1.5 rail:py-1 rail:align-middle rail:first:pl-5 rail:last:pr-5",
-        main && "min-w-0 flex-[1_0_100%] max-rail:order-first rail:w-full rail:max-w-0",
-        right && "whitespace-nowrap rail:text-right",
+        cellClass,
+        main &&
+          "min-w-0 flex-[1_0_100%] max-rail:order-first rail:w-full rail:max-w-0 full:w-1/2 full:in-data-many:w-1/3",
+        right && "whitespace-nowrap rail:text-right full:not-last:pr-6",
         folds && "rail:max-full:hidden",
         !main && "max-rail:text-xs max-rail:text-muted",
         className,

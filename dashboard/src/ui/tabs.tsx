@@ -20,7 +20,7 @@ export function Tabs<T extends string>({
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab is read from the page.
   useEffect(() => {
     const chosen = list.current?.querySelector("[aria-selected=true]");
-    chosen?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    chosen?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [value]);
   return (
     <Base.Root value={value} onValueChange={(next) => onChange(next as T)} className="flex min-h-0 flex-1 flex-col">

@@ -15,7 +15,7 @@ export function AgentRoute() {
       search={search}
       onSearch={(next) => void navigate({ to: "/agents/$agentId", params: { agentId }, search: next })}
       onLookIn={(mode) => switchMode(mode, { keepPage: true })}
-      onLeave={() => void navigate({ to: "/agents" })}
+      onLeave={() => void navigate({ to: "/agents", ignoreBlocker: true })}
     />
   );
 }

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { FilesPage } from "../../features/files/files-page.tsx";
 
-/** `/dashboard/files?status=&purpose=&after=&before=`. */
+/** `/dashboard/files?status=&purpose=&file=&after=&before=`. */
 export function FilesRoute() {
   const search = useSearch({ from: "/shell/files" });
   const navigate = useNavigate();

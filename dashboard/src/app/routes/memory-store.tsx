@@ -23,7 +23,7 @@ export function MemoryStoreRoute() {
         })
       }
       onLookIn={(mode) => switchMode(mode, { keepPage: true })}
-      onLeave={() => void navigate({ to: "/memory" })}
+      onLeave={() => void navigate({ to: "/memory", ignoreBlocker: true })}
     />
   );
 }

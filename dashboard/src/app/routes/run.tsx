@@ -1,6 +1,6 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { Columns2, ShieldCheck } from "lucide-react";
-import { useState } from "react";
+import { Columns2, ListChecks, ShieldCheck } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { CompareWith } from "../../features/diff/compare-with.tsx";
 import { ForkPanel } from "../../features/trace/fork-panel.tsx";
 import { Player } from "../../features/trace/player.tsx";
@@ -12,6 +12,11 @@ import { useSwitchMode } from "../use-switch-mode.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 
+/** Loaded apart, since few who look at runs pin one. */
+const AddToSuite = lazy(() =>
+  import("../../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
+);
+
 /** `/dashboard/runs/:id?step=&tab=&view=&q=&fold=&t=&fork=`. */
 export function RunRoute() {
   const { runId } = useParams({ from: "/shell/runs/$runId" });
@@ -20,6 +25,7 @@ export function RunRoute() {
   const switchMode = useSwitchMode();
   const [compared, setCompared] = useState<Run | null>(null);
   const [verified, setVerified] = useState<Run | null>(null);
+  const [pinned, setPinned] = useState<Run | null>(null);
   const mayRun = useMay("member");
   const compare = (id: string, otherId: string) =>
     void navigate({ to: "/runs/$runId/diff/$otherId", params: { runId: id, otherId } });
@@ -60,6 +66,12 @@ export function RunRoute() {
                   Verify replay…
                 </MenuItem>
               )}
+              {mayRun && isOver(run.status) && run.trace_id !== null && (
+                <MenuItem onClick={() => setPinned(run)}>
+                  <ListChecks {...icon} />
+                  Add to suite…
+                </MenuItem>
+              )}
             </>
           );
         }}
@@ -72,6 +84,15 @@ export function RunRoute() {
           onShowStep={(step) => void navigate({ search: (before) => ({ ...before, step }), replace: true })}
           onOpenRun={(id) => void navigate({ to: "/runs/$runId", params: { runId: id } })}
         />
+      )}
+      {pinned && (
+        <Suspense>
+          <AddToSuite
+            runs={[pinned]}
+            onClose={() => setPinned(null)}
+            onDone={(suiteId) => void navigate({ to: "/suites/$suiteId", params: { suiteId } })}
+          />
+        </Suspense>
       )}
       {compared && (
         <CompareWith run={compared} open onOpenChange={(open) => !open && setCompared(null)} onCompare={compare} />

@@ -1,16 +1,36 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
 import { RunsPage } from "../../features/runs/runs-page.tsx";
+import type { Run } from "../../lib/types.ts";
+
+/** Loaded apart, since few who look at runs pin one. */
+const AddToSuite = lazy(() =>
+  import("../../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
+);
 
 /** `/dashboard/runs?status=&agent=&since=&until=&user=&thread=&origin=&q=&after=&before=`. */
 export function RunsRoute() {
   const search = useSearch({ from: "/shell/runs" });
   const navigate = useNavigate();
+  const [pinned, setPinned] = useState<Run[] | null>(null);
   return (
-    <RunsPage
-      search={search}
-      onSearch={(next, replace) => void navigate({ to: "/runs", search: next, replace })}
-      onOpenRun={(runId) => void navigate({ to: "/runs/$runId", params: { runId } })}
-      onCompare={(runId, otherId) => void navigate({ to: "/runs/$runId/diff/$otherId", params: { runId, otherId } })}
-    />
+    <>
+      <RunsPage
+        search={search}
+        onSearch={(next, replace) => void navigate({ to: "/runs", search: next, replace })}
+        onOpenRun={(runId) => void navigate({ to: "/runs/$runId", params: { runId } })}
+        onCompare={(runId, otherId) => void navigate({ to: "/runs/$runId/diff/$otherId", params: { runId, otherId } })}
+        onPin={setPinned}
+      />
+      {pinned && (
+        <Suspense>
+          <AddToSuite
+            runs={pinned}
+            onClose={() => setPinned(null)}
+            onDone={(suiteId) => void navigate({ to: "/suites/$suiteId", params: { suiteId } })}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }

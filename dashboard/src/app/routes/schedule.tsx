@@ -15,7 +15,7 @@ export function ScheduleRoute() {
       search={search}
       onSearch={(next) => void navigate({ to: "/schedules/$scheduleId", params: { scheduleId }, search: next })}
       onLookIn={(mode) => switchMode(mode, { keepPage: true })}
-      onLeave={() => void navigate({ to: "/schedules" })}
+      onLeave={() => void navigate({ to: "/schedules", ignoreBlocker: true })}
     />
   );
 }

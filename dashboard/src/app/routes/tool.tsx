@@ -15,7 +15,7 @@ export function ToolRoute() {
       search={search}
       onSearch={(next) => void navigate({ to: "/tools/$toolId", params: { toolId }, search: next })}
       onLookIn={(mode) => switchMode(mode, { keepPage: true })}
-      onLeave={() => void navigate({ to: "/tools" })}
+      onLeave={() => void navigate({ to: "/tools", ignoreBlocker: true })}
     />
   );
 }

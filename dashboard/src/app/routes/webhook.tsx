@@ -15,7 +15,7 @@ export function WebhookRoute() {
       search={search}
       onSearch={(next) => void navigate({ to: "/webhooks/$webhookId", params: { webhookId }, search: next })}
       onLookIn={(mode) => switchMode(mode, { keepPage: true })}
-      onLeave={() => void navigate({ to: "/webhooks" })}
+      onLeave={() => void navigate({ to: "/webhooks", ignoreBlocker: true })}
     />
   );
 }

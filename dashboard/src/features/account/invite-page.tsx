@@ -8,7 +8,8 @@ import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { acceptInvitation, readInvitation } from "./account-api.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { checkPassword, minPasswordLength, type PasswordFaults } from "./fns/check-password.ts";
+import { checkPassword, type PasswordFaults } from "./fns/check-password.ts";
+import { NewPasswordFields } from "./new-password-fields.tsx";
 
 const mays = {
   viewer: "You can read everything in all projects.",
@@ -20,13 +21,14 @@ const mays = {
 export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: () => void }) {
   useTitle("Invitation");
   const [faults, setFaults] = useState<PasswordFaults>({});
+  const joining = useMutation({ mutationFn: acceptInvitation, onSuccess: onSignedIn });
   const invitation = useQuery({
     queryKey: ["invitation", token],
     queryFn: () => readInvitation(token),
+    enabled: joining.isIdle, // Once it is taken, it cannot be read.
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const joining = useMutation({ mutationFn: acceptInvitation, onSuccess: onSignedIn });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -57,23 +59,8 @@ export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: (
     >
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <Field label="Email" name="email" type="email" autoComplete="username" value={email} readOnly />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          hint={`At least ${minPasswordLength} characters; spaces are welcome.`}
-          error={said("password")}
-          autoFocus
-        />
-        <Field
-          label="Repeat the password"
-          name="repeat"
-          type="password"
-          autoComplete="new-password"
-          error={said("repeat")}
-        />
-        {joining.error && !said("password") && <ErrorNote title="The account was not made" error={joining.error} />}
+        <NewPasswordFields faults={{ password: said("password"), repeat: said("repeat") }} autoFocus />
+        {joining.error && !said("password") && <ErrorNote title="The account was not created" error={joining.error} />}
         <Button type="submit" kind="primary" size="lg" disabled={joining.isPending}>
           {joining.isPending ? "Creating account" : "Create account"}
         </Button>

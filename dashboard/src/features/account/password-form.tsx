@@ -7,7 +7,8 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { changePassword, sessionsQuery } from "./account-api.ts";
-import { checkPassword, minPasswordLength, type PasswordFaults } from "./fns/check-password.ts";
+import { checkPassword, type PasswordFaults } from "./fns/check-password.ts";
+import { NewPasswordFields } from "./new-password-fields.tsx";
 
 /** Changes the own password, by the old one. */
 export function PasswordForm() {
@@ -48,20 +49,9 @@ export function PasswordForm() {
         autoComplete="current-password"
         error={said("current_password")}
       />
-      <Field
-        label="New password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        hint={`At least ${minPasswordLength} characters; spaces are welcome.`}
-        error={said("password")}
-      />
-      <Field
-        label="Repeat the new password"
-        name="repeat"
-        type="password"
-        autoComplete="new-password"
-        error={said("repeat")}
+      <NewPasswordFields
+        labels={["New password", "Repeat the new password"]}
+        faults={{ password: said("password"), repeat: said("repeat") }}
       />
       {refused?.status === 429 && (
         <Note tone="warn" role="alert">

@@ -4,7 +4,7 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { endOtherSessions, endSession, type OpenSession, sessionsQuery } from "./account-api.ts";
 import { browserName } from "./fns/browser-name.ts";
 

@@ -8,7 +8,7 @@ import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { type AccountFaults, checkAccount } from "./fns/check-account.ts";
-import { minPasswordLength } from "./fns/check-password.ts";
+import { NewPasswordFields } from "./new-password-fields.tsx";
 import { setUp } from "./session.ts";
 
 /** Makes the first account. `token` is the code of the one-time link; without it the page asks for it. */
@@ -62,21 +62,7 @@ export function SetupPage({ token, onSignedIn }: { token: string; onSignedIn: ()
           error={said("email")}
           autoFocus={Boolean(token)}
         />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          hint={`At least ${minPasswordLength} characters; spaces are welcome.`}
-          error={said("password")}
-        />
-        <Field
-          label="Repeat the password"
-          name="repeat"
-          type="password"
-          autoComplete="new-password"
-          error={said("repeat")}
-        />
+        <NewPasswordFields faults={{ password: said("password"), repeat: said("repeat") }} />
         {refused && <SetupError error={refused} />}
         <Button type="submit" kind="primary" size="lg" disabled={creation.isPending}>
           {creation.isPending ? "Creating account" : "Create account"}
@@ -128,7 +114,7 @@ function SetupError({ error }: { error: ApiError }) {
         This code is too old. Stop runnel and start it again for a new one.
       </Note>
     );
-  return <ErrorNote title="The account was not made" error={error} />;
+  return <ErrorNote title="The account was not created" error={error} />;
 }
 
 function SignInLink() {

@@ -10,8 +10,10 @@ import { TextArea } from "../../ui/text-area.tsx";
 import { modelsQuery } from "./agents-api.ts";
 import { reasoningEfforts } from "./fns/definition.ts";
 import type { Draft, Faults } from "./fns/draft.ts";
+import { deedOf } from "./fns/test-model.ts";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
+import { ScriptField } from "./script-field.tsx";
 import { ToolPicker } from "./tool-picker.tsx";
 
 export interface AgentFormProps {
@@ -118,6 +120,7 @@ function ModelFields({ draft, faults, onChange }: AgentFormProps) {
   const at = useWorkspace();
   const models = useQuery(modelsQuery(at));
   const known = [...(models.data?.data ?? [])].sort((a, b) => Number(b.available) - Number(a.available));
+  const deed = deedOf(draft.model);
   const isScript = draft.model.trim() === "test/script" || draft.script !== "";
   return (
     <FormSection title="Model" about="Known models are listed. Any other of a connection can be typed.">
@@ -125,10 +128,14 @@ function ModelFields({ draft, faults, onChange }: AgentFormProps) {
         label="Model"
         value={draft.model}
         error={faults.model}
-        hint="<provider>/<model>"
+        hint={deed ? `${draft.model.trim()} ${deed}: built in, free and offline.` : "<provider>/<model>"}
         items={known.map(({ id, available }) => ({
           value: id,
-          aside: available ? undefined : <Badge>no connection</Badge>,
+          aside: available ? (
+            <span className="font-sans text-2xs text-muted">{deedOf(id)}</span>
+          ) : (
+            <Badge>no connection</Badge>
+          ),
         }))}
         onValue={(model) => onChange({ model })}
       />
@@ -167,13 +174,10 @@ function ModelFields({ draft, faults, onChange }: AgentFormProps) {
         />
       </div>
       {isScript && (
-        <JsonField
-          label="Script"
-          optional
-          rows={5}
-          hint="What test/script says, one entry for each model call: text, tool_calls, error, delay_ms."
+        <ScriptField
           value={draft.script}
           fault={faults.script}
+          tools={draft.tools}
           onText={(script) => onChange({ script })}
         />
       )}

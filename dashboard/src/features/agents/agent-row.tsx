@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { useMay } from "../../lib/use-may.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -7,6 +8,7 @@ import type { ListedAgent } from "./agents-api.ts";
 /** One agent of the list. The whole row opens it. */
 export function AgentRow({ agent }: { agent: ListedAgent }) {
   const { id, name, description, model, tools_count, version, updated_at } = agent;
+  const mayTry = useMay("member");
   return (
     <Row>
       <Cell main>
@@ -30,14 +32,16 @@ export function AgentRow({ agent }: { agent: ListedAgent }) {
       </Cell>
       <Cell right className="max-rail:ml-auto">
         <RowActs>
-          <Link
-            to="/playground"
-            search={{ agent: id }}
-            className={buttonClass({ kind: "ghost", size: "sm" })}
-            aria-label={`Try ${name} in the playground`}
-          >
-            Try
-          </Link>
+          {mayTry && (
+            <Link
+              to="/playground"
+              search={{ agent: id }}
+              className={buttonClass({ kind: "ghost", size: "sm" })}
+              aria-label={`Try ${name} in the playground`}
+            >
+              Try
+            </Link>
+          )}
         </RowActs>
       </Cell>
     </Row>

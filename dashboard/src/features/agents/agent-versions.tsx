@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
-import { useState } from "react";
+import { ArrowLeft } from "lucide-react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { useMay } from "../../lib/use-may.ts";
+import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -26,6 +28,9 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
   const at = useWorkspace();
   const may = useMay("member");
   const page = useQuery(versionsQuery(at, agent.id));
+  const body = useRef<HTMLDivElement>(null);
+  useFocusPane(body, search.version);
+  useRowKeys(body);
   const [restoring, setRestoring] = useState<AgentVersion | null>(null);
   const versions = page.data?.data;
   if (page.error)
@@ -40,9 +45,17 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
     versions.find(({ version }) => version === search.against && version !== shown?.version) ??
     versions.find(({ version }) => version === (shown?.version ?? 0) - 1);
   const show = (version: number, against?: number) => onSearch({ tab: "versions", version, against });
+  // A phone shows one of the two: the list, or the version that was chosen.
+  const isChosen = search.version !== undefined;
   return (
-    <div className="flex min-h-0 flex-1 flex-col overflow-y-auto wide:grid wide:grid-cols-[calc(var(--space-10)*8)_minmax(0,1fr)] wide:overflow-hidden">
-      <ol aria-label="Versions" className="border-line max-wide:border-b wide:overflow-y-auto wide:border-r">
+    <div
+      ref={body}
+      className="flex min-h-0 flex-1 flex-col overflow-y-auto rail:grid rail:grid-cols-[calc(var(--space-10)*6)_minmax(0,1fr)] rail:overflow-hidden wide:grid-cols-[calc(var(--space-10)*8)_minmax(0,1fr)]"
+    >
+      <ol
+        aria-label="Versions"
+        className={clsx("rail:overflow-y-auto rail:border-r rail:border-line", isChosen && "max-rail:hidden")}
+      >
         {versions.map((version, i) => (
           <VersionEntry
             key={version.version}
@@ -54,21 +67,30 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
           />
         ))}
         {page.data?.has_more && (
-          <li className="px-4 py-2 text-xs text-muted rail:px-5">Older versions are read by the API.</li>
+          <li className="px-4 py-2 text-xs text-muted wrap-anywhere rail:px-5">
+            Older ones: <code>GET /v1/agents/{agent.id}/versions</code>
+          </li>
         )}
       </ol>
       <section
         aria-label="What changed"
-        className="flex min-w-0 flex-col gap-4 px-4 py-4 rail:px-5 wide:overflow-y-auto"
+        className={clsx(
+          "flex min-w-0 flex-col gap-4 px-4 py-4 rail:overflow-y-auto rail:px-5",
+          !isChosen && "max-rail:hidden",
+        )}
       >
+        <Button kind="ghost" className="-ml-2 self-start rail:hidden" onClick={() => onSearch({ tab: "versions" })}>
+          <ArrowLeft aria-hidden className="size-4" strokeWidth={1.5} />
+          All versions
+        </Button>
         {shown && (
           <div className="flex flex-wrap items-end gap-x-3 gap-y-2">
-            <h2 className="grow text-md leading-(--control)">
+            <h2 tabIndex={-1} className="grow text-md leading-(--control) max-wide:basis-full">
               Version {shown.version}
               {before ? ` against version ${before.version}` : ", the first"}
             </h2>
             {versions.length > 1 && (
-              <div className="w-40">
+              <div className="w-40 max-rail:grow">
                 <Select
                   label="Compare with"
                   value={String(before?.version ?? "")}
@@ -98,6 +120,16 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
   );
 }
 
+/** Where the one pane takes the place of the other, the focus goes with it: to what was chosen, and back to its entry. */
+function useFocusPane(body: RefObject<HTMLElement | null>, version: number | undefined): void {
+  const last = useRef(version);
+  useEffect(() => {
+    const left = version === undefined ? `[data-version="${last.current}"]` : "h2";
+    last.current = version;
+    if (!document.activeElement?.checkVisibility()) body.current?.querySelector<HTMLElement>(left)?.focus();
+  }, [body, version]);
+}
+
 function VersionEntry({
   version,
   before,
@@ -117,6 +149,7 @@ function VersionEntry({
       <button
         type="button"
         data-row
+        data-version={version.version}
         aria-pressed={shown}
         onClick={onShow}
         className={clsx(

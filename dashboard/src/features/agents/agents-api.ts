@@ -98,6 +98,7 @@ export interface ListedTool {
   name: string;
   type: string;
   description: string;
+  parameters?: unknown;
   enabled: boolean;
 }
 

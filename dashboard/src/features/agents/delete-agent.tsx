@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { type Agent, agentRunsQuery, deleteAgent } from "./agents-api.ts";
 
 /** Deletes an agent. In live, one that has runs is deleted only once its name was typed. */

@@ -80,7 +80,6 @@ function Stores({ policy, onPolicy }: PolicyProps) {
             <label className="flex min-h-(--control-sm) cursor-pointer items-center gap-2.5">
               <input
                 type="checkbox"
-                className="size-3.5 shrink-0 accent-accent"
                 checked={chosen.includes(store.id)}
                 onChange={(event) =>
                   onPolicy(
@@ -136,7 +135,6 @@ function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: ListedStor
         <label className="flex h-(--control) items-center gap-2 text-xs">
           <input
             type="checkbox"
-            className="accent-accent"
             checked={use.auto_retrieve ?? true}
             onChange={(event) => onPolicy(changeStore(policy, store.id, { auto_retrieve: event.target.checked }))}
           />

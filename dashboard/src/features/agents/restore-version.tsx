@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { type Agent, type AgentVersion, changeAgent, toolsQuery } from "./agents-api.ts";
 import { changedFields, fieldWords } from "./fns/definition.ts";
 import { restorationOf } from "./fns/draft.ts";

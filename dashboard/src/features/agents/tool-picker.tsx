@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { plural } from "../../lib/format.ts";
+import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -21,18 +22,21 @@ export function ToolPicker({
 }) {
   const at = useWorkspace();
   const id = useId();
-  const tools = useQuery(toolsQuery(at));
+  const tools = useQuery({ ...toolsQuery(at), refetchOnWindowFocus: "always" });
   const [text, setText] = useState("");
+  const mayCreate = useMay("member");
   if (tools.error) return <ErrorNote title="The tools cannot be shown" error={tools.error} />;
   if (tools.isPending) return <p className="text-muted">Reading the tools</p>;
   if (tools.data.length === 0)
     return (
       <p className="text-muted">
-        There are no tools yet.{" "}
-        <Link to="/tools/new" className="text-accent underline underline-offset-2">
-          Create one
-        </Link>{" "}
-        and pick it here.
+        There are no tools yet.
+        {mayCreate && (
+          <>
+            {" "}
+            <CreateTool>Create one</CreateTool> in a new tab and pick it here.
+          </>
+        )}
       </p>
     );
   const shown = tools.data.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
@@ -55,6 +59,11 @@ export function ToolPicker({
         <span aria-live="polite">
           {chosen.length === 0 ? "None picked" : `${plural(chosen.length, "tool")} picked`}
         </span>
+        {mayCreate && (
+          <span className="ml-auto">
+            <CreateTool>Create tool, in a new tab</CreateTool>
+          </span>
+        )}
       </div>
       <div className="max-h-80 overflow-y-auto rounded-md border border-line">
         {shown.map((tool) => (
@@ -69,6 +78,15 @@ export function ToolPicker({
   );
 }
 
+/** In a tab of its own: what was written here stays, and the tool is there to pick when the reader comes back. */
+function CreateTool({ children }: { children: string }) {
+  return (
+    <Link to="/tools/new" target="_blank" className="text-accent underline underline-offset-2">
+      {children}
+    </Link>
+  );
+}
+
 function ToolChoice({
   tool,
   on,
@@ -80,12 +98,7 @@ function ToolChoice({
 }) {
   return (
     <label className="flex min-h-(--control) cursor-pointer items-center gap-2.5 border-b border-line-soft px-3 py-1.5 last:border-b-0 hover:bg-hover has-checked:bg-accent-soft has-focus-visible:bg-hover">
-      <input
-        type="checkbox"
-        checked={on}
-        onChange={(event) => onToggle(tool.id, event.target.checked)}
-        className="size-3.5 shrink-0 accent-accent"
-      />
+      <input type="checkbox" checked={on} onChange={(event) => onToggle(tool.id, event.target.checked)} />
       <span className="min-w-0 flex-1">
         <span className="font-medium wrap-anywhere">{tool.name}</span>
         {tool.description && <span className="cut block text-xs text-muted">{tool.description}</span>}

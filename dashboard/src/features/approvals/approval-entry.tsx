@@ -1,19 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, X } from "lucide-react";
+import { useState } from "react";
 import { ApiError } from "../../lib/api.ts";
-import { exampleOutput } from "../../lib/example-output.ts";
 import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { useAnswerCall } from "../../ui/answer-call.ts";
-import { AnswerCard } from "../../ui/answer-card.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
+import { OpenCall } from "../../ui/open-call.tsx";
 import { Time } from "../../ui/time.tsx";
-import { UnansweredCall } from "../../ui/unanswered-call.tsx";
-import { type Approval, runOfCallQuery, toolQuery } from "./approvals-api.ts";
+import { type Approval, runOfCallQuery } from "./approvals-api.ts";
 
 /** What a call that somebody else has answered is refused with. */
 const late = ["tool_call_already_resolved", "run_not_awaiting_action", "run_already_terminal", "tool_call_not_found"];
@@ -32,32 +29,19 @@ export function ApprovalEntry({
   onTakeOut: () => void;
 }) {
   const at = useWorkspace();
-  const mayAnswer = useMay("member");
   const single = useQuery({ ...runOfCallQuery(at, asked.run_id), enabled: !listed });
   const run = listed ?? single.data;
   const call = asItIs(asked, run);
-  const needsExample = call.needs === "output" && mayAnswer;
-  const tool = useQuery({ ...toolQuery(at, call.tool_id), enabled: needsExample });
-  const answer = useAnswerCall(call.run_id);
-  const tooLate = answer.error instanceof ApiError && late.includes(answer.error.code);
+  const [refusal, setRefusal] = useState<Error | null>(null);
+  const tooLate = refusal instanceof ApiError && late.includes(refusal.code);
 
   return (
     <li data-entry={call.id} className="flex min-w-0 flex-col gap-2">
       <Origin call={call} run={run} />
       {isGone || tooLate ? (
         <Answered call={call} onTakeOut={onTakeOut} refused={tooLate} />
-      ) : !mayAnswer ? (
-        <UnansweredCall call={call} />
-      ) : needsExample && tool.isPending ? (
-        <UnansweredCall call={call} />
       ) : (
-        <AnswerCard
-          call={call}
-          busy={answer.isPending || answer.isSuccess}
-          error={answer.error}
-          example={exampleOutput(tool.data?.parameters, call.arguments)}
-          onAnswer={(said) => answer.mutate(said, { onSuccess: onTakeOut })}
-        />
+        <OpenCall key={call.needs} runId={call.run_id} call={call} onAnswered={onTakeOut} onRefused={setRefusal} />
       )}
     </li>
   );

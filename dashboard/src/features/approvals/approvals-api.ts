@@ -41,12 +41,3 @@ export function runOfCallQuery(at: Workspace, id: string) {
     queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
   });
 }
-
-/** What a tool takes: an example of its output is made of it. */
-export function toolQuery(at: Workspace, id: string) {
-  return queryOptions({
-    queryKey: ["tool", at.projectId, at.mode, id, "parameters"],
-    queryFn: ({ signal }) => get<{ parameters: unknown }>(resourceUrl(at, `/tools/${encodeURIComponent(id)}`), signal),
-    retry: false,
-  });
-}

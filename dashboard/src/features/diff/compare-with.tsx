@@ -86,7 +86,7 @@ function RecentRuns({ run, chosen, onChoose }: { run: Run; chosen: string | null
             <input
               type="radio"
               name={name}
-              className="size-3.5 shrink-0 accent-accent focus-visible:shadow-none"
+              className="focus-visible:shadow-none"
               checked={chosen === other.id}
               onChange={() => onChoose(other.id)}
             />

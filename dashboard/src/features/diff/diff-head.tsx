@@ -15,7 +15,7 @@ export function DiffHead({ children }: { children?: ReactNode }) {
       <span className="inline-flex max-rail:hidden">
         <ModePill />
       </span>
-      <span className="ml-auto flex items-center gap-3">{children}</span>
+      <span className="ml-auto flex flex-wrap items-center justify-end gap-x-3 gap-y-1">{children}</span>
     </SheetHead>
   );
 }

@@ -48,10 +48,9 @@ export function DiffView({ a, b, diff, pages, search, onSearch }: DiffViewProps)
   return (
     <>
       <DiffHead>
-        <label className="flex items-center gap-2 whitespace-nowrap max-rail:sr-only">
+        <label className="flex items-center gap-2 whitespace-nowrap">
           <input
             type="checkbox"
-            className="size-4 accent-accent"
             checked={hideEqual}
             onChange={(event) => onSearch(event.target.checked ? { hide: "equal" } : {})}
           />

@@ -13,7 +13,7 @@ import { Pill } from "../../ui/pill.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { failed, toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import { contentUrl, deleteFile, retryFile, type StoredFile } from "./files-api.ts";
 import { failureWords, purposeWords, shareDone } from "./fns/file-words.ts";
@@ -23,7 +23,7 @@ export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id:
   const stores = file.memory_ids.map(storeName);
   const failed = file.status === "failed";
   return (
-    <Row>
+    <Row stops>
       <Cell main>
         <span className="cut block font-medium" title={file.filename}>
           {file.filename}

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, post, query, remove, resourceUrl } from "../../lib/api.ts";
+import { ApiError, get, post, query, remove, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List } from "../../lib/types.ts";
@@ -34,6 +34,8 @@ export interface StoredFile {
 export interface FilesSearch extends PageSearch {
   status?: FileStatus;
   purpose?: FilePurpose;
+  /** Only the one with this id. */
+  file?: string;
 }
 
 /** A memory store, for its name and for what it takes. */
@@ -49,13 +51,26 @@ const soon_ms = 1500;
 const pathOf = (id: string) => `/files/${encodeURIComponent(id)}`;
 
 /** A page of files; read again while one of them is being read. */
-export function filesQuery(at: Workspace, { status, purpose, ...page }: FilesSearch) {
+export function filesQuery(at: Workspace, { status, purpose, file, ...page }: FilesSearch) {
   const path = `/files${query({ limit: pageSize, status, purpose, ...pageQuery(page) })}`;
   return queryOptions({
-    queryKey: ["files", at.projectId, at.mode, { status, purpose, ...page }],
-    queryFn: ({ signal }) => get<List<StoredFile>>(resourceUrl(at, path), signal),
+    queryKey: ["files", at.projectId, at.mode, { status, purpose, file, ...page }],
+    queryFn: ({ signal }): Promise<List<StoredFile>> =>
+      file ? onlyFile(at, file, signal) : get<List<StoredFile>>(resourceUrl(at, path), signal),
     refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? soon_ms : false),
   });
+}
+
+/** One file as a list of one; of none where it is gone. */
+async function onlyFile(at: Workspace, id: string, signal: AbortSignal): Promise<List<StoredFile>> {
+  const data = await get<StoredFile>(resourceUrl(at, pathOf(id)), signal).then(
+    (file) => [file],
+    (error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return [];
+      throw error;
+    },
+  );
+  return { object: "list", data, has_more: false, first_id: null, last_id: null, request_id: "" };
 }
 
 /** Whether a file is still being read, or made searchable. */

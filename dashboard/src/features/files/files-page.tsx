@@ -3,10 +3,11 @@ import { FileText, FileUp, ListFilter } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useMay } from "../../lib/use-may.ts";
+import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { Chip } from "../../ui/chip.tsx";
+import { Chip, SetChip } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
@@ -44,8 +45,10 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
   const { uploads, add, again, cancel } = useUploads();
   const { over, ...drop } = useDrop(may, setAsking);
   useTitle("Files", at.project.name);
+  const body = useRef<HTMLElement>(null);
+  useRowKeys(body);
   useKeys({ c: () => setAsking([]) }, may);
-  const { status, purpose } = search;
+  const { status, purpose, file } = search;
   const files = page.data?.data;
   const storeName = (id: string) => stores.find((store) => store.id === id)?.name ?? id;
   return (
@@ -77,6 +80,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
           choices={filePurposes.map((value) => ({ value, label: purposeWords[value], word: purposeWords[value] }))}
           onChange={(next) => onSearch({ status, ...(next && { purpose: next }) })}
         />
+        {file && <SetChip name="File" word={file} onClear={() => onSearch({})} />}
       </SheetBar>
       <UploadList uploads={uploads} onAgain={again} onCancel={cancel} />
       {page.error && (
@@ -84,7 +88,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
           <ErrorNote title="The files cannot be shown" error={page.error} onRetry={() => void page.refetch()} />
         </div>
       )}
-      <section aria-label="Files" className="relative min-h-0 flex-1 overflow-y-auto">
+      <section ref={body} aria-label="Files" className="relative min-h-0 flex-1 overflow-y-auto">
         {page.isPending && <TableSkeleton />}
         {files && files.length > 0 && (
           <Table label="Files" columns={columns}>
@@ -95,7 +99,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
         )}
         {files?.length === 0 && (
           <NoFiles
-            filtered={Boolean(status || purpose || search.after || search.before)}
+            filtered={Boolean(status || purpose || file || search.after || search.before)}
             may={may}
             onClear={() => onSearch({})}
             onUpload={() => setAsking([])}

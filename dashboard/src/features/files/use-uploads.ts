@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { localFault } from "./fns/file-words.ts";
 import { type UploadFields, upload } from "./fns/upload.ts";
 

@@ -82,7 +82,7 @@ function ModelChoice({ model, onModel }: { model: string; onModel: (model: strin
         <input
           type="radio"
           name="first model"
-          className="mt-1 accent-accent"
+          className="mt-0.5"
           checked={isScript}
           onChange={() => onModel(scriptModel)}
         />
@@ -96,7 +96,7 @@ function ModelChoice({ model, onModel }: { model: string; onModel: (model: strin
           <input
             type="radio"
             name="first model"
-            className="mt-1 accent-accent"
+            className="mt-0.5"
             checked={!isScript}
             onChange={() => onModel(connected[0]!)}
           />

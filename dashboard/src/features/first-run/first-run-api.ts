@@ -32,8 +32,9 @@ export async function createFirstAgent(
   return post<Agent>(resourceUrl(at, "/agents"), agentBody(written, tool.id));
 }
 
-export const startRun = (at: Workspace, agent_id: string, input: string): Promise<Run> =>
-  post(resourceUrl(at, "/runs"), { agent_id, input });
+/** With the same `key` nothing is started twice. */
+export const startRun = (at: Workspace, agent_id: string, input: string, key: string): Promise<Run> =>
+  post(resourceUrl(at, "/runs"), { agent_id, input }, { "Idempotency-Key": key });
 
 /** The models that may be used now, the built-in ones aside. */
 export function connectedModelsQuery(at: Workspace) {

@@ -48,7 +48,7 @@ export function KeyStep({
       </p>
       <Field ref={name} label="Name" defaultValue="First steps" hint="Where it will be used: a name to find it by." />
       {creation.error && <ErrorNote title="The key was not created" error={creation.error} />}
-      <Code name="key" request={{ method: "GET", path: "/v1/me" }} />
+      <Code name="key" title="Its first request" request={{ method: "GET", path: "/v1/me" }} />
     </Pane>
   );
 }
@@ -70,16 +70,19 @@ function StoreKey({ made, onNext }: { made: MadeKey; onNext: () => void }) {
         <CopyButton text={made.secret} what="key" />
       </div>
       <Note tone="warn">You will not see it again. Should you lose it, make a new one: it takes ten seconds.</Note>
-      <Code name="key" request={{ method: "GET", path: "/v1/me" }} secret={made.secret} />
+      <Code name="key" title="Its first request" request={{ method: "GET", path: "/v1/me" }} secret={made.secret} />
     </Pane>
   );
 }
 
 /** The same request, as the reader's server would send it. */
-export function Code(props: Parameters<typeof ShowCode>[0]) {
+export function Code({
+  title = "The same from your server",
+  ...props
+}: Parameters<typeof ShowCode>[0] & { title?: string }) {
   return (
     <div className="flex min-w-0 flex-col gap-1.5">
-      <h3 className="font-medium text-muted">The same from your server</h3>
+      <h3 className="font-medium text-muted">{title}</h3>
       <ShowCode {...props} />
     </div>
   );

@@ -21,7 +21,10 @@ export function Pane({
         {aside && <span className="ml-auto">{aside}</span>}
       </div>
       {children}
-      <div className="mt-auto flex flex-wrap items-center gap-2 pt-2">{go}</div>
+      {/* Long code above never hides the way on. */}
+      <div className="sticky bottom-0 -mx-4 mt-auto -mb-4 flex flex-wrap items-center gap-2 border-t border-line-soft bg-surface px-4 py-3 rail:-bottom-6 rail:-mx-6 rail:-mb-6 rail:px-6">
+        {go}
+      </div>
     </section>
   );
 }

@@ -13,6 +13,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
+import { LostBadge } from "../../ui/stream-badge.tsx";
 import { guideInput, guideOutput, guideTool } from "./fns/guide-bodies.ts";
 import { streamLines } from "./fns/stream-lines.ts";
 import { Code } from "./key-step.tsx";
@@ -23,7 +24,7 @@ import { useFirstRun } from "./use-first-run.ts";
 export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined; onMakeAgent: () => void }) {
   const agents = useQuery(newestAgentsQuery(useWorkspace()));
   const [input, setInput] = useState(guideInput);
-  const { run, frames, view, error, isStarting, start } = useFirstRun();
+  const { run, frames, view, stream, error, isStarting, start } = useFirstRun();
   const chosen = agentId ?? agents.data?.data[0]?.id;
   if (!chosen && agents.isPending) return null;
   if (!chosen) return <NoAgent onMakeAgent={onMakeAgent} />;
@@ -38,7 +39,12 @@ export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined;
   return (
     <Pane
       title="Your first run"
-      aside={view.status && <StatusPill status={view.status} />}
+      aside={
+        <>
+          <LostBadge stream={isRunning ? stream : "ended"} after={frames.findLast(({ id }) => id)?.id ?? ""} />
+          {view.status && !(isRunning && stream === "lost") && <StatusPill status={view.status} />}
+        </>
+      }
       go={
         <>
           <Link

@@ -69,7 +69,7 @@ function Guide({ search, onSearch }: Pick<StartPageProps, "search" | "onSearch">
   return (
     <div
       ref={box}
-      className="mx-auto grid w-full max-w-235 grid-cols-1 overflow-hidden border-line bg-surface rail:grid-cols-[calc(var(--space-10)*5)_minmax(0,1fr)] rail:rounded-xl rail:border rail:shadow-1 wide:grid-cols-[calc(var(--space-10)*6)_minmax(0,1fr)]"
+      className="mx-auto grid w-full max-w-235 grid-cols-1 overflow-clip border-line bg-surface rail:grid-cols-[calc(var(--space-10)*5)_minmax(0,1fr)] rail:rounded-xl rail:border rail:shadow-1 wide:grid-cols-[calc(var(--space-10)*6)_minmax(0,1fr)]"
     >
       <StepRail step={step} onStep={(next) => onSearch({ ...search, step: next })} />
       {step === "key" && <KeyStep made={key} onMade={setKey} onNext={() => onSearch({ ...search, step: "agent" })} />}

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { firstOverlap, overlapSeconds } from "./fns/overlap.ts";
 import { KeyUse } from "./key-use.tsx";
 import type { ApiKey } from "./keys-api.ts";

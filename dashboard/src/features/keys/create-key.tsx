@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
@@ -74,9 +75,11 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
     else if (!faults.date && !networkFault(listed)) creation.mutate(order);
   };
   const isPlaced = Boolean(faults.name || faults.networks);
+  const unsaved = useChanged([name, grant, expiry, agents, networks]) && !creation.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title="Create key"
       about={

@@ -1,6 +1,6 @@
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { KeyUse } from "./key-use.tsx";
 import type { ApiKey } from "./keys-api.ts";
 import { useChangeKey } from "./use-change-key.ts";

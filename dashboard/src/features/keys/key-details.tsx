@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { formatDay } from "../../lib/format.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -8,7 +9,7 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { type ExpiryChoice, expiryEnd, expiryFault, expiryOptions } from "./fns/expiry.ts";
 import { keyState, shortKey } from "./fns/key-state.ts";
 import { KeyExpiry } from "./key-expiry.tsx";
@@ -46,9 +47,11 @@ export function KeyDetails({
       ...(chosen && { expires_at: at === null ? null : new Date(at).toISOString() }),
     });
   };
+  const unsaved = useChanged([name, end]) && !change.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title={key.name}
       about={<code>{shortKey(key)}</code>}

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { ChangeOverlap } from "./change-overlap.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { EndOverlap } from "./end-overlap.tsx";

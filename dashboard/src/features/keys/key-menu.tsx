@@ -1,7 +1,7 @@
 import { Copy, Ellipsis, OctagonX, RefreshCw, Settings2, Timer, Trash2 } from "lucide-react";
 import { buttonClass } from "../../ui/button.tsx";
+import { copy } from "../../ui/copy.ts";
 import { Menu } from "../../ui/menu.tsx";
-import { toast } from "../../ui/toast.tsx";
 import type { KeyState } from "./fns/key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
@@ -32,7 +32,7 @@ export function KeyMenu({
       <Ellipsis {...icon} />
     </button>
   );
-  const copy = () => void navigator.clipboard.writeText(key.id).then(() => toast("Key id copied", key.id));
+  const copyId = () => void copy("Key id", key.id);
   return (
     <Menu trigger={trigger} align="end">
       {({ MenuItem, MenuLine, MenuHead }) => (
@@ -41,7 +41,7 @@ export function KeyMenu({
             <Settings2 {...icon} />
             {isOver || !mayChange ? "Show details" : "Edit name and expiry"}
           </MenuItem>
-          <MenuItem onClick={copy}>
+          <MenuItem onClick={copyId}>
             <Copy {...icon} />
             Copy key id
           </MenuItem>

@@ -32,7 +32,7 @@ export function KeyRow({ entry: { key, hangs, holds }, before, isLastAdmin, now,
   const cell = clsx("rail:h-13!", isOff && "text-faint", holds && "rail:border-b-transparent");
   return (
     <Row className={clsx(hangs && "max-rail:ml-6 max-rail:border-l-2 max-rail:border-l-accent-line")} data-key={key.id}>
-      <Cell main className={clsx(cell, hangs && "rail:pl-11!")}>
+      <Cell main className={clsx(cell, "max-rail:pr-28", hangs && "rail:pl-11!")}>
         {hangs && (
           <span
             aria-hidden
@@ -75,7 +75,7 @@ export function KeyRow({ entry: { key, hangs, holds }, before, isLastAdmin, now,
         <Time at={key.created_at} />
         <span className="block text-xs text-muted">{maker}</span>
       </Cell>
-      <Cell right className={clsx(cell, "max-rail:ml-auto rail:w-px")}>
+      <Cell right className={clsx(cell, "max-rail:absolute max-rail:top-1.5 max-rail:right-4 rail:w-px")}>
         <RowActs>
           {mayChange && state === "rotating" && (
             <Button size="sm" onClick={() => onAct({ kind: "end", key })}>

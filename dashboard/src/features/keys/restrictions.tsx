@@ -38,7 +38,6 @@ export function Restrictions({
                 <label key={agent.id} className="flex min-w-0 cursor-pointer items-center gap-2.5 py-1">
                   <input
                     type="checkbox"
-                    className="accent-accent"
                     checked={agents.includes(agent.id)}
                     onChange={(event) => toggle(agent.id, event.target.checked)}
                   />

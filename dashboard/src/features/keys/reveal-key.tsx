@@ -37,7 +37,7 @@ function useSample({ scopes, agent_ids }: MadeKey): ApiRequest {
   const { data } = useQuery(newestAgentsQuery(at));
   const agent_id = agent_ids?.[0] ?? data?.data[0]?.id;
   if (!scopes.some((scope) => scope !== "read") || !agent_id) return { method: "GET", path: "/v1/me" };
-  const body = { agent_id, input: "Where is order 4711?", stream: true };
+  const body = { agent_id, input: "Hello", stream: true };
   return { method: "POST", path: "/v1/runs", body, stream: true };
 }
 

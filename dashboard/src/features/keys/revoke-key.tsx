@@ -6,7 +6,7 @@ import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { KeyUse } from "./key-use.tsx";
 import { type ApiKey, revokeKey } from "./keys-api.ts";
 

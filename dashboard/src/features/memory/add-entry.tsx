@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../lib/api.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -10,7 +11,7 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { readObject } from "./fns/memory-words.ts";
 import { addEntry, filesQuery, type Store } from "./memory-api.ts";
 
@@ -49,9 +50,11 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
     setTried(true);
     if (!read.fault && Object.values(missing).every((each) => each === null)) adding.mutate();
   };
+  const unsaved = useChanged([kind, text, file, scope, metadata]) && !adding.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       wide
       onOpenChange={(open) => {
         if (!open) onClose();

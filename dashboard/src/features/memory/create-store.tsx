@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../lib/api.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -9,7 +10,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { builtInModel, embeddingModels } from "./fns/embedding-models.ts";
 import { readSeconds, scopeWords } from "./fns/memory-words.ts";
 import { createStore, type MemoryScope, memoryScopes } from "./memory-api.ts";
@@ -58,9 +59,11 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
     setTried(true);
     if (body.name !== "" && !lifetime.fault) creation.mutate();
   };
+  const unsaved = useChanged(body) && !creation.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => {
         if (!open) onClose();
       }}

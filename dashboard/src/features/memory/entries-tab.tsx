@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, FileText, ListFilter, LoaderCircle, Plus, X } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { formatCount } from "../../lib/format.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useMay } from "../../lib/use-may.ts";
+import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -17,7 +18,7 @@ import { Progress } from "../../ui/progress.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { Cell, Row, RowActs, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import { AddEntry } from "./add-entry.tsx";
 import { deleteEntry, type Entry, entriesQuery, type Store } from "./memory-api.ts";
@@ -48,6 +49,8 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
   const page = useQuery(entriesQuery(at, store.id, search));
   const [adding, setAdding] = useState(false);
   const [deleting, setDeleting] = useState<Entry | null>(null);
+  const body = useRef<HTMLDivElement>(null);
+  useRowKeys(body);
   useKeys({ c: () => setAdding(true) }, may);
   const { status, of } = search;
   const kept = { ...(of && { of }), ...(status && { status }) };
@@ -70,7 +73,7 @@ export function EntriesTab({ store, search, onSearch }: TabProps) {
           </Button>
         )}
       </SheetBar>
-      <div className="relative min-h-0 flex-1 overflow-y-auto">
+      <div ref={body} className="relative min-h-0 flex-1 overflow-y-auto">
         {page.error && (
           <div className="px-4 pt-3 rail:px-5">
             <ErrorNote title="The entries cannot be shown" error={page.error} onRetry={() => void page.refetch()} />
@@ -109,7 +112,7 @@ function EntryRow({ entry, may, onDelete }: { entry: Entry; may: boolean; onDele
   const name = nameOf(entry);
   const metadata = Object.entries(entry.metadata);
   return (
-    <Row>
+    <Row stops>
       <Cell main>
         <span className="cut block" title={entry.text ?? entry.filename ?? undefined}>
           {name}

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -12,7 +13,7 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Note } from "../../ui/note.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { readSeconds } from "./fns/memory-words.ts";
 import { type KeyValue, readKey, type Store, writeKey } from "./memory-api.ts";
 
@@ -64,9 +65,11 @@ export function KeyDialog({
     writing.reset();
   };
   const conflict = isConflict(writing.error);
+  const unsaved = useChanged([key, text, ttl]) && !writing.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       wide
       onOpenChange={(open) => {
         if (!open) onClose();

@@ -14,7 +14,7 @@ import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import type { TabProps } from "./entries-tab.tsx";
 import { KeyDialog } from "./key-dialog.tsx";

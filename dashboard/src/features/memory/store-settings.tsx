@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useMay } from "../../lib/use-may.ts";
+import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
@@ -12,7 +13,7 @@ import { FormSection } from "../../ui/form-section.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { embeddingModels } from "./fns/embedding-models.ts";
 import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./fns/memory-words.ts";
 import { changeStore, deleteStore, type Store } from "./memory-api.ts";
@@ -65,6 +66,7 @@ function BasicsForm({ store }: { store: Store }) {
   const change = useChange(store, "Store saved");
   const lifetime = readSeconds(ttl);
   const dirty = name.trim() !== store.name || lifetime.seconds !== store.ttl_seconds;
+  useUnsaved(dirty && !change.isPending);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (dirty && !lifetime.fault && !change.isPending)
@@ -99,6 +101,7 @@ function EmbeddingForm({ store }: { store: Store }) {
   const change = useChange(store, "Embedding changed");
   const { indexing } = store;
   const dirty = model.trim() !== "" && model.trim() !== (indexing?.model ?? store.embedding?.model);
+  useUnsaved(dirty && !change.isPending);
   const isModel = change.error instanceof ApiError && change.error.code === "model_not_available";
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../lib/format.ts";
+import { formatCount, formatDuration } from "../../lib/format.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { Card } from "../../ui/card.tsx";
 import { formatCompact, formatDollars, share } from "./fns/scale.ts";
@@ -8,6 +8,7 @@ import { NumberTable } from "./number-table.tsx";
 import type { AgentUsage } from "./overview-api.ts";
 
 const most = 20;
+const columns = ["Agent", "Runs", "Failed", "Median", "95th percentile", "Tokens", "Cost"];
 
 /** What each agent did in the period, the dearest first. */
 export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
@@ -17,13 +18,15 @@ export function ByAgent({ agents }: { agents: readonly AgentUsage[] }) {
       <AgentLink key="name" id={agent.agent_id} />,
       formatCount(endedOf(agent)),
       share(agent.runs.failed, endedOf(agent)) || "–",
+      formatDuration(agent.worked_ms.p50),
+      formatDuration(agent.worked_ms.p95),
       formatCompact(agent.total_tokens),
       formatDollars(agent.cost_usd),
     ],
   }));
   return (
-    <Card title="By agent" aside={agents.length > most && `The dearest ${most}`}>
-      <NumberTable label="By agent" columns={["Agent", "Runs", "Failed", "Tokens", "Cost"]} rows={rows} />
+    <Card title="By agent" aside={agents.length > most && `The dearest ${most}`} className="col-span-full!">
+      <NumberTable label="By agent" columns={columns} rows={rows} />
     </Card>
   );
 }

@@ -1,8 +1,9 @@
 import { type ReactNode, useRef } from "react";
 import { useWidth } from "../../lib/use-width.ts";
+import type { Axis } from "./fns/axis.ts";
+import { useLabelRoom } from "./use-label-room.ts";
 
 const height = 190;
-const left = 44;
 const right = 8;
 const top = 18;
 const bottom = 24;
@@ -17,23 +18,23 @@ export interface Plot {
   bottom: number;
 }
 
-/** The axes of a chart over days: values from zero to `end`. What is drawn in it is the caller's. */
+/** The axes of a chart over days, its values from zero up. What is drawn in it is the caller's. */
 export function Chart({
   label,
   days,
-  end,
-  format,
+  axis: { end, format },
   children,
 }: {
   /** What it shows, in a sentence. */
   label: string;
   days: readonly string[];
-  end: number;
-  format: (value: number) => string;
+  axis: Axis;
   children: (plot: Plot) => ReactNode;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
+  const marks = [0, end / 2, end].map((value) => ({ value, label: format(value) }));
+  const left = useLabelRoom(box, `${width > 0} ${marks.map(({ label }) => label)}`);
   const step = (width - left - right) / days.length;
   const every = Math.max(1, Math.ceil(roomOfLabel / Math.max(step, 1)));
   const plot: Plot = {
@@ -46,17 +47,17 @@ export function Chart({
     <div ref={box} className="h-52 min-w-0 px-4 pt-2">
       {width > 0 && (
         <svg width={width} height={height} role="img" aria-label={label} className="block text-2xs">
-          {[0, 0.5, 1].map((part) => (
-            <g key={part}>
+          {marks.map(({ value, label }) => (
+            <g key={value}>
               <line
                 x1={left}
                 x2={width}
-                y1={plot.y(end * part)}
-                y2={plot.y(end * part)}
+                y1={plot.y(value)}
+                y2={plot.y(value)}
                 className="stroke-line [shape-rendering:crispEdges]"
               />
-              <text x={left - 6} y={plot.y(end * part) + 4} textAnchor="end" className="fill-faint">
-                {format(end * part)}
+              <text data-axis x={left - 6} y={plot.y(value) + 4} textAnchor="end" className="fill-faint tabular-nums">
+                {label}
               </text>
             </g>
           ))}

@@ -1,14 +1,17 @@
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import type { List, Run } from "../../lib/types.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useAgentName, useAgentNames } from "../../lib/use-agent-name.ts";
 import { Card } from "../../ui/card.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Time } from "../../ui/time.tsx";
 import { adviceFor, type FailureGroup, failureGroups } from "./fns/failure-groups.ts";
 import { Nothing } from "./needs-you.tsx";
 
-const most = 4;
+const most = 6;
+
+/** Agents that a group names. */
+const named = 3;
 
 /** Why runs failed in the last 24 hours, what happens most often first. */
 export function Failures({ failed }: { failed: List<Run> | undefined }) {
@@ -43,9 +46,10 @@ export function Failures({ failed }: { failed: List<Run> | undefined }) {
 
 function Entry({ group }: { group: FailureGroup }) {
   const { code, count, agentIds, latest } = group;
-  const agent = useAgentName(latest.agent_id);
-  const others = agentIds.length - 1;
-  const search = { status: "failed", since: "24h", ...(others ? {} : { agent: latest.agent_id }), q: code } as const;
+  const others = useAgentNames(agentIds.filter((id) => id !== latest.agent_id));
+  const names = [useAgentName(latest.agent_id), ...others];
+  const agent = others.length > 0 ? undefined : latest.agent_id;
+  const search = { status: "failed", since: "24h", agent, q: code } as const;
   const advice = adviceFor(code);
   return (
     <Link to="/runs" search={search} className="block px-4 py-2 hover:bg-hover">
@@ -54,8 +58,8 @@ function Entry({ group }: { group: FailureGroup }) {
           {count}×
         </Pill>
         <span className="cut flex-1">
-          <b>{agent}</b>
-          {others > 0 && ` and ${others} more`}
+          <b>{names.slice(0, named).join(", ")}</b>
+          {names.length > named && ` and ${names.length - named} more`}
         </span>
         <span className="shrink-0 text-xs text-muted">
           <Time at={latest.created_at} />

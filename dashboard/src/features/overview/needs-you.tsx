@@ -10,18 +10,22 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { runQuery, type WaitingCall } from "./overview-api.ts";
+import { TroubleEntry } from "./trouble-entry.tsx";
+import { useTroubles } from "./use-troubles.ts";
 
-/** The calls that wait for somebody, the first of them by name. */
+/** The calls that wait for somebody, the first of them by name; and what fails without anybody looking. */
 export function NeedsYou({ waiting }: { waiting: List<WaitingCall> | undefined }) {
-  const count = waiting ? `${waiting.data.length}${waiting.has_more ? "+" : ""}` : "";
+  const troubles = useTroubles();
+  const total = (waiting?.data.length ?? 0) + troubles.length;
   return (
     <Card
       title={
         <>
           Needs you
-          {waiting && waiting.data.length > 0 && (
+          {total > 0 && (
             <span className="grid h-4.5 min-w-4.5 place-items-center rounded-full bg-mode px-1 text-2xs text-on-mode">
-              {count}
+              {total}
+              {waiting?.has_more && "+"}
             </span>
           )}
         </>
@@ -32,11 +36,16 @@ export function NeedsYou({ waiting }: { waiting: List<WaitingCall> | undefined }
         </Link>
       }
     >
-      {waiting?.data.length === 0 && <Nothing>Nothing waits for a person.</Nothing>}
+      {waiting && total === 0 && <Nothing>Nothing waits for a person.</Nothing>}
       <ul>
         {waiting?.data.map((call) => (
           <li key={call.id} className="border-b border-line-soft last:border-0">
             <Entry call={call} />
+          </li>
+        ))}
+        {troubles.map((trouble) => (
+          <li key={trouble.id} className="border-b border-line-soft last:border-0">
+            <TroubleEntry trouble={trouble} />
           </li>
         ))}
       </ul>

@@ -10,6 +10,8 @@ export const mostFailures = 100;
 /** What runs used, as `GET /v1/usage` counts it. */
 export interface UsageCounts {
   runs: { started: number; completed: number; failed: number; cancelled: number };
+  /** How long runs worked that completed or failed; null where there is none. */
+  worked_ms: { p50: number | null; p95: number | null };
   model_calls: number;
   tool_calls: number;
   input_tokens: number;

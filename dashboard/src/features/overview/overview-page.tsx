@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Waypoints } from "lucide-react";
+import { ChartColumn, Table2, Waypoints } from "lucide-react";
 import { useMemo } from "react";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -20,6 +20,7 @@ import { agentUsageQuery, anyRunQuery, dayUsageQuery, failuresQuery, waitingQuer
 import { OverviewSkeleton } from "./overview-skeleton.tsx";
 import { RunsChart } from "./runs-chart.tsx";
 import { CostChart, TokensChart } from "./spending-charts.tsx";
+import { TimeChart } from "./time-chart.tsx";
 
 const periodChoices: { value: Period; label: string }[] = [
   { value: "today", label: "Today" },
@@ -27,8 +28,8 @@ const periodChoices: { value: Period; label: string }[] = [
   { value: "30d", label: "30 days" },
 ];
 const viewChoices = [
-  { value: "chart", label: "Charts" },
-  { value: "table", label: "Tables" },
+  { value: "chart", label: "Charts", icon: ChartColumn },
+  { value: "table", label: "Tables", icon: Table2 },
 ] as const;
 
 /** The morning look: what waits, what failed, then how much was done and spent. */
@@ -138,6 +139,7 @@ function Cards({
       <NeedsYou waiting={waiting.data} />
       <Failures failed={failed.data} />
       <RunsChart days={days.shown} asTable={asTable} />
+      <TimeChart days={days.shown} asTable={asTable} />
       <TokensChart days={days.shown} asTable={asTable} />
       <CostChart days={days.shown} asTable={asTable} />
       {agents.data && agents.data.data.length > 0 && <ByAgent agents={agents.data.data} />}

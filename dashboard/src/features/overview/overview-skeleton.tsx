@@ -14,7 +14,7 @@ export function OverviewSkeleton() {
           <Skeleton className="h-5! w-1/2" />
         </div>
       ))}
-      {["needs", "failures", "runs per day", "tokens per day"].map((each) => (
+      {["needs", "failures", "runs per day", "time per run"].map((each) => (
         <div key={each} className="col-span-2 flex h-58 flex-col gap-3 rounded-lg border border-line p-4">
           <Skeleton className="w-1/4" />
           <Skeleton className="w-3/4" />

@@ -1,56 +1,44 @@
 import { useId } from "react";
 import { formatCount } from "../../lib/format.ts";
-import { Card } from "../../ui/card.tsx";
 import { Chart } from "./chart.tsx";
-import { countAxisEnd, formatCompact } from "./fns/scale.ts";
-import { dayLabel, endedOf } from "./fns/usage-days.ts";
+import { DayCard, type DayChartProps } from "./day-card.tsx";
+import { countAxis } from "./fns/axis.ts";
+import { formatCompact } from "./fns/scale.ts";
+import { dayLabels, endedOf } from "./fns/usage-days.ts";
 import { Legend } from "./lines.tsx";
-import { NumberTable } from "./number-table.tsx";
 import type { DayUsage } from "./overview-api.ts";
 
 const gap = 1;
 const widest = 34;
 
 /** Runs that ended on each day: what failed stands striped on top of the rest. */
-export function RunsChart({ days, asTable }: { days: readonly DayUsage[]; asTable: boolean }) {
-  const today = days.at(-1)?.day ?? "";
-  const labels = days.map(({ day }) => dayLabel(day, today));
+export function RunsChart({ days, asTable }: DayChartProps) {
   return (
-    <Card
+    <DayCard
       title="Runs per day"
-      aside={
-        !asTable && (
-          <>
-            <Legend look="bar">Completed or cancelled</Legend>
-            <Legend look="striped">Failed</Legend>
-          </>
-        )
+      legend={
+        <>
+          <Legend look="bar">Completed or cancelled</Legend>
+          <Legend look="striped">Failed</Legend>
+        </>
       }
+      columns={["Completed", "Failed", "Cancelled"]}
+      cells={({ runs }) => [runs.completed, runs.failed, runs.cancelled].map(formatCount)}
+      days={days}
+      asTable={asTable}
     >
-      {asTable ? (
-        <NumberTable
-          label="Runs per day"
-          columns={["Day", "Completed", "Failed", "Cancelled"]}
-          rows={days.toReversed().map(({ day, runs }) => ({
-            key: day,
-            cells: [dayLabel(day, today), ...[runs.completed, runs.failed, runs.cancelled].map(formatCount)],
-          }))}
-        />
-      ) : (
-        <Bars days={days} labels={labels} />
-      )}
-    </Card>
+      <Bars days={days} labels={dayLabels(days)} />
+    </DayCard>
   );
 }
 
 function Bars({ days, labels }: { days: readonly DayUsage[]; labels: readonly string[] }) {
   const stripes = useId();
-  const end = countAxisEnd(days.map(endedOf));
   const most = days.reduce((a, b) => (endedOf(b) > endedOf(a) ? b : a), days[0]!);
   const failed = days.reduce((sum, { runs }) => sum + runs.failed, 0);
   const label = `Runs per day. Most: ${labels[days.indexOf(most)]}, ${formatCount(endedOf(most))}. Failed: ${formatCount(failed)} in all.`;
   return (
-    <Chart label={label} days={labels} end={end} format={formatCompact}>
+    <Chart label={label} days={labels} axis={countAxis(days.map(endedOf))}>
       {({ x, y, step, bottom }) => (
         <>
           <defs>

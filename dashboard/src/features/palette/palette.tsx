@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import { Kbd } from "../../ui/kbd.tsx";
 import type { Command, CommandGroup } from "./command.ts";
 import { findCommands } from "./fns/find-commands.ts";
-import { placeOfId } from "./fns/place-of-id.ts";
+import { useIdCommands } from "./use-id-commands.ts";
 
 /** One list of all that one can go to or do, searched while one types. A pasted id is opened. */
 export function Palette({
@@ -46,7 +46,8 @@ function CommandList({
   onDone: () => void;
 }) {
   const [text, setText] = useState("");
-  const found = useMemo(() => [...openId(text, onGo), ...findCommands(groups, text)], [groups, text, onGo]);
+  const ofId = useIdCommands(text, onGo);
+  const found = useMemo(() => [...ofId, ...findCommands(groups, text)], [ofId, groups, text]);
   const run = (command: Command) => {
     onDone();
     command.run();
@@ -124,12 +125,4 @@ function Entry({ command, onRun }: { command: Command; onRun: () => void }) {
       </span>
     </Autocomplete.Item>
   );
-}
-
-function openId(text: string, onGo: (path: string) => void): CommandGroup[] {
-  const place = placeOfId(text);
-  if (!place) return [];
-  const { noun, path } = place;
-  const open = { id: "id", label: `Open ${noun.toLowerCase().replace("api", "API")}`, hint: text.trim(), icon: Search };
-  return [{ value: "Id", items: [{ ...open, run: () => onGo(path) }] }];
 }

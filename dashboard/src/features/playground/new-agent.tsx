@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
@@ -9,7 +10,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import type { FullAgent, Tool } from "./fns/playground-types.ts";
 import { type Preset, presetAgent, presets, weatherTool } from "./fns/presets.ts";
 import { ModelField } from "./model-field.tsx";
@@ -78,11 +79,15 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
         onChange={(event) => setInstructions(event.target.value)}
       />
       {preset === "model" && (
-        <ModelField
-          hint="A name like openai/gpt-4.1. More can be reached once Settings has a model connection for them."
-          value={model}
-          onModel={setModel}
-        />
+        <>
+          <ModelField hint="A name like openai/gpt-4.1, of a connection." value={model} onModel={setModel} />
+          <p className="text-xs text-muted">
+            No provider yet?{" "}
+            <Link to="/settings" search={{ tab: "connections" }} className="text-accent underline underline-offset-2">
+              Connect a model
+            </Link>
+          </p>
+        </>
       )}
       <div>
         <Button type="submit" kind="primary" disabled={!isReady || create.isPending}>

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { allToolsQuery } from "../../lib/all-tools.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import { getAll } from "../../lib/get-all.ts";
 import type { List, Run } from "../../lib/types.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import type { FullAgent, Model, Tool } from "./fns/playground-types.ts";
@@ -26,13 +26,7 @@ export function modelsQuery(at: At) {
 }
 
 /** All tools that agents could have. */
-export function toolsQuery(at: At) {
-  return queryOptions({
-    queryKey: ["tools", at.projectId, at.mode, "all"],
-    queryFn: ({ signal }) => getAll<Tool>(at, "/tools", {}, signal),
-    staleTime: 60_000,
-  });
-}
+export const toolsQuery = (at: At) => allToolsQuery<Tool>(at);
 
 /** Where a run is kept: its lane reads it, whenever an event tells of a change. */
 export const runKey = (at: At, id: string) => ["run", at.projectId, at.mode, id];

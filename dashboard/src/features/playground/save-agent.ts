@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { patch, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import type { FullAgent } from "./fns/playground-types.ts";
 import { fullAgentQuery } from "./playground-api.ts";
 

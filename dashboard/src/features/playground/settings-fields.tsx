@@ -110,12 +110,7 @@ function SavedSettings({ draft, faults, readOnly, unsaved, onDraft }: SettingsPr
 function Check({ label, checked, onCheck }: { label: string; checked: boolean; onCheck: (checked: boolean) => void }) {
   return (
     <label className="flex cursor-pointer items-center gap-2">
-      <input
-        type="checkbox"
-        className="size-4 accent-accent"
-        checked={checked}
-        onChange={(event) => onCheck(event.target.checked)}
-      />
+      <input type="checkbox" checked={checked} onChange={(event) => onCheck(event.target.checked)} />
       {label}
     </label>
   );

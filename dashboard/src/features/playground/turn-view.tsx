@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router";
-import { Unplug } from "lucide-react";
 import type { Part, TextPart } from "../../lib/fold-run-events.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { isOver, type RunError } from "../../lib/types.ts";
@@ -9,9 +8,8 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
-import { Pill } from "../../ui/pill.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
-import { LiveDot } from "../../ui/stream-badge.tsx";
+import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { CallCard } from "./call-card.tsx";
 import { isOpen, type Turn } from "./fns/turn.ts";
 import { OpenCalls } from "./open-calls.tsx";
@@ -46,7 +44,7 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
       )}
       {turn.error && <ErrorNote title="The run did not begin" error={turn.error} onRetry={onAgain} />}
       {view.status === "failed" && view.error && <RunFailed error={view.error} onAgain={onAgain} />}
-      <Lost turn={turn} />
+      <LostBadge stream={isOpen(turn) ? turn.stream : "ended"} after={turn.lastId} />
       {!turn.error && <Meta turn={turn} />}
       <Announcer turn={turn} />
     </article>
@@ -95,18 +93,6 @@ function RunFailed({ error, onAgain }: { error: RunError; onAgain?: () => void }
         </Button>
       )}
     </Note>
-  );
-}
-
-function Lost({ turn }: { turn: Turn }) {
-  return (
-    <span role="alert" className="empty:hidden">
-      {isOpen(turn) && turn.stream === "lost" && (
-        <Pill tone="warn" icon={Unplug}>
-          Connection lost. It continues from {turn.lastId || "the start"}
-        </Pill>
-      )}
-    </span>
   );
 }
 

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, post, resourceUrl, unreachable } from "../../lib/api.ts";
 import { foldRunEvents } from "../../lib/fold-run-events.ts";
+import { perFrame } from "../../lib/per-frame.ts";
 import type { Frame } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import type { ToolAnswer } from "../../ui/answer-call.ts";
@@ -48,26 +49,14 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
   /** Takes what comes for a turn, painting at most once per frame. */
   const listener = useCallback(
     (key: string): RunListener => {
-      let buffer: Frame[] = [];
-      let isPainting = false;
-      const paint = () => {
-        isPainting = false;
-        const frames = buffer;
-        buffer = [];
+      const painted = perFrame<Frame>((frames) => {
         change(key, (turn) => withFrames(turn, frames));
         const runId = frames.find(({ data }) => typeof data.run_id === "string")?.data.run_id;
         // What a run waits for and what it cost change with its events, never with its text.
         if (typeof runId === "string" && frames.some(({ event }) => event !== "token")) reader.ask(runId);
-      };
+      });
       return {
-        onFrame: (frame) => {
-          buffer.push(frame);
-          // A hidden page paints no frames; its text has to go on all the same.
-          if (isPainting) return;
-          isPainting = true;
-          if (document.hidden) setTimeout(paint, 100);
-          else requestAnimationFrame(paint);
-        },
+        onFrame: painted.push,
         onState: (stream) => change(key, (turn) => ({ ...turn, stream })),
         onRefused: (error) => change(key, (turn) => ({ ...turn, error, stream: "ended" })),
       };

@@ -36,7 +36,7 @@ export function OperationList({ document, search, onSearch, className }: Operati
           <div className="flex flex-col items-start gap-2 px-5 py-3 text-muted">
             No operation has “{q}”.
             <Button size="sm" onClick={() => onSearch(op ? { op } : {})}>
-              Clear the search
+              Clear search
             </Button>
           </div>
         )}

@@ -7,7 +7,7 @@ import type { Run } from "../../lib/types.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 
 export type BulkKind = "cancel" | "again";
 

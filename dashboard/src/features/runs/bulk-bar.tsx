@@ -1,4 +1,4 @@
-import { Columns2, Download, RotateCw, Square, X } from "lucide-react";
+import { Columns2, Download, ListChecks, RotateCw, Square, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { downloadText } from "../../lib/download.ts";
 import { isOver, type Run } from "../../lib/types.ts";
@@ -12,11 +12,14 @@ const act =
 export function BulkBar({
   runs,
   onCompare,
+  onPin,
   onClear,
 }: {
   /** In the order of the list: the newest first. */
   runs: Run[];
   onCompare: (runId: string, otherId: string) => void;
+  /** Puts them into a suite. */
+  onPin: (runs: Run[]) => void;
   onClear: () => void;
 }) {
   const [asks, setAsks] = useState<BulkKind | null>(null);
@@ -28,7 +31,7 @@ export function BulkBar({
       <div
         role="toolbar"
         aria-label="Selected runs"
-        className="enter absolute bottom-4 left-1/2 z-(--z-player) flex max-w-[calc(100%-var(--space-4))] -translate-x-1/2 items-center rail:gap-1 overflow-x-auto rounded-lg bg-inverse p-1.5 text-on-inverse shadow-3"
+        className="enter absolute bottom-4 left-1/2 z-(--z-player) flex w-max max-w-[calc(100%-var(--space-4))] -translate-x-1/2 flex-wrap items-center justify-center gap-x-1 rounded-lg bg-inverse p-1.5 text-on-inverse shadow-3"
       >
         <span className="shrink-0 px-2 text-xs whitespace-nowrap" role="status">
           <b className="tabular-nums">{runs.length}</b> selected
@@ -53,6 +56,13 @@ export function BulkBar({
           onClick={() => newer && older && onCompare(older.id, newer.id)}
         >
           Compare
+        </Act>
+        <Act
+          icon={<ListChecks aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
+          why={!mayAct ? "Viewers cannot change suites" : open.length === runs.length ? "None of them is over" : null}
+          onClick={() => onPin(runs)}
+        >
+          Add to suite
         </Act>
         <Act
           icon={<Download aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}

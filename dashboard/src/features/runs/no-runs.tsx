@@ -55,13 +55,13 @@ export function NoMatch({
   );
 }
 
-/** The page has runs, but none with the text that is looked for. */
-export function NoText({ text, count, onClear }: { text: string; count: number; onClear: () => void }) {
+/** None of the runs that were looked at has the text that is looked for. */
+export function NoText({ text, isAll, onClear }: { text: string; isAll: boolean; onClear: () => void }) {
   return (
-    <EmptyState icon={ListFilter} title="No run on this page has this text">
+    <EmptyState icon={ListFilter} title={isAll ? "No run has this text" : "No run has this text so far"}>
       <p className="max-w-[60ch] text-muted wrap-anywhere">
-        None of the {count} runs of this page has “{text}” in its id, input, result or user. Other pages are not
-        searched: narrow them by filters, or paste the id of a run to open it.
+        “{text}” stands in no id, input, result or user of the runs that were looked at.{" "}
+        {isAll ? "Change the filters" : "Look further, narrow them by filters"}, or paste the id of a run to open it.
       </p>
       <Button onClick={onClear}>Clear the text</Button>
     </EmptyState>

@@ -4,16 +4,14 @@ import { formatCost, formatCount } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
-import { rowLink } from "../../ui/table.tsx";
+import { cellClass as cell, rowLink } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { oneLine, runLine } from "./fns/run-line.ts";
 import { RunDuration } from "./run-duration.tsx";
 import { StepsStrip } from "./steps-strip.tsx";
 
 const tones = { plain: "text-muted", bad: "text-bad", warn: "text-warn" };
-const cell =
-  "block rail:table-cell rail:h-11.5 rail:border-b rail:border-line-soft rail:px-1.5 rail:py-1 rail:align-middle rail:first:pl-5 rail:last:pr-5";
-const number = "rail:text-right whitespace-nowrap";
+const number = "rail:text-right whitespace-nowrap full:pr-4!";
 const small = "max-rail:text-xs max-rail:text-muted";
 
 /** One run: what it is, what became of it, what it took. The whole row opens it. */
@@ -40,20 +38,19 @@ export function RunRow({
       )}
     >
       <td className={clsx(cell, "order-1 rail:w-px rail:pr-0!")}>
-        <label className="relative z-1 flex size-5 cursor-pointer items-center justify-center pointer-coarse:-m-2.5 pointer-coarse:size-10">
+        <label className="relative z-1 flex h-5 w-4 cursor-pointer items-center justify-center pointer-coarse:-m-2.5 pointer-coarse:size-10">
           <input
             type="checkbox"
             checked={isSelected}
             onChange={() => onSelect(run)}
             aria-label={`Select ${agent}, ${oneLine(run.input).slice(0, 60)}`}
-            className="size-3.5 accent-accent"
           />
         </label>
       </td>
       <td className={clsx(cell, "order-1 rail:w-px")}>
         <StatusPill status={run.status} />
       </td>
-      <td className={clsx(cell, "order-3 min-w-0 flex-[1_0_100%] rail:w-full rail:max-w-0")}>
+      <td className={clsx(cell, "order-3 min-w-0 flex-[1_0_100%] rail:w-full rail:max-w-0 full:w-1/2")}>
         <Link
           to="/runs/$runId"
           params={{ runId: run.id }}

@@ -55,7 +55,13 @@ export function RunsFilters({
   };
   return (
     <SheetBar>
-      <SearchField key={pasted} label="Search runs" placeholder="Id, or text on this page" value={q} onSearch={write} />
+      <SearchField
+        key={pasted}
+        label="Search runs"
+        placeholder="Id, input, output or agent"
+        value={q}
+        onSearch={write}
+      />
       <Chip name="Status" value={status} choices={statusChoices} onChange={(next) => onFilter({ status: next })} />
       <AgentChip agent={search.agent} onChange={(next) => onFilter({ agent: next })} />
       <TimeChip

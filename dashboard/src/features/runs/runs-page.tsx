@@ -15,12 +15,15 @@ import { ModePill } from "../../ui/mode-pill.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
+import { ViewOnly } from "../../ui/view-only.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { filtersOf, hasText, isFiltered, type RunsSearch } from "./fns/runs-search.ts";
+import { LookFurther } from "./look-further.tsx";
 import { NoMatch, NoRuns, NoText } from "./no-runs.tsx";
 import { RunsFilters } from "./runs-filters.tsx";
 import { RunsTable } from "./runs-table.tsx";
 import { RunsTableSkeleton } from "./runs-table-skeleton.tsx";
+import { useFurther } from "./use-further.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
 import { useSelection } from "./use-selection.ts";
 
@@ -30,10 +33,11 @@ interface RunsPageProps {
   onSearch: (search: RunsSearch, replace?: boolean) => void;
   onOpenRun: (runId: string) => void;
   onCompare: (runId: string, otherId: string) => void;
+  onPin: (runs: Run[]) => void;
 }
 
 /** All runs of a project and mode, newest first, as they happen. */
-export function RunsPage({ search, onSearch, onOpenRun, onCompare }: RunsPageProps) {
+export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: RunsPageProps) {
   const at = useWorkspace();
   const [live, setLive] = useState(true);
   const body = useRef<HTMLDivElement>(null);
@@ -44,7 +48,11 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare }: RunsPagePro
     () => (body.current?.scrollTop ?? 0) < 8,
   );
   const runs = page.data?.data;
-  const shown = useWithText(runs, search.q);
+  const text = search.q?.trim() ?? "";
+  const fits = useFits(text);
+  const further = useFurther(asked, page.data, fits);
+  const looked = text ? further.all : runs;
+  const shown = text ? looked?.filter(fits) : runs;
   const selection = useSelection(shown ?? noRuns);
   const mayRun = useMay("member");
   useTitle("Runs", at.project.name);
@@ -67,26 +75,24 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare }: RunsPagePro
       <SheetHead>
         <h1 className="text-lg">Runs</h1>
         <ModePill />
-        <div className="ml-auto flex items-center gap-2">
+        <div className="ml-auto flex flex-wrap items-center justify-end gap-2">
           <LostBadge stream={stream} />
           <Button
-            kind="ghost"
             aria-pressed={live}
             onClick={() => setLive(!live)}
             title={live ? "Pause the list" : "Follow the list"}
           >
-            {live ? (
-              <Pause aria-hidden className="size-4" strokeWidth={1.5} />
-            ) : (
-              <Play aria-hidden className="size-4" strokeWidth={1.5} />
-            )}
-            {live ? "Live" : "Paused"}
+            {!live && <Play aria-hidden className="size-4" strokeWidth={1.5} />}
+            {live && stream !== "open" && <Pause aria-hidden className="size-4" strokeWidth={1.5} />}
             {live && stream === "open" && <LiveDot />}
+            {live ? "Live" : "Paused"}
           </Button>
-          {mayRun && (
+          {mayRun ? (
             <Link to="/playground" className={buttonClass({ kind: "primary" })}>
               New run
             </Link>
+          ) : (
+            <ViewOnly />
           )}
         </div>
       </SheetHead>
@@ -131,9 +137,22 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare }: RunsPagePro
               onSelectAll={selection.selectAll}
             />
           )}
-          {runs && shown?.length === 0 && <Empty {...{ runs, search, onSearch }} />}
+          {runs && shown?.length === 0 && <Empty {...{ runs, search, onSearch, isAll: !further.hasMore }} />}
+          {text && looked && looked.length > 0 && (
+            <LookFurther
+              text={text}
+              found={shown?.length ?? 0}
+              looked={looked}
+              hasMore={further.hasMore}
+              isLooking={further.isLooking}
+              error={further.error}
+              onLook={further.look}
+            />
+          )}
         </section>
-        {selection.runs.length > 0 && <BulkBar runs={selection.runs} onCompare={onCompare} onClear={selection.clear} />}
+        {selection.runs.length > 0 && (
+          <BulkBar runs={selection.runs} onCompare={onCompare} onPin={onPin} onClear={selection.clear} />
+        )}
       </div>
       <Paging
         noun="run"
@@ -156,20 +175,22 @@ function useAsked(search: RunsSearch): RunsSearch {
   );
 }
 
-/** The runs that have a text. */
-function useWithText(runs: Run[] | undefined, text: string | undefined): Run[] | undefined {
+/** Whether a run has a text; with no text, each does. */
+function useFits(text: string): (run: Run) => boolean {
   const at = useWorkspace();
   const { data: agents } = useQuery(newestAgentsQuery(at));
-  if (!text?.trim()) return runs;
-  const names = new Map(agents?.data.map(({ id, name }) => [id, name]));
-  return runs?.filter((run) => hasText(run, names.get(run.agent_id) ?? "", text));
+  const names = useMemo(() => new Map(agents?.data.map(({ id, name }) => [id, name])), [agents]);
+  return (run) => text === "" || hasText(run, names.get(run.agent_id) ?? "", text);
 }
 
-function Empty({ runs, search, onSearch }: { runs: Run[] } & Pick<RunsPageProps, "search" | "onSearch">) {
+function Empty({
+  runs,
+  search,
+  isAll,
+  onSearch,
+}: { runs: Run[]; isAll: boolean } & Pick<RunsPageProps, "search" | "onSearch">) {
   if (runs.length > 0)
-    return (
-      <NoText text={search.q ?? ""} count={runs.length} onClear={() => onSearch({ ...search, q: undefined }, true)} />
-    );
+    return <NoText text={search.q ?? ""} isAll={isAll} onClear={() => onSearch({ ...search, q: undefined }, true)} />;
   if (!isFiltered(search) && !search.after && !search.before) return <NoRuns />;
   return (
     <NoMatch

@@ -65,14 +65,13 @@ function SelectAll({ all, some, onSelectAll }: { all: boolean; some: boolean; on
     if (box.current) box.current.indeterminate = some && !all;
   }, [some, all]);
   return (
-    <label className="flex size-5 items-center justify-center">
+    <label className="flex h-5 w-4 items-center justify-center">
       <input
         ref={box}
         type="checkbox"
         checked={all}
         onChange={() => onSelectAll(!all)}
         aria-label="Select all runs of this page"
-        className="size-3.5 accent-accent"
       />
     </label>
   );

@@ -14,7 +14,7 @@ const triggers: Record<Firing["trigger"], string> = {
 export function FiringRow({ firing }: { firing: Firing }) {
   const line = firing.error?.message ?? silence[firing.outcome];
   return (
-    <Row>
+    <Row stops={!firing.run_id}>
       <Cell className="rail:w-px">
         <OutcomePill outcome={firing.outcome} />
       </Cell>

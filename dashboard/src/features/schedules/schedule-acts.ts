@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { changeSchedule, type Schedule, triggerSchedule } from "./schedules-api.ts";
 
 /** What is being done to a schedule, in its dialog. */

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { type ScheduleAct, useRefreshSchedules } from "./schedule-acts.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 import { deleteSchedule, type Schedule } from "./schedules-api.ts";

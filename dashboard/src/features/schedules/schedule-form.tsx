@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
 import { newestAgentsQuery, useAgentName } from "../../lib/use-agent-name.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -11,7 +12,7 @@ import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { PlanFields } from "./plan-fields.tsx";
 import { useRefreshSchedules } from "./schedule-acts.ts";
 import {
@@ -59,9 +60,11 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
     timezone: faultOf(saving.error, "timezone"),
   };
   const act = schedule ? "Save schedule" : "Create schedule";
+  const unsaved = useChanged(order) && !saving.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       wide
       title={schedule ? "Edit schedule" : "Create schedule"}

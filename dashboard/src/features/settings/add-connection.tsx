@@ -1,11 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { faultOf } from "../../lib/fault-of.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { faultOf } from "./fns/fault-of.ts";
+import { toast } from "../../ui/toast.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "./server-api.ts";
 
 const providers = [
@@ -50,9 +51,11 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
     adding.reset();
   };
   const said = fields.some((field) => faultOf(adding.error, field));
+  const unsaved = useChanged(given) && !adding.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title="Add connection"
       about="For all projects of this server, in test and in live."

@@ -18,19 +18,19 @@ export function AuditRow({ entry, email, onActor, onTarget }: AuditRowProps) {
   const { action, actor, target, details, created_at, project_id, environment, request_id } = entry;
   const said = detailsLine(details);
   return (
-    <Row>
+    <Row stops>
       <Cell main>
         <code className="cut block text-ink">{action}</code>
         <SecondLine title={said || undefined}>{said || (request_id ?? "–")}</SecondLine>
       </Cell>
-      <Cell className="min-w-0 rail:max-w-60">
+      <Cell className="min-w-0 max-rail:flex max-rail:basis-full max-rail:items-baseline max-rail:gap-2 rail:max-w-60">
         <FilterButton text={email ?? actor.id} what={`Show only what ${email ?? actor.id} did`} onClick={onActor} />
         <SecondLine>
           {kinds[actor.type]}
           {actor.ip && ` · ${actor.ip}`}
         </SecondLine>
       </Cell>
-      <Cell className="min-w-0 rail:max-w-50">
+      <Cell className="min-w-0 max-rail:flex max-rail:flex-1 max-rail:items-baseline max-rail:gap-2 rail:max-w-50">
         {target ? (
           <>
             <FilterButton text={target.id} what={`Show only what was done to ${target.id}`} onClick={onTarget} />

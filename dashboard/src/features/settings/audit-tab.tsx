@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { Chip, ClearChip, chipClass } from "../../ui/chip.tsx";
+import { Chip, SetChip } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -30,13 +30,13 @@ interface AuditTabProps {
 export function AuditTab({ search, onSearch }: AuditTabProps) {
   const at = useWorkspace();
   const { tab: _, q: __, ...filters } = search;
-  const { action, actor, target } = filters;
+  const { action, actor, target, request } = filters;
   const list = useQuery({ ...auditQuery(at, filters), placeholderData: keepPreviousData });
   const people = useQuery(peopleQuery);
   const emailOf = (id: string) => people.data?.find((person) => person.id === id)?.email;
   const filter = (change: Partial<SettingsSearch>) =>
-    onSearch({ tab: "audit", action, actor, target, ...change, after: undefined, before: undefined });
-  const isFiltered = Boolean(action || actor || target);
+    onSearch({ tab: "audit", action, actor, target, request, ...change, after: undefined, before: undefined });
+  const isFiltered = Boolean(action || actor || target || request);
   return (
     <TabTable
       bar={
@@ -44,6 +44,7 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
           <Chip name="Action" value={action} choices={choices} onChange={(next) => filter({ action: next })} />
           {actor && <SetChip name="By" word={emailOf(actor) ?? actor} onClear={() => filter({ actor: undefined })} />}
           {target && <SetChip name="Target" word={target} onClear={() => filter({ target: undefined })} />}
+          {request && <SetChip name="Request" word={request} onClear={() => filter({ request: undefined })} />}
         </>
       }
       hint={"A name or a target in a row filters by it."}
@@ -56,14 +57,14 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
           noun="change"
           page={list.data}
           search={filters}
-          onPage={(page) => onSearch({ tab: "audit", action, actor, target, ...page })}
+          onPage={(page) => onSearch({ tab: "audit", action, actor, target, request, ...page })}
         />
       }
     >
       {list.data?.data.length === 0 && (
         <EmptyState icon={ScrollText} title={isFiltered ? "No entry fits the filters" : "Nothing was changed yet"}>
           <p className="text-muted">Each change of a person, an API key or the command line leaves an entry here.</p>
-          {isFiltered && <Button onClick={() => onSearch({ tab: "audit" })}>Clear the filters</Button>}
+          {isFiltered && <Button onClick={() => onSearch({ tab: "audit" })}>Clear filters</Button>}
         </EmptyState>
       )}
       {list.data && list.data.data.length > 0 && (
@@ -80,16 +81,5 @@ export function AuditTab({ search, onSearch }: AuditTabProps) {
         </Table>
       )}
     </TabTable>
-  );
-}
-
-function SetChip({ name, word, onClear }: { name: string; word: string; onClear: () => void }) {
-  return (
-    <span className="inline-flex max-w-80 min-w-0 shrink-0">
-      <span className={`${chipClass(true)} min-w-0`}>
-        {name}: <b className="cut">{word}</b>
-      </span>
-      <ClearChip name={name} onClear={onClear} />
-    </span>
   );
 }

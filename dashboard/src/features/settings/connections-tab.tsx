@@ -83,7 +83,7 @@ interface ConnectionRowProps {
 function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
   const { name, prefix, base_url, source, used, created_at } = connection;
   return (
-    <Row>
+    <Row stops>
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <span className="cut font-medium">{name}</span>

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { faultOf } from "../../lib/fault-of.ts";
 import type { Role } from "../../lib/use-may.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -7,7 +8,6 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
-import { faultOf } from "./fns/fault-of.ts";
 import { invitationsQuery, invite } from "./server-api.ts";
 
 const choices = [

@@ -1,6 +1,6 @@
 import { type FormEvent, useRef, useState } from "react";
+import { faultOf } from "../../lib/fault-of.ts";
 import { Field } from "../../ui/field.tsx";
-import { faultOf } from "./fns/fault-of.ts";
 import { SaveBar } from "./save-bar.tsx";
 import type { ProjectDetails } from "./settings-api.ts";
 import { useProjectChange } from "./use-project-change.ts";

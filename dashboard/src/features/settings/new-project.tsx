@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { faultOf } from "../../lib/fault-of.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { faultOf } from "./fns/fault-of.ts";
 import { createProject, projectsQuery } from "./settings-api.ts";
 
 interface NewProjectProps {
@@ -58,7 +58,7 @@ export function NewProject({ open, onOpenChange, onCreated }: NewProjectProps) {
         hint="1 to 64 letters, digits, - and _."
         error={fault}
       />
-      {creation.error && !fault && <ErrorNote title="The project was not made" error={creation.error} />}
+      {creation.error && !fault && <ErrorNote title="The project was not created" error={creation.error} />}
     </FormDialog>
   );
 }

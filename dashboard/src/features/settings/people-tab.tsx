@@ -84,7 +84,7 @@ interface PersonRowProps {
 function PersonRow({ person, isSelf, may, isLast }: PersonRowProps) {
   const { email, created_at, last_seen_at } = person;
   return (
-    <Row>
+    <Row stops>
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <span className="cut font-medium" title={email}>
@@ -122,7 +122,7 @@ const LastSeen = ({ at }: { at: string }) => (
 function InvitationRow({ invitation }: { invitation: Invitation }) {
   const { email, role, expires_at } = invitation;
   return (
-    <Row>
+    <Row stops>
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <span className="cut" title={email}>

@@ -59,7 +59,7 @@ export function PricesTab({ search, onSearch }: PricesTabProps) {
       {list.data && shown.length === 0 && (
         <EmptyState icon={Coins} title={`No price for “${search.q ?? ""}”`}>
           <p className="text-muted">What a model without a price costs is unknown, not nothing.</p>
-          {search.q && <Button onClick={() => onSearch({ tab: "prices" })}>Clear the search</Button>}
+          {search.q && <Button onClick={() => onSearch({ tab: "prices" })}>Clear search</Button>}
         </EmptyState>
       )}
       {shown.length > 0 && (
@@ -78,7 +78,7 @@ function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: ()
   const { id, available, context_window, input, cached_input, output, as_of, source } = price;
   const since = source === "operator" ? `Set here${as_of ? ` on ${as_of}` : ""}` : `List price of ${as_of ?? "–"}`;
   return (
-    <Row>
+    <Row stops>
       <Cell main>
         <span className="flex min-w-0 items-center gap-2">
           <code className="cut" title={id}>
@@ -102,7 +102,7 @@ function PriceRow({ price, may, onSet }: { price: Price; may: boolean; onSet: ()
         <span className="text-muted rail:hidden">out </span>
         {formatPrice(output)}
       </Cell>
-      <Cell right>
+      <Cell right className="max-rail:ml-auto">
         <RowActs>
           {source === "operator" && <ResetPrice model={id} may={may} />}
           <Button size="sm" disabled={!may} aria-label={`Set the price of ${id}`} onClick={onSet}>

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../../ui/button.tsx";
-import { failed, toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.ts";
 import { pricesQuery, resetPrice } from "./server-api.ts";
 
 /** Goes back to the price that came along. */

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Role } from "../../lib/use-may.ts";
-import { failed, toast } from "../../ui/toast.tsx";
+import { failed, toast } from "../../ui/toast.ts";
 import { type Person, peopleQuery, setRole } from "./server-api.ts";
 
 export const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };

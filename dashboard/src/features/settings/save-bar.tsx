@@ -1,5 +1,6 @@
 import { Check } from "lucide-react";
 import { ApiError } from "../../lib/api.ts";
+import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 
@@ -14,8 +15,9 @@ interface SaveBarProps {
   onDiscard: () => void;
 }
 
-/** The end of a form: save, discard, and how it went. */
+/** The end of a form: save, discard, and how it went. What is not saved is not left unasked. */
 export function SaveBar({ act, dirty, saving, saved, error, onDiscard }: SaveBarProps) {
+  useUnsaved(dirty && !saving);
   return (
     <div className="flex flex-col gap-3">
       {error && <ErrorNote title={isSilent(error) ? "Not known whether it was saved" : "Not saved"} error={error} />}

@@ -130,14 +130,22 @@ export interface AuditSearch extends PageSearch {
   action?: string;
   actor?: string;
   target?: string;
+  request?: string;
 }
 
 /** A page of the audit log. */
-export const auditQuery = (at: Workspace, { action, actor, target, ...page }: AuditSearch) =>
+export const auditQuery = (at: Workspace, { action, actor, target, request, ...page }: AuditSearch) =>
   queryOptions({
-    queryKey: ["audit", at.projectId, at.mode, action, actor, target, page.after, page.before],
+    queryKey: ["audit", at.projectId, at.mode, action, actor, target, request, page.after, page.before],
     queryFn: ({ signal }) => {
-      const filters = query({ limit: 50, action, actor_id: actor, target_id: target, ...pageQuery(page) });
+      const filters = query({
+        limit: 50,
+        action,
+        actor_id: actor,
+        target_id: target,
+        request_id: request,
+        ...pageQuery(page),
+      });
       return get<List<AuditEntry>>(resourceUrl(at, `/audit_log${filters}`), signal);
     },
   });

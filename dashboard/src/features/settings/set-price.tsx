@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { faultOf } from "../../lib/fault-of.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { faultOf } from "./fns/fault-of.ts";
+import { toast } from "../../ui/toast.ts";
 import { type Price, pricesQuery, setPrice } from "./server-api.ts";
 
 const labels = {
@@ -57,9 +58,11 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
     saving.mutate({ model: model.trim(), input, cached_input, output, context_window });
   };
   const fault = faultOf(saving.error, "model");
+  const unsaved = useChanged([model, texts]) && !saving.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title="Set price"
       about="For all projects. Runs that begin from now on are counted by it; earlier ones keep theirs."

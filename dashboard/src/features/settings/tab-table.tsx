@@ -1,4 +1,5 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
+import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
@@ -20,6 +21,8 @@ interface TabTableProps {
 
 /** A tab of one list: bar, what scrolls, foot. */
 export function TabTable({ bar, hint, pending, error, onRetry, failed, children, foot }: TabTableProps) {
+  const body = useRef<HTMLDivElement>(null);
+  useRowKeys(body);
   return (
     <>
       <SheetBar>
@@ -27,7 +30,7 @@ export function TabTable({ bar, hint, pending, error, onRetry, failed, children,
         <span className="hidden text-xs text-muted rail:inline">{hint}</span>
       </SheetBar>
       <p className="shrink-0 border-b border-line px-4 py-1.5 text-xs text-muted rail:hidden">{hint}</p>
-      <div className="relative min-h-0 flex-1 overflow-y-auto">
+      <div ref={body} className="relative min-h-0 flex-1 overflow-y-auto">
         {error && (
           <div className="px-4 py-4 rail:px-5">
             <ErrorNote title={failed} error={error} onRetry={onRetry} />

@@ -1,12 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { post, resourceUrl } from "../../lib/api.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { allThreads, type Thread } from "./threads-api.ts";
 
 /** Asks for whose a new thread is, and opens it. */
@@ -29,9 +30,11 @@ export function CreateThread({ onClose, onCreated }: { onClose: () => void; onCr
       onCreated(id);
     },
   });
+  const unsaved = useChanged(body) && !create.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title="Create thread"
       about="Runs in it have its user and session. Whose it is cannot be changed later."

@@ -2,13 +2,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { patch, resourceUrl } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { metadataFault } from "./fns/metadata-fault.ts";
 import { allThreads, type Thread, threadPath, threadQuery } from "./threads-api.ts";
 
@@ -30,9 +31,11 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
       onClose();
     },
   });
+  const unsaved = useChanged([title, text]) && !save.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title="Edit thread"
       act={save.isPending ? "Saving" : "Save thread"}

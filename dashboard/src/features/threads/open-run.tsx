@@ -1,9 +1,7 @@
-import { exampleOutput } from "../../lib/example-output.ts";
-import type { PendingCall, Run } from "../../lib/types.ts";
-import { useAnswerCall } from "../../ui/answer-call.ts";
-import { AnswerCard } from "../../ui/answer-card.tsx";
+import type { Run } from "../../lib/types.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
+import { OpenCall } from "../../ui/open-call.tsx";
 import { RunLine } from "./run-line.tsx";
 import { Asked } from "./run-part.tsx";
 import { useRunText } from "./use-run-text.ts";
@@ -32,18 +30,5 @@ export function OpenRun({ run, may }: { run: Run; may: boolean }) {
         ),
       )}
     </article>
-  );
-}
-
-function OpenCall({ runId, call }: { runId: string; call: PendingCall }) {
-  const answer = useAnswerCall(runId);
-  return (
-    <AnswerCard
-      call={call}
-      busy={answer.isPending || answer.isSuccess}
-      error={answer.error}
-      example={exampleOutput(undefined, call.arguments)}
-      onAnswer={(said) => answer.mutate(said)}
-    />
   );
 }

@@ -99,14 +99,14 @@ export function RunInThread({
               </option>
             ))}
           </select>
-          <span className="min-w-0 flex-1 text-xs text-muted">
+          <span className="min-w-0 flex-1 text-xs text-muted max-rail:order-last max-rail:basis-full">
             {isBusy
               ? "A run is not over: this one waits for it."
               : forgets
                 ? "Its history is off: it does not read what was said here."
                 : ""}
           </span>
-          <Button type="submit" kind="primary" disabled={!isReady}>
+          <Button type="submit" kind="primary" disabled={!isReady} className="max-rail:ml-auto">
             {start.isPending ? "Starting" : "Run"}
           </Button>
         </div>

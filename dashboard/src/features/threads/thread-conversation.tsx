@@ -3,6 +3,7 @@ import { MessagesSquare } from "lucide-react";
 import { useMemo } from "react";
 import { isOver } from "../../lib/types.ts";
 import { useFollowEnd } from "../../lib/use-follow-end.ts";
+import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -25,6 +26,11 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
   const open = runs?.data.filter(({ status }) => !isOver(status)).toReversed() ?? [];
   const last = runs?.data[0];
   const scroller = useFollowEnd(true, `${said?.length} ${open.map(({ id, status }) => id + status)}`);
+  // What was answered goes: the next that waits is there, or the conversation.
+  useKeptFocus(
+    scroller,
+    (part) => part.querySelector<HTMLElement>('[data-call] :is(textarea, button[type="submit"])') ?? part,
+  );
   const isEmpty = said?.length === 0 && open.length === 0;
   return (
     <>

@@ -87,7 +87,6 @@ export function CodeFields({ draft, faults, onChange }: ToolFormProps) {
               >
                 <input
                   type="checkbox"
-                  className="size-3.5 shrink-0 accent-accent"
                   checked={draft.files.includes(id)}
                   onChange={(event) =>
                     onChange({

@@ -1,21 +1,21 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { ApiError } from "../../lib/api.ts";
-import { sendOnEnter } from "../../lib/send-on-enter.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { focusFault } from "../../ui/fns/focus-fault.ts";
 import { FormSection } from "../../ui/form-section.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
+import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { typeHints, typeWords } from "./fns/tool.ts";
 import { readToolDraft, type ToolDraft, toolCreation, toolDraftOf, toolFaults } from "./fns/tool-draft.ts";
@@ -36,9 +36,9 @@ export function NewToolPage({
   const at = useWorkspace();
   const may = useMay("member");
   const client = useQueryClient();
-  const form = useRef<HTMLFormElement>(null);
   const [draft, setDraft] = useState<ToolDraft>(() => toolDraftOf());
   const [tried, setTried] = useState(false);
+  const isChanged = useChanged(draft);
   const creation = useMutation({
     mutationFn: () => createTool(at, toolCreation(type, draft)),
     onSuccess: (tool) => {
@@ -47,17 +47,14 @@ export function NewToolPage({
       if (!tool.signing_secret) onCreated(tool.id);
     },
   });
-  useEffect(() => {
-    if (creation.error) focusFault(form.current);
-  }, [creation.error]);
   useTitle("Create tool", "Tools");
   const refused = creation.error instanceof ApiError ? toolFaults(creation.error.faults) : { faults: {}, rest: [] };
   const faults = { ...refused.faults, ...(tried ? readToolDraft(type, draft).faults : {}) };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     setTried(true);
-    if (Object.keys(readToolDraft(type, draft).faults).length > 0) focusFault(form.current);
-    else if (may && !creation.isPending) creation.mutate();
+    if (Object.keys(readToolDraft(type, draft).faults).length > 0) return false;
+    if (may && !creation.isPending) creation.mutate();
+    return true;
   };
   const made = creation.data;
   return (
@@ -70,51 +67,54 @@ export function NewToolPage({
         <ModePill />
         {!may && <ViewOnly />}
       </SheetHead>
-      <form ref={form} noValidate onSubmit={submit} onKeyDown={sendOnEnter} className="flex min-h-0 flex-1 flex-col">
-        <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
-          <fieldset disabled={!may} className="min-w-0 max-w-280">
-            <legend className="sr-only">The new tool</legend>
-            <FormSection title="Type" about="It stays what it is.">
-              <TypeChoice
-                type={type}
-                onType={(next) => {
-                  creation.reset();
-                  setTried(false);
-                  onType(next);
-                }}
-              />
-            </FormSection>
-            <ToolForm
-              type={type}
-              draft={draft}
-              faults={faults}
-              onChange={(change) => {
-                setDraft((before) => ({ ...before, ...change }));
-                if (creation.isError) creation.reset();
-              }}
-            />
-          </fieldset>
-          <div className="max-w-280 pb-5">
-            <FoldedCode
-              name="new tool"
-              request={{ method: "POST", path: "/v1/tools", body: toolCreation(type, draft) }}
-            />
-          </div>
-        </div>
-        <footer className="flex shrink-0 flex-col gap-3 border-t border-line bg-subtle px-4 py-3 rail:px-5">
-          {creation.error && (refused.rest.length > 0 || Object.keys(refused.faults).length === 0) && (
-            <ErrorNote title="The tool was not created" error={creation.error} />
-          )}
-          <div className="flex flex-wrap items-center gap-2">
-            <Button type="submit" kind="primary" disabled={!may || creation.isPending}>
-              {creation.isPending ? "Creating tool" : "Create tool"}
-            </Button>
-            <Link to="/tools" className={buttonClass({ kind: "ghost" })}>
-              Discard
-            </Link>
-          </div>
-        </footer>
-      </form>
+      <SheetForm
+        legend="The new tool"
+        disabled={!may}
+        unsaved={isChanged && (creation.isIdle || creation.isError)}
+        error={creation.error}
+        onSubmit={submit}
+        code={
+          <FoldedCode
+            name="new tool"
+            request={{ method: "POST", path: "/v1/tools", body: toolCreation(type, draft) }}
+          />
+        }
+        foot={
+          <>
+            {creation.error && (refused.rest.length > 0 || Object.keys(refused.faults).length === 0) && (
+              <ErrorNote title="The tool was not created" error={creation.error} />
+            )}
+            <SheetFormActs>
+              <Button type="submit" kind="primary" disabled={!may || creation.isPending}>
+                {creation.isPending ? "Creating tool" : "Create tool"}
+              </Button>
+              <Link to="/tools" ignoreBlocker className={buttonClass({ kind: "ghost" })}>
+                Discard
+              </Link>
+            </SheetFormActs>
+          </>
+        }
+      >
+        <FormSection title="Type" about="It cannot be changed later.">
+          <TypeChoice
+            type={type}
+            onType={(next) => {
+              creation.reset();
+              setTried(false);
+              onType(next);
+            }}
+          />
+        </FormSection>
+        <ToolForm
+          type={type}
+          draft={draft}
+          faults={faults}
+          onChange={(change) => {
+            setDraft((before) => ({ ...before, ...change }));
+            if (creation.isError) creation.reset();
+          }}
+        />
+      </SheetForm>
       {made?.signing_secret && (
         <SecretDialog
           title="Store this signing secret now"
@@ -147,7 +147,7 @@ function TypeChoice({ type, onType }: { type: ToolType; onType: (type: ToolType)
             name="tool-type"
             checked={type === value}
             onChange={() => onType(value)}
-            className="mt-1 size-3.5 shrink-0 accent-accent focus-visible:shadow-none"
+            className="mt-0.5 focus-visible:shadow-none"
           />
           <span className="min-w-0">
             <span className="block font-strong">{typeWords[value]}</span>

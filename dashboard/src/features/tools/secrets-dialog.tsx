@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -7,7 +8,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { deleteSecret, secretsQuery, setSecret } from "./tools-api.ts";
 
 /** The names of secrets, and a new value for one. A value that was set is never shown again. */
@@ -41,9 +42,11 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
     setTried(true);
     if (!nameFault && value !== "") setting.mutate();
   };
+  const unsaved = useChanged([name, value]) && !setting.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => {
         if (!open) onClose();
       }}

@@ -9,7 +9,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import type { Tool } from "./fns/tool.ts";
 import { refreshTool } from "./tools-api.ts";
 

@@ -1,113 +1,152 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../../lib/api.ts";
-import { sendOnEnter } from "../../lib/send-on-enter.ts";
+import { type Edited, useEdited } from "../../lib/use-edited.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { ConflictNote } from "../../ui/conflict-note.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { focusFault } from "../../ui/fns/focus-fault.ts";
+import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import type { Tool } from "./fns/tool.ts";
 import { readToolDraft, type ToolDraft, toolChanges, toolDraftOf, toolFaults } from "./fns/tool-draft.ts";
+import { toolWords } from "./fns/tool-words.ts";
 import { ServerTools } from "./server-tools.tsx";
 import { ToolForm } from "./tool-form.tsx";
-import { changeTool } from "./tools-api.ts";
+import { changeTool, ToolChanged } from "./tools-api.ts";
 
 /** What a tool is, to read and to change. Its type stands. */
 export function ToolDefinition({ tool }: { tool: Tool }) {
-  const at = useWorkspace();
   const may = useMay("member");
-  const client = useQueryClient();
-  const form = useRef<HTMLFormElement>(null);
-  const [base, setBase] = useState(tool);
-  const [draft, setDraft] = useState<ToolDraft>(() => toolDraftOf(tool));
-  const [tried, setTried] = useState(false);
-  const changes = toolChanges(draft, base);
-  const dirty = Object.keys(changes).length > 0;
-  const keep = (saved: Tool) => {
-    setBase(saved);
-    setDraft(toolDraftOf(saved));
-    setTried(false);
+  const edited = useEdited(tool, toolDraftOf, toolChanges);
+  const { base, draft, changes, isDirty, tried } = edited;
+  const save = useSaveTool(edited);
+  const refused = save.error instanceof ApiError ? toolFaults(save.error.faults) : { faults: {}, rest: [] };
+  const faults = { ...refused.faults, ...(tried ? readToolDraft(tool.type, draft).faults : {}) };
+  const submit = () => {
+    edited.setTried(true);
+    if (Object.keys(readToolDraft(tool.type, draft).faults).length > 0) return false;
+    if (isDirty && !save.isPending) save.mutate({ from: base, said: changes });
+    return true;
   };
-  const save = useMutation({
-    mutationFn: () => changeTool(at, tool.id, changes),
+  // What somebody else saved comes with the next reading: nobody has written here yet, so it is taken.
+  if (tool.updated_at > base.updated_at && !isDirty && !save.isPending) edited.take(tool);
+  return (
+    <SheetForm
+      legend={`Definition of ${base.name}`}
+      disabled={!may}
+      unsaved={isDirty && !save.isPending}
+      error={save.error}
+      onSubmit={submit}
+      above={tool.type === "mcp" && <ServerTools tool={tool} />}
+      code={
+        <FoldedCode
+          name="tool"
+          request={{
+            method: "PATCH",
+            path: `/v1/tools/${tool.id}`,
+            body: isDirty ? changes : { description: base.description },
+          }}
+        />
+      }
+      foot={
+        may && (isDirty || save.error) ? (
+          <Foot
+            edited={edited}
+            save={save}
+            isRefused={refused.rest.length === 0 && Object.keys(refused.faults).length > 0}
+            isFaulty={Object.keys(faults).length > 0}
+          />
+        ) : null
+      }
+    >
+      <ToolForm
+        type={tool.type}
+        draft={draft}
+        faults={faults}
+        onChange={(change) => {
+          edited.edit(change);
+          if (save.isError && !edited.newer) save.reset();
+        }}
+      />
+    </SheetForm>
+  );
+}
+
+type EditedTool = Edited<Tool, ToolDraft>;
+
+function useSaveTool({ take, setNewer }: EditedTool) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ from, said }: { from: Tool; said: object }) => changeTool(at, from, said),
     onSuccess: (saved) => {
       client.setQueryData(["tools", at.projectId, at.mode, "one", saved.id], saved);
-      keep(saved);
+      take(saved);
       toast("Tool saved", saved.name);
       void client.invalidateQueries({ queryKey: ["tools", at.projectId, at.mode] });
     },
+    onError: (error) => {
+      if (error instanceof ToolChanged) setNewer(error.newer);
+    },
   });
-  useEffect(() => {
-    if (save.error) focusFault(form.current);
-  }, [save.error]);
-  const refused = save.error instanceof ApiError ? toolFaults(save.error.faults) : { faults: {}, rest: [] };
-  const faults = { ...refused.faults, ...(tried ? readToolDraft(tool.type, draft).faults : {}) };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setTried(true);
-    if (Object.keys(readToolDraft(tool.type, draft).faults).length > 0) focusFault(form.current);
-    else if (dirty && !save.isPending) save.mutate();
-  };
-  // What somebody else saved comes with the next reading: nobody has written here yet, so it is taken.
-  if (tool.updated_at > base.updated_at && !dirty && !save.isPending) keep(tool);
+}
+
+function Foot({
+  edited,
+  save,
+  isRefused,
+  isFaulty,
+}: {
+  edited: EditedTool;
+  save: ReturnType<typeof useSaveTool>;
+  /** Whether fields say all that the server refused. */
+  isRefused: boolean;
+  isFaulty: boolean;
+}) {
+  const { base, changes, isDirty, newer, take, rebase } = edited;
+  const at = useWorkspace();
+  const client = useQueryClient();
+  if (newer)
+    return (
+      <ConflictNote
+        title={`Somebody saved ${newer.name} meanwhile`}
+        theirs={toolWords(Object.keys(toolChanges(toolDraftOf(newer), base)))}
+        mine={toolWords(Object.keys(changes))}
+        mineAct="Save mine over it"
+        theirsAct="Take theirs"
+        busy={save.isPending}
+        onMine={() => save.mutate({ from: newer, said: rebase(newer) })}
+        onTheirs={() => {
+          save.reset();
+          client.setQueryData(["tools", at.projectId, at.mode, "one", newer.id], newer);
+          take(newer);
+        }}
+      />
+    );
   return (
-    <form ref={form} noValidate onSubmit={submit} onKeyDown={sendOnEnter} className="flex min-h-0 flex-1 flex-col">
-      <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
-        <div className="max-w-280">
-          {tool.type === "mcp" && <ServerTools tool={tool} />}
-          <fieldset disabled={!may} className="min-w-0">
-            <legend className="sr-only">Definition of {base.name}</legend>
-            <ToolForm
-              type={tool.type}
-              draft={draft}
-              faults={faults}
-              onChange={(change) => {
-                setDraft((before) => ({ ...before, ...change }));
-                if (save.isError) save.reset();
-              }}
-            />
-          </fieldset>
-          <div className="pb-5">
-            <FoldedCode
-              name="tool"
-              request={{
-                method: "PATCH",
-                path: `/v1/tools/${tool.id}`,
-                body: dirty ? changes : { description: base.description },
-              }}
-            />
-          </div>
-        </div>
-      </div>
-      {may && (dirty || save.error) && (
-        <footer className="flex shrink-0 flex-col gap-3 border-t border-line bg-subtle px-4 py-3 rail:px-5">
-          {save.error && (refused.rest.length > 0 || Object.keys(refused.faults).length === 0) && (
-            <ErrorNote title="Not saved" error={save.error} />
-          )}
-          <div className="flex flex-wrap items-center gap-2">
-            <Button type="submit" kind="primary" disabled={!dirty || save.isPending}>
-              {save.isPending ? "Saving" : "Save tool"}
-            </Button>
-            <Button
-              kind="ghost"
-              onClick={() => {
-                save.reset();
-                keep(base);
-              }}
-            >
-              Discard
-            </Button>
-            <span className="text-xs text-muted" role="status">
-              {Object.keys(faults).length > 0
-                ? "Something cannot be saved as it is."
-                : "New runs get what you save; runs under way keep what they began with."}
-            </span>
-          </div>
-        </footer>
-      )}
-    </form>
+    <>
+      {save.error && !isRefused && <ErrorNote title="Not saved" error={save.error} />}
+      <SheetFormActs>
+        <Button type="submit" kind="primary" disabled={!isDirty || save.isPending}>
+          {save.isPending ? "Saving" : "Save tool"}
+        </Button>
+        <Button
+          kind="ghost"
+          onClick={() => {
+            save.reset();
+            take(base);
+          }}
+        >
+          Discard
+        </Button>
+        <span className="text-xs text-muted" role="status">
+          {isFaulty
+            ? "Something cannot be saved as it is."
+            : "New runs get what you save; runs under way keep what they began with."}
+        </span>
+      </SheetFormActs>
+    </>
   );
 }

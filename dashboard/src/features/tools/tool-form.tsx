@@ -33,7 +33,11 @@ export function ToolForm(props: ToolFormProps) {
           maxLength={64}
           autoComplete="off"
           spellCheck={false}
-          hint={type === "mcp" ? "Stands before the names of the server's tools." : "The model calls it by this name."}
+          hint={
+            type === "mcp"
+              ? "Stands before the names of the server's tools."
+              : "The model calls it by this name, such as get_weather."
+          }
           onChange={(event) => onChange({ name: event.target.value })}
         />
         <TextArea
@@ -258,7 +262,6 @@ function Risk({ type, draft, faults, onChange }: ToolFormProps) {
       <label className="flex items-center gap-2">
         <input
           type="checkbox"
-          className="size-3.5 accent-accent"
           checked={draft.enabled}
           onChange={(event) => onChange({ enabled: event.target.checked })}
         />

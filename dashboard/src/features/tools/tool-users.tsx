@@ -10,7 +10,15 @@ const shown = 3;
 export function ToolUsers({ tool }: { tool: Pick<Tool, "id"> }) {
   const at = useWorkspace();
   const users = useQuery(usersQuery(at)).data?.users[tool.id] ?? [];
-  if (users.length === 0) return <span className="text-xs text-muted max-rail:hidden">No agent has it</span>;
+  if (users.length === 0)
+    return (
+      <span className="text-xs text-muted max-rail:hidden">
+        No agent has it.{" "}
+        <Link to="/agents/new" className="text-accent underline underline-offset-2">
+          Create one
+        </Link>
+      </span>
+    );
   return (
     <span className="cut text-xs text-muted max-full:hidden">
       {"Used by "}

@@ -100,8 +100,21 @@ export function filesQuery(at: Workspace) {
 /** The signing secret is in the answer to the creation alone. */
 export const createTool = (at: Workspace, body: object): Promise<Tool & { signing_secret?: string }> =>
   post(resourceUrl(at, "/tools"), body);
-export const changeTool = (at: Workspace, id: string, body: object): Promise<Tool> =>
-  patch(resourceUrl(at, pathOf(id)), body);
+
+/** Changes a tool, unless somebody changed it since it was read. The API has no versions of tools, so it is read again. */
+export async function changeTool(at: Workspace, read: Tool, body: object): Promise<Tool> {
+  const newer = await get<Tool>(resourceUrl(at, pathOf(read.id)));
+  if (newer.updated_at !== read.updated_at) throw new ToolChanged(newer);
+  return await patch(resourceUrl(at, pathOf(read.id)), body);
+}
+
+/** Nothing was written: the tool is another one by now. */
+export class ToolChanged extends Error {
+  constructor(readonly newer: Tool) {
+    super("Somebody changed the tool meanwhile.");
+  }
+}
+
 export const deleteTool = (at: Workspace, id: string): Promise<unknown> => remove(resourceUrl(at, pathOf(id)));
 export const refreshTool = (at: Workspace, id: string): Promise<Tool> => post(resourceUrl(at, `${pathOf(id)}/refresh`));
 

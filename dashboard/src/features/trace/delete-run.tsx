@@ -4,7 +4,8 @@ import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
+import { PinnedNote, pinningSuites } from "./pinned-note.tsx";
 
 /** Deletes a run that is over, after saying that it is for good. */
 export function DeleteRun({
@@ -29,6 +30,7 @@ export function DeleteRun({
       void client.invalidateQueries({ queryKey: ["runs"] });
     },
   });
+  const suites = pinningSuites(act.error);
   return (
     <ConfirmDialog
       open={open}
@@ -45,7 +47,11 @@ export function DeleteRun({
       </p>
       {act.error && (
         <div className="mt-3">
-          <ErrorNote title="The run was not deleted" error={act.error} />
+          {suites.length > 0 ? (
+            <PinnedNote suiteIds={suites} />
+          ) : (
+            <ErrorNote title="The run was not deleted" error={act.error} />
+          )}
         </div>
       )}
     </ConfirmDialog>

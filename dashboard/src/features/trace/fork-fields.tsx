@@ -22,11 +22,12 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
     recorded_only: "Recorded only",
     live: "Live",
   };
-  const real = mode === "live" ? "this is live data, and what they do is done" : "in test";
+  const real =
+    mode === "live" ? " This is live data: what they do is done." : " What they reach is real, also in test.";
   const hints: Record<ForkRule, string> = {
-    recorded_then_live: `A call that already happened answers from the record. Others are real, ${real}.`,
+    recorded_then_live: `A call that already happened answers from the record. Any other is made.${real}`,
     recorded_only: "No tool runs. A call that has no record gets an error that the model reads.",
-    live: `Calls are real, ${real}.`,
+    live: `Every call is made.${real}`,
   };
   return (
     <>
@@ -55,7 +56,6 @@ export function ForkFields({ run, step, draft, onChange }: ForkFieldsProps) {
             <label className="flex items-center gap-2">
               <input
                 type="checkbox"
-                className="accent-accent"
                 checked={draft.isCurrent}
                 onChange={(event) => onChange({ isCurrent: event.target.checked })}
               />

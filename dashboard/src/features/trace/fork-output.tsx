@@ -30,7 +30,6 @@ export function ForkOutput({ step, draft, faults, isSame, onChange, onRestore }:
         <label className="flex items-center gap-2">
           <input
             type="checkbox"
-            className="accent-accent"
             checked={draft.isError}
             onChange={(event) => onChange({ isError: event.target.checked })}
           />

@@ -10,14 +10,15 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { draftFaults, editableOf, type ForkDraft, forkBody, isOutputChanged, recordedDraft } from "./fns/fork-draft.ts";
+import { ForkCost } from "./fork-cost.tsx";
 import { ForkFields } from "./fork-fields.tsx";
 import { ForkOutput } from "./fork-output.tsx";
 import type { ForkSlot } from "./slots.ts";
 
 /** Prepares a run that goes on from a step of this one, with something changed. */
-export function ForkPanel({ run, step, onDone, onClose }: ForkSlot) {
+export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSlot) {
   const at = useWorkspace();
   const recorded = useMemo(() => recordedDraft(run, step), [run, step]);
   const [draft, setDraft] = useState<ForkDraft>(recorded);
@@ -28,7 +29,7 @@ export function ForkPanel({ run, step, onDone, onClose }: ForkSlot) {
   const create = useMutation({
     mutationFn: () => post<Run>(resourceUrl(at, path), body),
     onSuccess: ({ id }) => {
-      toast("Fork created", "Its head leads to the comparison with its source.");
+      toast("Fork created", "“Compare with it”, at the top, shows what changed.");
       onDone(id);
     },
   });
@@ -77,7 +78,8 @@ export function ForkPanel({ run, step, onDone, onClose }: ForkSlot) {
         )}
         {create.error && <ErrorNote title="No fork was created" error={create.error} />}
       </div>
-      <footer className="flex shrink-0 items-center justify-end gap-2 border-t border-line bg-subtle px-4 py-3 rail:px-5">
+      <footer className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-t border-line bg-subtle px-4 py-3 rail:px-5">
+        {!isGuardrail && <ForkCost {...{ run, step, steps, hasMore, draft }} />}
         <Button onClick={onClose}>Close</Button>
         <Button type="submit" kind="primary" disabled={isWrong || isGuardrail || create.isPending}>
           <GitFork aria-hidden className="size-4" strokeWidth={1.5} />

@@ -1,9 +1,10 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isOver, type Run } from "../../lib/types.ts";
+import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { DetailPane } from "./detail-pane.tsx";
 import { findSteps } from "./fns/find-steps.ts";
-import { firstStep } from "./fns/first-step.ts";
+import { failingStep, firstStep } from "./fns/first-step.ts";
 import { isProblem, type Row } from "./fns/rows.ts";
 import { type TraceTab, tabBeside, tabOf } from "./fns/tabs-of.ts";
 import type { LoadedTrace } from "./fns/trace-types.ts";
@@ -61,6 +62,15 @@ export function FoundTrace(props: FoundTraceProps) {
     requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-fork]")?.focus());
   };
 
+  const detail = useRef<HTMLElement>(null);
+  // What was answered goes: the next that waits is there, or the step itself.
+  useKeptFocus(
+    detail,
+    (part) =>
+      part.querySelector(`[data-call] :is(textarea, button[type="submit"])`) ??
+      part.querySelector('[role="tab"][aria-selected="true"]'),
+  );
+
   const find = useRef<HTMLInputElement>(null);
   const [sought = "", seek] = useRested(search.q, (q) => onSearch({ q }));
   const shown = useMemo(() => (sought.trim() ? findSteps(rows, sought) : rows), [rows, sought]);
@@ -112,9 +122,16 @@ export function FoundTrace(props: FoundTraceProps) {
           </section>
         }
         right={
-          <section aria-label="Selected step" className="flex min-h-0 flex-1 flex-col">
+          <section ref={detail} aria-label="Selected step" className="flex min-h-0 flex-1 flex-col">
             {isForking ? (
-              fork({ run, step: row.step!, onDone: props.onOpenRun, onClose: endFork })
+              fork({
+                run,
+                step: row.step!,
+                steps: loaded.steps,
+                hasMore: loaded.hasMore,
+                onDone: props.onOpenRun,
+                onClose: endFork,
+              })
             ) : (
               <DetailPane
                 row={row}
@@ -131,17 +148,20 @@ export function FoundTrace(props: FoundTraceProps) {
           </section>
         }
       />
-      {player?.({
-        run,
-        loaded,
-        rows,
-        timeline,
-        position: position ?? null,
-        onPosition: move,
-        selected,
-        // Going on to the next step would close the form and lose what was edited in it.
-        onSelect: search.fork ? () => {} : select,
-      })}
+      {/* On a phone the form takes the room of both. */}
+      <div className={isForking ? "max-rail:hidden rail:contents" : "contents"}>
+        {player?.({
+          run,
+          loaded,
+          rows,
+          timeline,
+          position: position ?? null,
+          onPosition: move,
+          selected,
+          // Going on to the next step would close the form and lose what was edited in it.
+          onSelect: search.fork ? () => {} : select,
+        })}
+      </div>
       <RunAnnouncer run={run} />
     </ReplayContext>
   );
@@ -149,8 +169,8 @@ export function FoundTrace(props: FoundTraceProps) {
 
 /** The row that the page opened on. It is chosen once: what happens later moves nobody away from what they read. */
 function useFirst(rows: readonly Row[], run: Run, hasMore: boolean): string {
-  const known = run.status === "failed" && run.error?.step_index != null;
-  const [first, setFirst] = useState<string | null>(() => (known ? String(run.error!.step_index) : null));
+  const known = failingStep(run);
+  const [first, setFirst] = useState<string | null>(() => (known === null ? null : String(known)));
   const chosen = first ?? (hasMore ? null : firstStep(rows, run));
   useEffect(() => {
     if (chosen !== null) setFirst(chosen);

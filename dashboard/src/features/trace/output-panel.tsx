@@ -54,6 +54,7 @@ function StepError({
   ended: RunError | null;
 }) {
   const isTool = step.type === "tool_call" || step.type === "subagent";
+  const isCause = ended?.code === error.code;
   return (
     <Note tone={step.status === "rejected" || step.status === "cancelled" ? "info" : "bad"}>
       <b>{error.message}</b>
@@ -62,7 +63,7 @@ function StepError({
       )}
       {ended && (
         <p className="text-muted">
-          This ended the run.{" "}
+          {isCause ? "This ended the run." : `The run ended here: ${ended.message}`}{" "}
           {ended.retryable ? "The same run may succeed at another time." : "The same run would fail again."}
         </p>
       )}

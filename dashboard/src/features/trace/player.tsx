@@ -20,7 +20,12 @@ const follow_ms = 250;
 /** Plays the run again from its journal: at its pace or faster, step by step, or wherever the range is pulled. */
 export function Player({ rows, timeline, position, onPosition, onSelect }: PlayerSlot) {
   const [speed, setSpeed] = usePreference("speed", speeds, "1");
-  const { isPlaying, toggle, pause } = usePlayback(timeline, position, onPosition, Number(speed));
+  // The last step is gone to even where it went by within one frame.
+  const goToLast = () => {
+    const last = rowAt(rows, timeline.end);
+    if (last) onSelect(last.key);
+  };
+  const { isPlaying, toggle, pause } = usePlayback(timeline, position, onPosition, Number(speed), goToLast);
   const head = position === null ? timeline.end : timeline.begin + position;
   const current = rowAt(rows, head);
   useFollowed(position === null ? undefined : current?.key, onSelect);
@@ -90,7 +95,7 @@ export function Player({ rows, timeline, position, onPosition, onSelect }: Playe
             moveTo(value >= whole ? null : timeline.timeOf(value / whole));
           }}
           onKeyDown={onKey}
-          className="h-4 w-full accent-accent"
+          className="w-full"
         />
       </div>
       <Button

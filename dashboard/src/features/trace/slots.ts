@@ -20,6 +20,10 @@ export interface PlayerSlot {
 export interface ForkSlot {
   run: Run;
   step: TraceStep;
+  /** All steps of the run that are here. */
+  steps: readonly TraceStep[];
+  /** There are further ones. */
+  hasMore: boolean;
   onDone: (runId: string) => void;
   onClose: () => void;
 }

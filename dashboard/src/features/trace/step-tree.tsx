@@ -4,6 +4,7 @@ import { Axis } from "./axis.tsx";
 import type { Row } from "./fns/rows.ts";
 import type { Timeline } from "./fns/timeline.ts";
 import { treeKey } from "./fns/tree-key.ts";
+import { useReplay } from "./replay-context.ts";
 import { StepRow } from "./step-row.tsx";
 import { useRowHeight } from "./use-row-height.ts";
 
@@ -96,7 +97,26 @@ export function StepTree({ rows, timeline, worked_ms, selected, onSelect, onEnte
             />
           );
         })}
+        <Head timeline={timeline} />
       </div>
+    </div>
+  );
+}
+
+/** Where the replay stands, through all rows. On a phone the names are in the way: there later steps are pale, no more. */
+function Head({ timeline }: { timeline: Timeline }) {
+  const replay = useReplay();
+  if (replay === null) return null;
+  return (
+    <div
+      aria-hidden
+      data-head
+      className="pointer-events-none absolute inset-y-0 right-4 hidden rail:block left-[calc(var(--trace-name)+var(--trace-time)+var(--space-4))]"
+    >
+      <i
+        className="absolute inset-y-0 -ml-px border-l-2 border-accent"
+        style={{ left: `${Math.min(1, Math.max(0, timeline.at(replay))) * 100}%` }}
+      />
     </div>
   );
 }

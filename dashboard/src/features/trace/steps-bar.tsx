@@ -25,8 +25,8 @@ export function StepsBar({
   input: RefObject<HTMLInputElement | null>;
 }) {
   return (
-    <div className="flex h-11 shrink-0 items-center gap-2 border-b border-line pr-3 pl-4 rail:pl-5">
-      <div className="relative w-52 min-w-24 shrink">
+    <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-2 gap-y-1 border-b border-line py-1 pr-4 pl-4 rail:pr-3 rail:pl-5">
+      <div className="relative min-w-0 flex-1 basis-24 rail:max-w-52 rail:basis-52">
         <Search
           aria-hidden
           className="pointer-events-none absolute top-1/2 left-2 size-4 -translate-y-1/2 text-muted"
@@ -60,12 +60,7 @@ export function StepsBar({
         </Button>
       )}
       <label className="ml-auto flex shrink-0 cursor-pointer items-center gap-1.5 text-xs whitespace-nowrap">
-        <input
-          type="checkbox"
-          checked={folded}
-          onChange={(event) => onFolded(event.target.checked)}
-          className="size-4 accent-accent"
-        />
+        <input type="checkbox" checked={folded} onChange={(event) => onFolded(event.target.checked)} />
         Fold waiting
       </label>
     </div>

@@ -12,6 +12,7 @@ import { SheetHead } from "../../ui/sheet.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ViewOnly } from "../../ui/view-only.tsx";
 import { CancelRun } from "./cancel-run.tsx";
 
 /** How long a run worked, and how long it waited for others. Null where nobody knows. */
@@ -66,6 +67,7 @@ export function TraceHead({
         )}
         <LostBadge stream={over ? "ended" : stream} />
         <span className="ml-auto flex items-center gap-2">
+          {!may && <ViewOnly />}
           {cancel}
           {menu}
         </span>
@@ -81,7 +83,7 @@ export function TraceHead({
 }
 
 function Facts({ run, spent }: { run: Run; spent: Spent }) {
-  const { usage, thread_id, parent_run_id, forked_from, replay_of } = run;
+  const { usage, thread_id, parent_run_id, forked_from, replay_of, metadata } = run;
   const show = isOver(run.status) ? formatDuration : formatElapsed;
   return (
     <dl className="flex w-full min-w-0 items-center gap-x-5 gap-y-0.5 text-xs max-rail:overflow-x-auto max-rail:[scrollbar-width:none] rail:flex-wrap">
@@ -109,19 +111,17 @@ function Facts({ run, spent }: { run: Run; spent: Spent }) {
       {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
       {run.origin === "import" && <Fact name="Imported">from another record</Fact>}
       {parent_run_id && <RunFact name="Started by" id={parent_run_id} />}
+      {metadata?.schedule_id && <ScheduleFact id={metadata.schedule_id} />}
       {forked_from && (
-        <>
-          <RunFact name={`Fork at step ${forked_from.step_index} of`} id={forked_from.run_id} />
-          <Fact name="">
-            <Link
-              to="/runs/$runId/diff/$otherId"
-              params={{ runId: forked_from.run_id, otherId: run.id }}
-              className="text-accent underline underline-offset-2"
-            >
-              Compare with it
-            </Link>
-          </Fact>
-        </>
+        <RunFact name={`Fork at step ${forked_from.step_index} of`} id={forked_from.run_id}>
+          <Link
+            to="/runs/$runId/diff/$otherId"
+            params={{ runId: forked_from.run_id, otherId: run.id }}
+            className="ml-2 whitespace-nowrap text-accent underline underline-offset-2"
+          >
+            Compare with it
+          </Link>
+        </RunFact>
       )}
       {replay_of && <RunFact name="Replay of" id={replay_of} />}
       {run.user_id && (
@@ -143,12 +143,23 @@ function Facts({ run, spent }: { run: Run; spent: Spent }) {
   );
 }
 
-function RunFact({ name, id }: { name: string; id: string }) {
+function ScheduleFact({ id }: { id: string }) {
+  return (
+    <Fact name="Started by">
+      <Link to="/schedules/$scheduleId" params={{ scheduleId: id }} className="text-accent hover:underline" title={id}>
+        its schedule
+      </Link>
+    </Fact>
+  );
+}
+
+function RunFact({ name, id, children }: { name: string; id: string; children?: ReactNode }) {
   return (
     <Fact name={name}>
-      <Link to="/runs/$runId" params={{ runId: id }} className="cut max-w-40 text-accent hover:underline" title={id}>
+      <Link to="/runs/$runId" params={{ runId: id }} className="cut max-w-24 text-accent hover:underline" title={id}>
         <code>{id}</code>
       </Link>
+      {children}
     </Fact>
   );
 }

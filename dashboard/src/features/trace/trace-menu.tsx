@@ -4,9 +4,10 @@ import { isOver, type Run } from "../../lib/types.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
+import { copy } from "../../ui/copy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import type { MenuParts } from "../../ui/menu-parts.tsx";
-import { failed, toast } from "../../ui/toast.tsx";
+import { failed } from "../../ui/toast.ts";
 import { DeleteRun } from "./delete-run.tsx";
 import { downloadCapsule, downloadOtlp, downloadTrace } from "./export-trace.ts";
 import { RunAgain } from "./run-again.tsx";
@@ -37,7 +38,7 @@ export function TraceMenu({
       <MoreHorizontal {...icon} />
     </button>
   );
-  const copyId = () => void navigator.clipboard.writeText(run.id).then(() => toast("Run id copied"));
+  const copyId = () => void copy("Run id", run.id);
   const save = (done: Promise<void>) =>
     void done.catch((error: Error) => failed("The trace was not downloaded", error.message));
   return (

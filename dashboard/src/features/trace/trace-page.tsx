@@ -1,12 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ApiError } from "../../lib/api.ts";
 import type { Mode, Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import type { MenuParts } from "../../ui/menu-parts.tsx";
+import { ModePill } from "../../ui/mode-pill.tsx";
+import { SheetHead } from "../../ui/sheet.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
 import type { TraceTab } from "./fns/tabs-of.ts";
 import { FoundTrace } from "./found-trace.tsx";
@@ -58,9 +62,18 @@ export function TracePage(props: TracePageProps) {
   if (found.data) return <FoundRun run={found.data} trace={trace} stale={found.error} {...props} />;
   if (found.isPending) return <TraceSkeleton />;
   return (
-    <div className="p-5">
-      <ErrorNote title="The run cannot be shown" error={found.error} onRetry={() => void found.refetch()} />
-    </div>
+    <>
+      <SheetHead>
+        <Breadcrumb>
+          <Link to="/runs">Runs</Link>
+        </Breadcrumb>
+        <h1 className="text-lg">Run</h1>
+        <ModePill />
+      </SheetHead>
+      <div className="p-5">
+        <ErrorNote title="The run cannot be shown" error={found.error} onRetry={() => void found.refetch()} />
+      </div>
+    </>
   );
 }
 

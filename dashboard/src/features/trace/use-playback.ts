@@ -13,10 +13,11 @@ export function usePlayback(
   position: number | null,
   onPosition: (position: number | null) => void,
   speed: number,
+  onEnd: () => void,
 ) {
   const [isPlaying, setIsPlaying] = useState(false);
-  const latest = useRef({ timeline, position, onPosition, speed });
-  latest.current = { timeline, position, onPosition, speed };
+  const latest = useRef({ timeline, position, onPosition, speed, onEnd });
+  latest.current = { timeline, position, onPosition, speed, onEnd };
   useEffect(() => {
     if (!isPlaying) return;
     const { position: from, timeline: line } = latest.current;
@@ -31,6 +32,7 @@ export function usePlayback(
       if (at >= timeline.end) {
         setIsPlaying(false);
         onPosition(null);
+        latest.current.onEnd();
         return;
       }
       onPosition(at - timeline.begin);

@@ -24,7 +24,7 @@ export function DeliveryRow({
         isOpen ? "bg-accent-soft" : "hover:bg-hover",
       )}
     >
-      <span className="w-25 shrink-0">
+      <span className="shrink-0 rail:w-25">
         <DeliveryPill delivery={delivery} />
       </span>
       <span className="min-w-0 flex-1">

@@ -55,7 +55,7 @@ function Check({
     <label className="flex cursor-pointer items-baseline gap-2.5 py-0.5">
       <input
         type="checkbox"
-        className="translate-y-0.5 accent-accent"
+        className="translate-y-0.5"
         checked={checked}
         onChange={(event) => onChange(event.target.checked)}
       />

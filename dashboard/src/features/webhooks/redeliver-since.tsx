@@ -6,7 +6,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { useRefreshWebhooks } from "./webhook-acts.ts";
 import { redeliverAll, type Webhook } from "./webhooks-api.ts";
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { testWords } from "./fns/test-words.ts";
 import { changeWebhook, type MadeWebhook, redeliver, testWebhook, type Webhook } from "./webhooks-api.ts";
 

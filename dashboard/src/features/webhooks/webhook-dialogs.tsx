@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast } from "../../ui/toast.ts";
 import { RedeliverSince } from "./redeliver-since.tsx";
 import { RevealSecret } from "./reveal-secret.tsx";
 import { RotateSecret } from "./rotate-secret.tsx";

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -38,9 +39,11 @@ export function WebhookForm({
   });
   const fault = faultOf(saving.error, "url");
   const words = webhook ? ["Save webhook", "Saving webhook"] : ["Create webhook", "Creating webhook"];
+  const unsaved = useChanged(order) && !saving.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title={webhook ? "Edit webhook" : "Create webhook"}
       about={

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { rebased } from "../../../lib/use-edited.ts";
 import { changedFields, type Definition, isSame } from "./definition.ts";
-import { changesOf, creationOf, draftOf, readDraft, rebased, restorationOf } from "./draft.ts";
+import { changesOf, creationOf, draftOf, readDraft, restorationOf } from "./draft.ts";
 import { faultFields } from "./fault-field.ts";
 import { pickStores, readPolicy } from "./policy.ts";
 
@@ -81,7 +82,7 @@ test("what was typed stands upon what somebody else saved meanwhile", () => {
     model: "test/script",
     model_settings: { temperature: 0.2, max_output_tokens: 9 },
   };
-  const draft = rebased({ ...draftOf(agent), description: "Mine", temperature: "1" }, agent, newer);
+  const draft = rebased({ ...draftOf(agent), description: "Mine", temperature: "1" }, draftOf(agent), draftOf(newer));
   expect(changesOf(draft, newer)).toEqual({
     description: "Mine",
     model_settings: { temperature: 1, max_output_tokens: 9 },

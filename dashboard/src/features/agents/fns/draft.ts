@@ -147,10 +147,3 @@ export function restorationOf(version: Definition, isThere: (toolId: string) => 
   const all = definitionFields.map((field) => [field, wireValue(version, field)] as const);
   return { ...Object.fromEntries(all), tools: version.tools.map(({ id }) => id).filter(isThere) };
 }
-
-/** A draft made from one version, as if it had been made from a newer one: what was typed stands, the rest is the newer's. */
-export function rebased(draft: Draft, base: Definition, newer: Definition): Draft {
-  const begun = draftOf(base);
-  const typed = Object.entries(draft).filter(([field, value]) => !isSame(value, begun[field as DraftField]));
-  return { ...draftOf(newer), ...(Object.fromEntries(typed) as Partial<Draft>) };
-}

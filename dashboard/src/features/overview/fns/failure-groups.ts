@@ -37,7 +37,7 @@ const advice: Record<string, string> = {
   tool_outcome_unknown: "Look whether the tool's effect happened, and answer the call in the trace.",
   guardrail_blocked: "The trace shows which guardrail it was and what it found.",
   budget_exceeded: "Raise the budget of the agent or of the day, or give the agent less to do.",
-  max_turns_exceeded: "The agent went in circles. Look at the last turns, or allow more of them.",
+  max_turns_exceeded: "The agent went in circles. Look at its last model calls, or allow it more of them.",
   run_timeout: "Look in the trace for what took the time, or allow the agent more.",
   action_expired: "Nobody answered in time. Approvals lists what waits now.",
   output_schema_mismatch:

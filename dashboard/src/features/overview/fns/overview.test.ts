@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Run } from "../../../lib/types.ts";
+import { type Axis, countAxis, dollarAxis, durationAxis } from "./axis.ts";
 import { failureGroups } from "./failure-groups.ts";
 import { readOverviewSearch } from "./read-overview-search.ts";
-import { axisEnd, countAxisEnd, formatCompact, formatDollars, share } from "./scale.ts";
+import { formatCompact, formatDollars, share } from "./scale.ts";
 import { dayLabel, daysUntil, fillDays, sumOf, trendWords } from "./usage-days.ts";
 
 const now = Date.parse("2026-11-21T23:30:00Z");
@@ -31,15 +32,38 @@ test("a trend says how much more or less, and nothing absurd where there was not
   expect(trendWords(2000, 100, "7d")).toBe("20 times as many as the 7 days before");
 });
 
-test("an axis ends at a round number that holds everything", () => {
-  expect([0, 1, 3, 9.1, 2120, 0.004].map((most) => axisEnd([most]))).toEqual([1, 1, 5, 10, 2500, 0.005]);
-  expect([0, 1, 3, 5, 7, 2120].map((most) => countAxisEnd([most]))).toEqual([2, 2, 4, 6, 8, 4000]);
+describe("an axis", () => {
+  const marks = ({ end, format }: Axis) => [0, end / 2, end].map(format);
+
+  test("ends at a round number that holds everything, as does its middle", () => {
+    expect([0, 1, 3, 5, 7, 2120].map((most) => countAxis([most]).end)).toEqual([2, 2, 4, 6, 8, 2400]);
+    expect([0.00006, 0.3, 9.1].map((most) => dollarAxis([most]).end)).toEqual([0.00006, 0.3, 10]);
+  });
+
+  test("writes all its values in one unit, with the same decimals", () => {
+    expect(marks(countAxis([7]))).toEqual(["0", "4", "8"]);
+    expect(marks(countAxis([17_000]))).toEqual(["0", "10 k", "20 k"]);
+    expect(marks(countAxis([9_000_000]))).toEqual(["0", "5 M", "10 M"]);
+    expect(marks(dollarAxis([4.7]))).toEqual(["$0.00", "$2.50", "$5.00"]);
+    expect(marks(dollarAxis([0.9]))).toEqual(["$0.00", "$0.50", "$1.00"]);
+    expect(marks(dollarAxis([0.00017]))).toEqual(["$0.0000", "$0.0001", "$0.0002"]);
+    expect(marks(dollarAxis([]))).toEqual(["$0", "$1", "$2"]);
+  });
+
+  test("of durations has the unit in which its values are read", () => {
+    expect(marks(durationAxis([3, 388]))).toEqual(["0 ms", "200 ms", "400 ms"]);
+    expect(marks(durationAxis([2430, 22_400]))).toEqual(["0 s", "12 s", "24 s"]);
+    expect(marks(durationAxis([61_000]))).toEqual(["0.0 min", "0.6 min", "1.2 min"]);
+    expect(marks(durationAxis([3 * 3_600_000]))).toEqual(["0.0 h", "1.5 h", "3.0 h"]);
+    expect(marks(durationAxis([]))).toEqual(["0 s", "1 s", "2 s"]);
+  });
 });
 
 test("figures are short", () => {
   expect([4, 9120, 18_240, 35_700_000].map(formatCompact)).toEqual(["4", "9,120", "18.2 k", "35.7 M"]);
   expect([0, 0.0043, 47.1].map(formatDollars)).toEqual(["$0.00", "$0.0043", "$47.10"]);
   expect(share(152, 11_068)).toBe("1.4 %");
+  expect([share(1, 100), share(0, 100), share(21, 100)]).toEqual(["1.0 %", "0 %", "21 %"]);
   expect(share(0, 0)).toBe("");
 });
 

@@ -1,18 +1,3 @@
-const roundSteps = [1, 2, 2.5, 5, 10];
-/** Their halves are whole. */
-const evenSteps = [2, 4, 6, 8, 10];
-
-/** The round number at which an axis from zero ends: the first that holds everything. */
-export function axisEnd(values: readonly number[], steps: readonly number[] = roundSteps): number {
-  const most = Math.max(...values, 0);
-  if (most === 0) return steps[0]!;
-  const power = 10 ** Math.floor(Math.log10(most));
-  return (steps.find((each) => each * power >= most) ?? 10) * power;
-}
-
-/** The same for what is counted: the middle of the axis is a whole number too. */
-export const countAxisEnd = (values: readonly number[]): number => axisEnd(values, evenSteps);
-
 /** `9,120`, `18.2 k`, `35.7 M`: three digits are enough to compare. */
 export function formatCompact(value: number): string {
   if (value < 10_000) return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
@@ -32,5 +17,6 @@ export function formatDollars(usd: number): string {
 export function share(part: number, whole: number): string {
   if (whole === 0) return "";
   const percent = (part / whole) * 100;
-  return `${percent.toLocaleString("en", { maximumFractionDigits: percent < 10 ? 1 : 0 })} %`;
+  const digits = percent > 0 && percent < 10 ? 1 : 0;
+  return `${percent.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} %`;
 }

@@ -19,6 +19,7 @@ export const beforeWords: Record<Period, string> = {
 
 const none: UsageCounts = {
   runs: { started: 0, completed: 0, failed: 0, cancelled: 0 },
+  worked_ms: { p50: null, p95: null },
   ...{ model_calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, total_tokens: 0 },
   ...{ cached_input_tokens: 0, reasoning_tokens: 0, cost_usd: 0 },
   ...{ unknown_cost_calls: 0, unknown_token_calls: 0, estimated_calls: 0 },
@@ -52,6 +53,9 @@ export function sumOf(days: readonly DayUsage[]) {
 /** Runs that ended on a day, however they did. */
 export const endedOf = ({ runs }: UsageCounts): number => runs.completed + runs.failed + runs.cancelled;
 
+/** Runs whose time is counted: how long one took that somebody broke off says nothing. */
+export const timedOf = ({ runs }: UsageCounts): number => runs.completed + runs.failed;
+
 /** “12 % more than the 7 days before”. */
 export function trendWords(now: number, before: number, period: Period): string {
   const than = beforeWords[period];
@@ -62,6 +66,10 @@ export function trendWords(now: number, before: number, period: Period): string 
   if (change > 900) return `${Math.round(now / before)} times as many as ${than}`;
   return `${Math.abs(change)} % ${change > 0 ? "more" : "less"} than ${than}`;
 }
+
+/** What each day is called. */
+export const dayLabels = (days: readonly { day: string }[]): string[] =>
+  days.map(({ day }) => dayLabel(day, days.at(-1)?.day ?? ""));
 
 /** “Fri 20”, “today” for the last. */
 export function dayLabel(day: string, today: string): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Command, CommandGroup } from "../command.ts";
 import { findCommands } from "./find-commands.ts";
-import { placeOfId } from "./place-of-id.ts";
+import { partOfRun, placeOfId } from "./place-of-id.ts";
 import { pushRecent } from "./push-recent.ts";
 
 const rest = "01kahvz3pn0000000000000000";
@@ -10,7 +10,14 @@ describe("a pasted id", () => {
   test("leads to its page", () => {
     expect(placeOfId(` run_${rest}\n`)).toEqual({ noun: "Run", path: `/runs/run_${rest}` });
     expect(placeOfId(`trc_${rest}`)?.path).toBe(`/runs/run_${rest}`);
+    expect(placeOfId(`file_${rest}`)?.path).toBe(`/files?file=file_${rest}`);
     expect(placeOfId(`key_${rest}`)?.path).toBe(`/keys?q=key_${rest}`);
+  });
+
+  test("of a request or a tool call is looked for among runs", () => {
+    expect(partOfRun(` req_${rest} `)).toEqual({ id: `req_${rest}`, noun: "request" });
+    expect(partOfRun(`call_${rest}`)?.noun).toBe("tool call");
+    for (const text of [`run_${rest}`, `req_${rest}0`, "req_"]) expect(partOfRun(text)).toBeNull();
   });
 
   test("of no known kind, cut off or within other text leads nowhere", () => {

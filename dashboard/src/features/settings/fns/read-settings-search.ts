@@ -18,6 +18,7 @@ export interface SettingsSearch extends PageSearch {
   action?: string;
   actor?: string;
   target?: string;
+  request?: string;
   q?: string;
 }
 
@@ -28,8 +29,10 @@ export function readSettingsSearch(search: Record<string, unknown>): SettingsSea
   const chosen = { ...(tab && tab !== "project" && { tab }), ...(q && { q }) };
   if (tab !== "audit") return chosen;
   const [action, actor, target] = [readText(search.action), readText(search.actor), readText(search.target)];
+  const request = readText(search.request);
   return {
     ...chosen,
+    ...(request && { request }),
     ...(action && /^[a-z_]+\.[a-z_]+$/.test(action) && { action }),
     ...(actor && { actor }),
     ...(target && { target }),

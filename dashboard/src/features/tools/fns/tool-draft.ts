@@ -94,6 +94,11 @@ export function readToolDraft(type: ToolType, draft: ToolDraft): { body: Record<
     else if (!isJsonObject(value)) faults[field] = "This is an object: { … }.";
     return value;
   };
+  const name = () => {
+    const written = required("name");
+    if (written && !/^[\w-]+$/.test(written)) faults.name = "Letters, digits, _ and - only, such as get_weather.";
+    return written;
+  };
   const headers = () =>
     Object.fromEntries(draft.headers.filter(({ name }) => name.trim()).map((h) => [h.name.trim(), h.value]));
   const lines = draft.allowed_tools
@@ -134,7 +139,7 @@ export function readToolDraft(type: ToolType, draft: ToolDraft): { body: Record<
     agent: () => ({ agent_id: required("agent_id") }),
   };
   const body = {
-    name: required("name"),
+    name: name(),
     description: draft.description,
     parameters: hasParameters(type, draft) ? object("parameters") : undefined,
     approval: draft.approval === "when" ? { when: object("when") } : draft.approval,

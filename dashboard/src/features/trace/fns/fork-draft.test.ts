@@ -35,6 +35,14 @@ test("another answer of a model keeps the calls that it asked for, unless they a
   });
 });
 
+test("arguments that a model gave as text are shown as the JSON that they are", () => {
+  const output = { content: "", tool_calls: [{ id: "call_1", name: "look_up", arguments: '{"sku":1}' }] };
+  const model = step({ type: "model_call", output });
+  const recorded = recordedDraft(run, model);
+  expect(JSON.parse(recorded.calls)).toEqual([{ name: "look_up", arguments: { sku: 1 } }]);
+  expect(draftFaults(model, recorded)).toEqual({ output: null, calls: null });
+});
+
 test("what is no JSON, and no list of calls, is told", () => {
   const tool = step({ output: 1 });
   expect(draftFaults(tool, { ...recordedDraft(run, tool), output: "{" }).output).toStartWith("This is not JSON yet");

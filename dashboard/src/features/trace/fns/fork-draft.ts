@@ -47,10 +47,12 @@ export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceSte
   };
 }
 
+/** Some models give arguments as text of JSON, as it came over the wire. */
 const askedCalls = (calls: unknown) =>
   (Array.isArray(calls) ? calls : []).map((call: unknown) => {
     const { name, arguments: args } = fieldsOf(call);
-    return { name, arguments: args };
+    const { value, fault } = readJson(typeof args === "string" ? args : "");
+    return { name, arguments: fault === null ? value : args };
   });
 
 /** What of it is no JSON, or not the JSON that is needed; null where all is well. */

@@ -19,6 +19,11 @@ test("it is at the step that began last", () => {
   expect(rowAt(rows, -1)?.key).toBe("run");
 });
 
+test("of steps that began at once the longest gives the mark its colour", () => {
+  const both = [row("0", "guardrail", 0, 0), row("1", "retrieval", 0, 50), row("2", "tool_call", 0, 20)];
+  expect(marksOf(both, (time) => time / 100, 100)).toEqual([{ type: "retrieval", left: 0, right: 0.5 }]);
+});
+
 test("thousands of steps make no more marks than can be told apart", () => {
   expect(marksOf(rows, (time) => time / 100, 100)).toEqual([
     { type: "model_call", left: 0, right: 0.4 },

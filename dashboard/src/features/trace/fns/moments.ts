@@ -33,7 +33,7 @@ export interface MarkOfStep {
 // More would not be told apart.
 const marksMax = 400;
 
-/** The marks of all steps; those that fall together are one. */
+/** The marks of all steps. Those that begin together are one, in the colour of the longest. */
 export function marksOf(rows: readonly Row[], place: (time: number) => number, end: number): MarkOfStep[] {
   const marks: MarkOfStep[] = [];
   const least = 1 / marksMax;
@@ -42,8 +42,9 @@ export function marksOf(rows: readonly Row[], place: (time: number) => number, e
     const left = place(row.start);
     const right = Math.max(place(row.end ?? end), left + least);
     const last = marks.at(-1);
-    if (last && left - last.left < least) last.right = Math.max(last.right, right);
-    else if (last?.type === row.type && left <= last.right) last.right = Math.max(last.right, right);
+    if (last && left - last.left < least) {
+      if (right > last.right) Object.assign(last, { type: row.type, right });
+    } else if (last?.type === row.type && left <= last.right) last.right = Math.max(last.right, right);
     else marks.push({ type: row.type, left, right: Math.min(1, right) });
   }
   return marks;

@@ -88,11 +88,12 @@ describe("the page opens on", () => {
     ]),
   );
 
-  test("the step that failed the run, or else the first that failed", () => {
-    expect(firstStep(rows, { status: "failed", error, required_action: null })).toBe("2");
-    expect(firstStep(rows, { status: "failed", error: { ...error, step_index: null }, required_action: null })).toBe(
-      "1",
-    );
+  test("the step that failed the run, or else the run, which says why", () => {
+    const opensOn = (more: { code?: string; step_index?: number | null }) =>
+      firstStep(rows, { status: "failed", error: { ...error, ...more }, required_action: null });
+    expect(opensOn({})).toBe("2");
+    expect(opensOn({ step_index: null })).toBe("run");
+    expect(opensOn({ code: "run_timeout" })).toBe("run");
   });
 
   test("what the run waits for", () => {

@@ -1,20 +1,14 @@
 import { Toast as Base } from "@base-ui/react/toast";
 import { Check, TriangleAlert, X } from "lucide-react";
+import { useEffect } from "react";
+import { onToast } from "./toast.ts";
 
 const manager = Base.createToastManager();
 
-/** Says for some seconds that something was done, in the words of the act: “Key created”. */
-export function toast(title: string, description?: string): void {
-  manager.add({ title, description, timeout: 6000 });
-}
-
-/** Says that something was not done, and why. */
-export function failed(title: string, description?: string): void {
-  manager.add({ title, description, timeout: 12_000, priority: "high", type: "failed" });
-}
-
-/** Where they appear; once, in the frame. */
+/** Where they appear; once, in the frame. Loaded apart: nothing is said before somebody did something. */
 export function Toasts() {
+  // After the provider's own effect: from now on somebody listens.
+  useEffect(() => onToast((said) => void manager.add(said)), []);
   return (
     <Base.Provider toastManager={manager}>
       <Base.Portal>

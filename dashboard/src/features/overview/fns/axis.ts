@@ -1,0 +1,58 @@
+/** The scale of a chart from zero up, and how it writes values: all in one unit, with as many decimals as they need. */
+export interface Axis {
+  /** A round number that holds everything. */
+  end: number;
+  format: (value: number) => string;
+}
+
+/** Their halves are round too: they stand in the middle of the axis. */
+const steps = [1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
+
+/** Of what is counted: in the middle stands a whole number. */
+export function countAxis(values: readonly number[]): Axis {
+  const end = endOf(values, Number.isInteger);
+  const [size, unit] = end >= 1e6 ? [1e6, " M"] : end >= 10_000 ? [1000, " k"] : [1, ""];
+  return { end, format: inUnits(end, size, (text) => (text === "0" ? text : text + unit)) };
+}
+
+/** Of dollars. Cents stand in full or not at all. */
+export function dollarAxis(values: readonly number[]): Axis {
+  const end = endOf(values);
+  return { end, format: inUnits(end, 1, (text) => `$${text}`, Number.isInteger(end / 2) ? 0 : 2) };
+}
+
+const units: readonly [size: number, name: string][] = [
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1000, "s"],
+  [1, "ms"],
+];
+
+/** Of durations in ms. */
+export function durationAxis(values: readonly number[]): Axis {
+  const most = Math.max(...values, 0) || 2000;
+  const [size, unit] = units.find(([size]) => most >= size)!;
+  const end = endOf([most / size]) * size;
+  return { end, format: inUnits(end, size, (text) => `${text} ${unit}`) };
+}
+
+function endOf(values: readonly number[], fits: (middle: number) => boolean = () => true): number {
+  const most = Math.max(...values, 0) || 2;
+  const power = 10 ** Math.floor(Math.log10(most));
+  const ends = steps.map((step) => exact(step * power));
+  return ends.find((end) => end >= most && fits(end / 2)) ?? 10 * power;
+}
+
+/** Writes values by the decimals that the middle of the axis needs. */
+function inUnits(end: number, size: number, write: (text: string) => string, least = 0): Axis["format"] {
+  const [, decimals = ""] = exact(end / size / 2)
+    .toFixed(12)
+    .replace(/0+$/, "")
+    .split(".");
+  const digits = Math.max(least, decimals.length);
+  return (value) =>
+    write((value / size).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+}
+
+/** Without what floating point adds: six times 0.1 is 0.6000000000000001. */
+const exact = (value: number): number => Number(value.toPrecision(12));

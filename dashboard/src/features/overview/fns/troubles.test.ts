@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { troublesOf, type WatchedSchedule, type WatchedWebhook } from "./troubles.ts";
+
+const schedule: WatchedSchedule = {
+  ...{ id: "sch_1", name: "Digest", last_run_id: "run_1" },
+  ...{ last_error: null, disabled_reason: null },
+};
+const webhook: WatchedWebhook = {
+  ...{ id: "we_1", url: "https://example.com:8443/hook" },
+  ...{ status: "active", disabled_reason: null, failure_count: 0 },
+};
+
+test("nothing is said of what works, or was switched off by hand", () => {
+  const off: WatchedWebhook = { ...webhook, status: "disabled", disabled_reason: "requested" };
+  expect(troublesOf([schedule], [webhook, off])).toEqual([]);
+});
+
+test("a schedule names the run that tells why, until it is switched off", () => {
+  const failed = { ...schedule, last_error: { message: "The provider answered 503." } };
+  const [trouble] = troublesOf([failed], []);
+  expect(trouble).toMatchObject({ title: "Schedule Digest failed", detail: failed.last_error.message, runId: "run_1" });
+  const off = { ...failed, disabled_reason: "It failed five times." };
+  expect(troublesOf([off], [])).toMatchObject([{ detail: "It failed five times.", runId: null }]);
+});
+
+test("a webhook is known by its host", () => {
+  const failing: WatchedWebhook = { ...webhook, status: "failing", failure_count: 8 };
+  const gone: WatchedWebhook = { ...webhook, status: "disabled", disabled_reason: "gone" };
+  expect(troublesOf([], [failing, gone]).map(({ title, detail }) => [title, detail])).toEqual([
+    ["Webhook example.com:8443 fails", "The last 8 attempts failed."],
+    ["Webhook example.com:8443 was switched off", "It answered that it is gone."],
+  ]);
+});

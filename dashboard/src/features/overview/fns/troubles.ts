@@ -1,0 +1,53 @@
+/** A schedule, as far as the overview asks. */
+export interface WatchedSchedule {
+  id: string;
+  name: string;
+  last_run_id: string | null;
+  last_error: { message: string } | null;
+  disabled_reason: string | null;
+}
+
+/** A webhook, as far as the overview asks. */
+export interface WatchedWebhook {
+  id: string;
+  url: string;
+  status: "active" | "failing" | "disabled";
+  disabled_reason: "requested" | "gone" | "failing" | null;
+  failure_count: number;
+}
+
+/** What works without anybody looking, and does not work now. */
+export interface Trouble {
+  kind: "schedule" | "webhook";
+  id: string;
+  title: string;
+  detail: string;
+  /** The run that tells why. */
+  runId: string | null;
+}
+
+/** The schedules and webhooks that fail or were switched off for it; what somebody switched off by hand is no trouble. */
+export function troublesOf(schedules: readonly WatchedSchedule[], webhooks: readonly WatchedWebhook[]): Trouble[] {
+  return [...schedules.flatMap(ofSchedule), ...webhooks.flatMap(ofWebhook)];
+}
+
+function ofSchedule({ id, name, last_run_id, last_error, disabled_reason }: WatchedSchedule): Trouble[] {
+  const kind = "schedule";
+  if (disabled_reason)
+    return [{ kind, id, title: `Schedule ${name} was switched off`, detail: disabled_reason, runId: null }];
+  if (last_error)
+    return [{ kind, id, title: `Schedule ${name} failed`, detail: last_error.message, runId: last_run_id }];
+  return [];
+}
+
+function ofWebhook({ id, url, status, disabled_reason, failure_count }: WatchedWebhook): Trouble[] {
+  const kind = "webhook";
+  const host = new URL(url).host;
+  const times = failure_count === 1 ? "The last attempt failed." : `The last ${failure_count} attempts failed.`;
+  if (status === "failing") return [{ kind, id, title: `Webhook ${host} fails`, detail: times, runId: null }];
+  if (status === "disabled" && disabled_reason !== "requested") {
+    const detail = disabled_reason === "gone" ? "It answered that it is gone." : "For days it only failed.";
+    return [{ kind, id, title: `Webhook ${host} was switched off`, detail, runId: null }];
+  }
+  return [];
+}

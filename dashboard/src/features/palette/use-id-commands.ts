@@ -1,0 +1,52 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Search } from "lucide-react";
+import { useMemo } from "react";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { failed } from "../../ui/toast.ts";
+import type { Command, CommandGroup } from "./command.ts";
+import { partOfRun, placeOfId } from "./fns/place-of-id.ts";
+import { runOfQuery } from "./run-of-query.ts";
+
+/** What a pasted id opens: its own page, or that of the run that it belongs to. Nothing for any other text. */
+export function useIdCommands(text: string, onGo: (path: string) => void): CommandGroup[] {
+  const openPart = useOpenPart(text, onGo);
+  return useMemo(() => {
+    const command = openPart ?? openPlace(text, onGo);
+    return command ? [{ value: "Id", items: [command] }] : [];
+  }, [openPart, text, onGo]);
+}
+
+function openPlace(text: string, onGo: (path: string) => void): Command | null {
+  const place = placeOfId(text);
+  if (!place) return null;
+  const noun = place.noun.toLowerCase().replace("api", "API");
+  return { id: "id", label: `Open ${noun}`, hint: text.trim(), icon: Search, run: () => onGo(place.path) };
+}
+
+/** A request or a tool call has no page of its own. It is looked for while one reads what there is. */
+function useOpenPart(text: string, onGo: (path: string) => void): Command | null {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const part = partOfRun(text);
+  const { id = "", noun = "request" } = part ?? {};
+  const { data: runId } = useQuery({ ...runOfQuery(at, id), enabled: id !== "" });
+  return useMemo(() => {
+    if (!id) return null;
+    const none = noun === "request" ? `/settings?tab=audit&request=${id}` : "/runs";
+    const go = (found: string | null) => onGo(found ? `/runs/${found}` : none);
+    const open = () =>
+      void client
+        .fetchQuery(runOfQuery(at, id))
+        .then(go)
+        .catch((error: Error) => failed("Not looked up", error.message));
+    return { id: "id", icon: Search, ...wordsOf(runId, noun, id), run: open };
+  }, [at, client, id, noun, runId, onGo]);
+}
+
+function wordsOf(runId: string | null | undefined, noun: string, id: string): Pick<Command, "label" | "hint"> {
+  if (runId) return { label: `Open the run of this ${noun}`, hint: id };
+  if (runId === undefined) return { label: `Look for the run of this ${noun}`, hint: id };
+  return noun === "request"
+    ? { label: "Look in the audit log", hint: "No run began with this request" }
+    : { label: "Open the runs", hint: "No run here has this tool call" };
+}

@@ -1,0 +1,40 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { List, Run } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { joinRuns } from "./fns/join-runs.ts";
+import type { RunsSearch } from "./fns/runs-search.ts";
+import { fetchRuns } from "./runs-api.ts";
+
+/** After so many pages without a find the reader decides whether to go on. */
+const pagesAtOnce = 10;
+
+interface Further {
+  /** Of which list and page they are. */
+  place: string;
+  runs: Run[];
+  hasMore: boolean;
+}
+
+/** The runs that a text is sought in: those of the page, and by request older ones, page by page until one has it. */
+export function useFurther(search: RunsSearch, page: List<Run> | undefined, fits: (run: Run) => boolean) {
+  const at = useWorkspace();
+  const place = JSON.stringify([at.projectId, at.mode, search]);
+  const [kept, setKept] = useState<Further | null>(null);
+  const further = kept?.place === place ? kept : null;
+  const all = page && joinRuns(page.data, further?.runs ?? []);
+  // has_more speaks of the direction in which the page was read.
+  const hasMore = further ? further.hasMore : search.before ? true : Boolean(page?.has_more);
+  const look = useMutation({
+    mutationFn: async () => {
+      let runs = all ?? [];
+      for (let pages = 0; pages < pagesAtOnce; pages++) {
+        const next = await fetchRuns(at, { ...search, before: undefined, after: runs.at(-1)?.id });
+        runs = joinRuns(runs, next.data);
+        setKept({ place, runs, hasMore: next.has_more });
+        if (!next.has_more || next.data.some(fits)) return;
+      }
+    },
+  });
+  return { all, hasMore, isLooking: look.isPending, error: look.error, look: () => look.mutate() } as const;
+}

@@ -1,0 +1,47 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { faultOf } from "../../lib/fault-of.ts";
+import { plural } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { toast } from "../../ui/toast.ts";
+import { ChooseRuns, chosenRuns, noChoice, type RunChoice } from "./choose-runs.tsx";
+import type { Suite } from "./fns/suite-types.ts";
+import { useRefreshSuites } from "./suite-acts.ts";
+import { addCases, suiteQuery } from "./suites-api.ts";
+
+/** Pins more runs by a suite. */
+export function AddCases({ suite, onClose }: { suite: Suite; onClose: () => void }) {
+  const at = useWorkspace();
+  const refresh = useRefreshSuites();
+  const { data } = useQuery(suiteQuery(at, suite.id));
+  const pinned = new Set(data?.cases.map(({ run_id }) => run_id));
+  const [choice, setChoice] = useState<RunChoice>(noChoice);
+  const { ids, fault } = chosenRuns(choice);
+  const fresh = ids.filter((id) => !pinned.has(id));
+  const adding = useMutation({
+    mutationFn: () => addCases(at, suite.id, fresh),
+    onSuccess: async ({ name }) => {
+      toast(`${plural(fresh.length, "case")} added`, name);
+      onClose();
+      await refresh();
+    },
+  });
+  const said = faultOf(adding.error, "run_ids");
+  const already = ids.length > 0 && fresh.length === 0 ? "The suite has them already." : null;
+  return (
+    <FormDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      wide
+      title={`Add cases to ${suite.name}`}
+      act={adding.isPending ? "Adding" : fresh.length > 0 ? `Add ${plural(fresh.length, "case")}` : "Add cases"}
+      busy={adding.isPending || fresh.length === 0 || fault !== null}
+      onSubmit={() => adding.mutate()}
+    >
+      <ChooseRuns choice={choice} pinned={pinned} error={said ?? already} onChange={setChoice} />
+      {adding.error && !said && <ErrorNote title="No case was added" error={adding.error} />}
+    </FormDialog>
+  );
+}

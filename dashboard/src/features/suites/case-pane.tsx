@@ -1,0 +1,174 @@
+import { Link } from "@tanstack/react-router";
+import { ArrowLeft, Columns2, ListTree, X } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { formatCost, formatCount, plural } from "../../lib/format.ts";
+import { diffWords } from "../../lib/text-diff.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useKeys } from "../../lib/use-keys.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { DiffText } from "../../ui/diff-text.tsx";
+import { WireLine } from "../../ui/error-note.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { Note } from "../../ui/note.tsx";
+import { StatusPill } from "../../ui/status-pill.tsx";
+import { DivergenceCard } from "./divergence-card.tsx";
+import type { JoinedCase } from "./fns/join-cases.ts";
+import type { SuiteSearch } from "./fns/read-suites-search.ts";
+import type { CaseResult, LiveResult } from "./fns/suite-types.ts";
+import { caseLine } from "./fns/suite-words.ts";
+import { CasePill, LivePill } from "./suite-pill.tsx";
+
+const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
+
+/** One case: the run as it was, where it would come out otherwise, and how it went on with its model. */
+export function CasePane({ suiteId, shown, search }: { suiteId: string; shown: JoinedCase; search: SuiteSearch }) {
+  const { run_id, agent_id, pinned, result } = shown;
+  const agent = useAgentName(agent_id);
+  const close = { to: "/suites/$suiteId", params: { suiteId }, search: { ...search, case: undefined } } as const;
+  const leave = () => document.querySelector<HTMLElement>("[data-close-case]")?.click();
+  useKeys({ Escape: leave });
+  const back = useRef<HTMLAnchorElement>(null);
+  // A narrow page shows the case in the list's place: the row that had the focus is hidden.
+  useEffect(() => {
+    if (document.activeElement?.checkVisibility() === false) back.current?.focus();
+  }, []);
+  return (
+    <section
+      aria-label="Case"
+      className="relative flex min-w-0 flex-1 flex-col gap-4 px-4 py-3 rail:px-5 wide:min-h-0 wide:overflow-y-auto wide:border-l wide:border-line"
+    >
+      <Link
+        ref={back}
+        {...close}
+        className={`${buttonClass({ kind: "ghost", size: "sm" })} -ml-2 self-start wide:hidden`}
+      >
+        <ArrowLeft {...icon} />
+        Cases
+      </Link>
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <h2 className="cut min-w-0 text-md" title={agent}>
+          {agent}
+        </h2>
+        <CasePill status={result?.status} />
+        <Link
+          {...close}
+          data-close-case
+          aria-label="Close the case"
+          className={`${buttonClass({ kind: "ghost", size: "icon-sm" })} ml-auto max-wide:hidden`}
+        >
+          <X {...icon} />
+        </Link>
+        <Facts>
+          <Fact name="Run">
+            <Link to="/runs/$runId" params={{ runId: run_id }} className="cut text-accent hover:underline">
+              <code>{run_id}</code>
+            </Link>
+            <CopyButton text={run_id} what="run id" />
+          </Fact>
+          {pinned && (
+            <Fact name="Ended as">
+              <StatusPill status={pinned.status} />
+            </Fact>
+          )}
+          {result?.agent_version != null && (
+            <Fact name="Held against">
+              <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="text-accent hover:underline">
+                version {result.agent_version}
+              </Link>
+            </Fact>
+          )}
+        </Facts>
+        <div className="flex flex-wrap gap-2">
+          <Link to="/runs/$runId" params={{ runId: run_id }} className={buttonClass({ size: "sm" })}>
+            <ListTree {...icon} />
+            Open the trace
+          </Link>
+        </div>
+      </header>
+      <Outcome result={result} runId={run_id} />
+      {result?.live && <WentOn live={result.live} runId={run_id} before={pinned?.output ?? null} />}
+      {pinned && (
+        <section aria-label="Output as it was" className="flex min-w-0 flex-col gap-1.5">
+          <h3 className="font-strong">Output as it was</h3>
+          <p className="max-h-60 overflow-y-auto text-md wrap-anywhere whitespace-pre-wrap">
+            {pinned.output || <span className="text-muted">It wrote nothing.</span>}
+          </p>
+        </section>
+      )}
+    </section>
+  );
+}
+
+function Outcome({ result, runId }: { result: CaseResult | null; runId: string }) {
+  if (!result) return <p className="text-muted">This suite run did not look at it.</p>;
+  const { status, error, divergences, divergences_count, matched_steps } = result;
+  if (error)
+    return (
+      <Note tone="bad">
+        <b>It could not be held against anything</b>
+        <p>{error.message}</p>
+        <WireLine code={error.code} requestId={runId} />
+      </Note>
+    );
+  if (status !== "diverged") return <p className="text-muted">{caseLine(result)}.</p>;
+  const hidden = divergences_count - divergences.length;
+  return (
+    <section aria-label="Divergences" className="flex min-w-0 flex-col gap-3">
+      <h3 className="font-strong">
+        {plural(divergences_count, "divergence")}
+        <span className="font-normal text-muted"> · {plural(matched_steps, "step")} equal</span>
+      </h3>
+      {divergences.map((divergence, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: what was found stays where it is.
+        <DivergenceCard key={index} divergence={divergence} runId={runId} />
+      ))}
+      {hidden > 0 && (
+        <p className="text-xs text-muted">
+          {formatCount(hidden)} more: “Verify replay” in the menu of its trace lists them all.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function WentOn({ live, runId, before }: { live: LiveResult; runId: string; before: string | null }) {
+  const { run_id: fork, error, output, output_equal, diff, cost_usd, total_tokens } = live;
+  return (
+    <section aria-label="Gone on live" className="flex min-w-0 flex-col gap-2">
+      <h3 className="flex flex-wrap items-center gap-2 font-strong">
+        Gone on live
+        <LivePill live={live} />
+        {fork && (
+          <span className="ml-auto flex gap-2">
+            <Link to="/runs/$runId" params={{ runId: fork }} className={buttonClass({ size: "sm" })}>
+              Open the fork
+            </Link>
+            <Link
+              to="/runs/$runId/diff/$otherId"
+              params={{ runId, otherId: fork }}
+              className={buttonClass({ size: "sm" })}
+            >
+              <Columns2 {...icon} />
+              Compare
+            </Link>
+          </span>
+        )}
+      </h3>
+      {fork && (
+        <Facts>
+          <Fact name="Cost">{formatCost(cost_usd)}</Fact>
+          <Fact name="Tokens">{formatCount(total_tokens)}</Fact>
+          {diff && (
+            <Fact name="Steps">
+              {formatCount(diff.equal)} equal, {formatCount(diff.changed)} changed, {formatCount(diff.only_b)} new,{" "}
+              {formatCount(diff.only_a)} gone
+            </Fact>
+          )}
+        </Facts>
+      )}
+      {error && <p className="text-muted wrap-anywhere">{error.message}</p>}
+      {output_equal === false && output !== null && <DiffText parts={diffWords(before ?? "", output)} />}
+    </section>
+  );
+}

@@ -1,0 +1,128 @@
+import { useQuery } from "@tanstack/react-query";
+import { clsx } from "clsx";
+import { useState } from "react";
+import { isOver, type Run } from "../../lib/types.ts";
+import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { StatusPill } from "../../ui/status-pill.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { Time } from "../../ui/time.tsx";
+import { runIdsIn } from "./fns/run-ids.ts";
+import { newestRunsQuery } from "./suites-api.ts";
+
+/** Runs that were marked in the list, and a text with the ids of others. */
+export interface RunChoice {
+  marked: ReadonlySet<string>;
+  typed: string;
+}
+
+/** Nothing is chosen yet. */
+export const noChoice: RunChoice = { marked: new Set(), typed: "" };
+
+/** All that were chosen, and what is wrong with what was typed. */
+export function chosenRuns({ marked, typed }: RunChoice): { ids: string[]; fault: string | null } {
+  const { ids, others } = runIdsIn(typed);
+  const [first] = others;
+  return {
+    ids: [...new Set([...marked, ...ids])],
+    fault: first ? `“${first.slice(0, 40)}” is not the id of a run: those begin with run_.` : null,
+  };
+}
+
+/** Runs that are over, to be pinned: the newest by their input, any by their id. */
+export function ChooseRuns({
+  choice,
+  pinned,
+  error,
+  onChange,
+}: {
+  choice: RunChoice;
+  /** Those that are in the suite already. */
+  pinned?: ReadonlySet<string>;
+  /** What the server said of the runs. */
+  error: string | null;
+  onChange: (choice: RunChoice) => void;
+}) {
+  const [text, setText] = useState("");
+  const runs = useQuery(newestRunsQuery(useWorkspace()));
+  const over = runs.data?.data.filter(({ id, status }) => isOver(status) && !pinned?.has(id));
+  const wanted = text.trim().toLowerCase();
+  const shown = over?.filter(({ input, output, id }) =>
+    [input, output, id].some((each) => each?.toLowerCase().includes(wanted)),
+  );
+  const toggle = (id: string) => {
+    const marked = new Set(choice.marked);
+    if (!marked.delete(id)) marked.add(id);
+    onChange({ ...choice, marked });
+  };
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-3">
+      <legend className="mb-1.5 font-medium">Runs that are as they should be</legend>
+      <Field
+        label="Search the newest runs"
+        type="search"
+        value={text}
+        autoComplete="off"
+        placeholder="Input, output or id"
+        onChange={(event) => setText(event.target.value)}
+      />
+      {runs.error && (
+        <ErrorNote title="The runs cannot be shown" error={runs.error} onRetry={() => void runs.refetch()} />
+      )}
+      {runs.isPending && <Skeleton className="w-2/3" />}
+      {shown && shown.length > 0 && (
+        <ul aria-label="Newest runs" className="max-h-60 overflow-y-auto rounded-md border border-line">
+          {shown.map((run) => (
+            <RunChoiceRow key={run.id} run={run} isMarked={choice.marked.has(run.id)} onToggle={toggle} />
+          ))}
+        </ul>
+      )}
+      {shown?.length === 0 && (
+        <p className="text-muted">
+          {over!.length > 0
+            ? `None of the newest ${over!.length} runs that are over has this text.`
+            : "No run is over yet that could be pinned."}
+        </p>
+      )}
+      <TextArea
+        label="Or any runs, by their ids"
+        mono
+        rows={2}
+        className="min-h-13"
+        value={choice.typed}
+        placeholder="run_…"
+        error={chosenRuns(choice).fault ?? error}
+        onChange={(event) => onChange({ ...choice, typed: event.target.value })}
+      />
+    </fieldset>
+  );
+}
+
+function RunChoiceRow({ run, isMarked, onToggle }: { run: Run; isMarked: boolean; onToggle: (id: string) => void }) {
+  const agent = useAgentName(run.agent_id);
+  return (
+    <li className="border-b border-line-soft last:border-b-0">
+      <label
+        className={clsx(
+          "flex min-h-11.5 cursor-pointer items-center gap-2.5 px-3 py-1",
+          isMarked ? "bg-accent-soft" : "hover:bg-hover",
+        )}
+      >
+        <input type="checkbox" checked={isMarked} onChange={() => onToggle(run.id)} />
+        <span className="min-w-0 flex-1">
+          <span className="cut block">
+            <span className="font-medium">{agent}</span> <span className="text-muted">· {run.input.slice(0, 200)}</span>
+          </span>
+          <span className="cut block text-xs text-muted">{run.output?.slice(0, 200) || run.error?.message || "–"}</span>
+        </span>
+        <span className="flex shrink-0 flex-col items-end gap-0.5 text-xs text-muted">
+          <StatusPill status={run.status} />
+          <Time at={run.created_at} />
+        </span>
+      </label>
+    </li>
+  );
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { joinCases, ofOutcome } from "./join-cases.ts";
+import type { CaseResult, CaseStatus, PinnedCase } from "./suite-types.ts";
+
+const pinned = (run_id: string): PinnedCase => ({ run_id, agent_id: "agt_1", status: "completed", output: "Yes." });
+const result = (run_id: string, status: CaseStatus): CaseResult => ({
+  ...{ run_id, agent_id: "agt_1", status, agent_version: 2, matched_steps: 1 },
+  ...{ divergences_count: 0, divergences: [], live: null, error: null },
+});
+
+test("each case stands beside its outcome, in the order of the suite", () => {
+  const joined = joinCases([pinned("run_b"), pinned("run_a")], [result("run_a", "equal"), result("run_b", "diverged")]);
+  expect(joined.map(({ run_id, result }) => [run_id, result?.status])).toEqual([
+    ["run_b", "diverged"],
+    ["run_a", "equal"],
+  ]);
+});
+
+test("a case that was put in since has no outcome, and one that was taken out since stands last", () => {
+  const joined = joinCases([pinned("run_new")], [result("run_old", "failed")]);
+  expect(joined.map(({ run_id, pinned, result }) => [run_id, pinned !== null, result?.status ?? null])).toEqual([
+    ["run_new", true, null],
+    ["run_old", false, "failed"],
+  ]);
+});
+
+test("of one outcome, only its cases are left", () => {
+  const joined = joinCases([pinned("run_a"), pinned("run_b")], [result("run_a", "equal"), result("run_b", "diverged")]);
+  expect(ofOutcome(joined, "diverged").map(({ run_id }) => run_id)).toEqual(["run_b"]);
+  expect(ofOutcome(joined, undefined)).toHaveLength(2);
+});

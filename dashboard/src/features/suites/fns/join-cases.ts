@@ -1,0 +1,29 @@
+import type { CaseResult, CaseStatus, PinnedCase } from "./suite-types.ts";
+
+/** A case of a suite beside what came of it. */
+export interface JoinedCase {
+  run_id: string;
+  agent_id: string;
+  /** Null: it was taken out of the suite since. */
+  pinned: PinnedCase | null;
+  /** Null: it was put into the suite since, or the suite was never run. */
+  result: CaseResult | null;
+}
+
+/** The cases in the order of the suite; after them those of the suite run that are not in the suite any more. */
+export function joinCases(pinned: readonly PinnedCase[], results: readonly CaseResult[]): JoinedCase[] {
+  const byRun = new Map(results.map((result) => [result.run_id, result]));
+  const known = new Set(pinned.map(({ run_id }) => run_id));
+  const gone = results.filter(({ run_id }) => !known.has(run_id));
+  return [
+    ...pinned.map(({ run_id, agent_id, ...rest }) => ({
+      ...{ run_id, agent_id, pinned: { run_id, agent_id, ...rest } },
+      result: byRun.get(run_id) ?? null,
+    })),
+    ...gone.map((result) => ({ run_id: result.run_id, agent_id: result.agent_id, pinned: null, result })),
+  ];
+}
+
+/** Those of one outcome; all of them without one. */
+export const ofOutcome = (cases: readonly JoinedCase[], outcome: CaseStatus | undefined): JoinedCase[] =>
+  cases.filter(({ result }) => !outcome || result?.status === outcome);

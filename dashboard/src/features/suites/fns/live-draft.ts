@@ -1,0 +1,44 @@
+import type { Live } from "./suite-types.ts";
+
+/** What somebody wrote about going on live. Empty is no limit, or the server's own. */
+export interface LiveDraft {
+  goesOn: boolean;
+  cost: string;
+  tokens: string;
+  forks: string;
+}
+
+/** What is wrong with each field, or null. */
+export type LiveFaults = Record<"cost" | "tokens" | "forks", string | null>;
+
+/** A cautious beginning: nobody spends more than a dollar by leaving a field as it was. */
+export const firstLiveDraft: LiveDraft = { goesOn: false, cost: "1.00", tokens: "", forks: "20" };
+
+const mostForks = 500;
+
+/** What is wrong with it, field by field. */
+export function liveFaults({ goesOn, cost, tokens, forks }: LiveDraft): LiveFaults {
+  if (!goesOn) return { cost: null, tokens: null, forks: null };
+  return {
+    cost: cost.trim() === "" || isBetween(cost, 0, 1_000_000) ? null : "An amount above 0, as 0.50.",
+    tokens: tokens.trim() === "" || isWhole(tokens, 1_000_000_000_000) ? null : "A whole number from 1 on.",
+    forks: forks.trim() === "" || isWhole(forks, mostForks) ? null : `A whole number from 1 to ${mostForks}.`,
+  };
+}
+
+/** The body of the request that starts the suite run. */
+export function liveBody({ goesOn, cost, tokens, forks }: LiveDraft): { live?: Live } {
+  if (!goesOn) return {};
+  return {
+    live: {
+      ...(cost.trim() && { max_cost_usd: Number(cost) }),
+      ...(tokens.trim() && { max_total_tokens: Number(tokens) }),
+      ...(forks.trim() && { max_runs: Number(forks) }),
+    },
+  };
+}
+
+const isBetween = (text: string, above: number, most: number): boolean =>
+  /^\d*\.?\d+$/.test(text.trim()) && Number(text) > above && Number(text) <= most;
+
+const isWhole = (text: string, most: number): boolean => /^\d+$/.test(text.trim()) && isBetween(text, 0, most);

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import type { CaseResult, SuiteRun } from "./suite-types.ts";
+import { caseLine, countWords, liveWords, shellWord } from "./suite-words.ts";
+
+const counts = (more: Partial<SuiteRun["counts"]>): SuiteRun["counts"] => ({
+  ...{ total: 4, pending: 0, equal: 4, diverged: 0, failed: 0 },
+  ...more,
+});
+
+test.each([
+  ["passed", counts({}), "4 of 4 equal"],
+  ["diverged", counts({ equal: 3, diverged: 1 }), "3 of 4 equal, 1 diverged"],
+  ["failed", counts({ equal: 2, diverged: 1, failed: 1 }), "2 of 4 equal, 1 diverged, 1 failed"],
+  ["in_progress", counts({ equal: 1, pending: 3 }), "1 of 4 done"],
+  ["cancelled", counts({ equal: 1, pending: 3 }), "1 of 4 equal, 3 not looked at"],
+] as const)("a suite run that is %s is told in numbers", (status, counts, words) => {
+  expect(countWords({ status, counts })).toBe(words);
+});
+
+const result = (more: Partial<CaseResult>): CaseResult => ({
+  ...{ run_id: "run_1", agent_id: "agt_1", status: "equal", agent_version: 1, matched_steps: 3 },
+  ...{ divergences_count: 0, divergences: [], live: null, error: null, ...more },
+});
+const divergence = { step_index: 2, kind: "tool_call", message: "Other arguments." };
+
+test.each([
+  ["that nobody looked at", null, "Not run yet"],
+  ["that is equal", result({}), "3 steps equal"],
+  [
+    "that diverged once",
+    result({ status: "diverged", divergences_count: 1, divergences: [divergence] }),
+    "Step 2, tool call: Other arguments.",
+  ],
+  [
+    "that diverged often",
+    result({ status: "diverged", divergences_count: 9, divergences: [divergence] }),
+    "Step 2, tool call: Other arguments. And 8 more.",
+  ],
+  [
+    "that failed",
+    result({ status: "failed", error: { code: "agent_deleted", message: "The agent is not there any more." } }),
+    "The agent is not there any more.",
+  ],
+] as const)("a case %s says so in one line", (_, result, line) => {
+  expect(caseLine(result)).toBe(line);
+});
+
+test("a fork whose output is the same is told apart from one with another, and from none", () => {
+  const none = { run_id: "run_2", output: null, diff: null, cost_usd: null, total_tokens: null, error: null };
+  expect(liveWords({ ...none, status: "completed", output_equal: true })).toBe("Same output");
+  expect(liveWords({ ...none, status: "completed", output_equal: false })).toBe("Another output");
+  expect(liveWords({ ...none, run_id: null, status: "skipped", output_equal: null })).toBe("Not gone on with");
+});
+
+test.each([
+  ["weather", "weather"],
+  ["Refund desk", "'Refund desk'"],
+  ["it's", "'it'\\''s'"],
+  ["--live", "'--live'"],
+])("a shell takes the name %s as one word", (name, word) => {
+  expect(shellWord(name)).toBe(word);
+});

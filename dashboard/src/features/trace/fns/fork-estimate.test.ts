@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { type ForkPlan, forkEstimate } from "./fork-estimate.ts";
+import type { StepUsage, TraceStep } from "./trace-types.ts";
+
+const usage = (more: Partial<StepUsage> = {}): StepUsage => ({
+  ...{ input_tokens: 1000, output_tokens: 100, cached_input_tokens: 400, reasoning_tokens: 0 },
+  ...{ cost_usd: 0.01, estimated: false, ...more },
+});
+
+const step = (step_index: number, type: string, spent: StepUsage | null = null): TraceStep =>
+  ({
+    id: `stp_${step_index}`,
+    step_index,
+    type,
+    model: type === "model_call" ? "openai/a" : null,
+    usage: spent,
+  }) as TraceStep;
+
+const steps = [
+  step(0, "model_call", usage()),
+  step(1, "tool_call"),
+  step(2, "model_call", usage({ cost_usd: 0.02 })),
+  step(3, "subagent", usage({ cost_usd: 1 })),
+  step(4, "model_call", usage({ cost_usd: 0.04 })),
+];
+const plan = (more: Partial<ForkPlan>): ForkPlan => ({
+  ...{ steps, step: steps[1]!, draft: { tools: "recorded_then_live" }, model: null, priceOf: () => null },
+  ...more,
+});
+
+test("only model calls after the step are paid for again, at what they were billed", () => {
+  expect(forkEstimate(plan({}))).toEqual({ model_calls: 2, tokens: 2200, cost_usd: 0.06, agents: 0 });
+});
+
+test("agents that are called again come on top where tools are live", () => {
+  expect(forkEstimate(plan({ draft: { tools: "live" } }))?.agents).toBe(1);
+  expect(forkEstimate(plan({ draft: { tools: "recorded_only" } }))?.agents).toBe(0);
+});
+
+test("another model is reckoned at its own price, the cached tokens at theirs", () => {
+  const prices = { "openai/b": { input: 10, cached_input: 1, output: 100 } };
+  const priceOf = (model: string) => prices[model as "openai/b"] ?? null;
+  // Twice 600 tokens at 10, 400 at 1 and 100 at 100 dollars a million.
+  expect(forkEstimate(plan({ model: "openai/b", priceOf }))?.cost_usd).toBeCloseTo(2 * 0.0164, 10);
+  expect(forkEstimate(plan({ model: "openai/c", priceOf }))?.cost_usd).toBeNull();
+});
+
+test("what is unknown of one call is unknown of all, and never nothing", () => {
+  const unknown = [...steps.slice(0, 4), step(4, "model_call", null)];
+  expect(forkEstimate(plan({ steps: unknown }))).toMatchObject({ model_calls: 2, tokens: null, cost_usd: null });
+});
+
+test("a call that was not billed is reckoned at today's price of its model", () => {
+  const free = [steps[0]!, steps[1]!, step(2, "model_call", usage({ cost_usd: null }))];
+  const priceOf = () => ({ input: 10, cached_input: 1, output: 100 });
+  expect(forkEstimate(plan({ steps: free, priceOf }))?.cost_usd).toBeCloseTo(0.0164, 10);
+});
+
+test("a prompt that is longer than its price holds for has no known cost", () => {
+  const priceOf = () => ({ input: 10, cached_input: 1, output: 100, priced_up_to: 500 });
+  expect(forkEstimate(plan({ model: "openai/b", priceOf }))?.cost_usd).toBeNull();
+});
+
+test("after the last model call nothing is recorded to reckon with", () => {
+  expect(forkEstimate(plan({ step: steps[4]! }))).toBeNull();
+});

@@ -1,0 +1,71 @@
+import type { ForkDraft } from "./fork-draft.ts";
+import type { StepUsage, TraceStep } from "./trace-types.ts";
+
+/** What a model costs, in USD per million tokens. */
+export interface Price {
+  input: number;
+  cached_input: number;
+  output: number;
+  /** Of longer prompts the cost is unknown. */
+  priced_up_to?: number;
+}
+
+/** What the record says about the steps that a fork makes again. Null is unknown, never nothing. */
+export interface ForkEstimate {
+  model_calls: number;
+  tokens: number | null;
+  cost_usd: number | null;
+  /** Agents that are called again: what they take comes on top. */
+  agents: number;
+}
+
+/** What is known of where the fork goes. */
+export interface ForkPlan {
+  steps: readonly TraceStep[];
+  step: TraceStep;
+  draft: Pick<ForkDraft, "tools">;
+  /** The model of the fork where it is another one than that of the record. */
+  model: string | null;
+  priceOf: (model: string) => Price | null;
+}
+
+/**
+ * What the fork takes if it goes on as the record did: the model calls after its step, at what they were billed, or at
+ * the price of another model. Null where nothing is recorded after the step.
+ */
+export function forkEstimate({ steps, step, draft, model, priceOf }: ForkPlan): ForkEstimate | null {
+  const later = steps.filter(({ step_index }) => step_index > step.step_index);
+  const calls = later.filter(({ type }) => type === "model_call");
+  if (calls.length === 0) return null;
+  const spent = later.filter(({ type }) => type !== "tool_call" && type !== "subagent" && type !== "approval");
+  const billed = spent.filter(({ type, usage }) => type === "model_call" || usage !== null);
+  // Under the other rules an agent that was called answers from the record, as long as it is called as it was.
+  const agents = draft.tools === "live" ? later.filter(({ type }) => type === "subagent").length : 0;
+  return {
+    model_calls: calls.length,
+    tokens: sum(billed.map(({ usage }) => tokensOf(usage))),
+    cost_usd: sum(billed.map((each) => costOf(each, model, priceOf))),
+    agents,
+  };
+}
+
+/** One that is unknown makes the sum unknown. */
+const sum = (values: readonly (number | null)[]): number | null =>
+  values.reduce<number | null>((total, value) => (total === null || value === null ? null : total + value), 0);
+
+function tokensOf(usage: StepUsage | null): number | null {
+  if (usage?.input_tokens == null || usage.output_tokens == null) return null;
+  return usage.input_tokens + usage.output_tokens;
+}
+
+function costOf({ usage, model: recorded }: TraceStep, other: string | null, priceOf: ForkPlan["priceOf"]) {
+  if (other === null && usage?.cost_usd != null) return usage.cost_usd;
+  const model = other ?? recorded;
+  const price = model === null ? null : priceOf(model);
+  if (!price || usage?.input_tokens == null || usage.output_tokens == null) return null;
+  if (usage.input_tokens > (price.priced_up_to ?? usage.input_tokens)) return null;
+  const cached = Math.min(usage.cached_input_tokens ?? 0, usage.input_tokens);
+  const dollars =
+    (usage.input_tokens - cached) * price.input + cached * price.cached_input + usage.output_tokens * price.output;
+  return dollars / 1_000_000;
+}

@@ -1,0 +1,54 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { get, resourceUrl } from "../../lib/api.ts";
+import { formatCost, formatCount, plural } from "../../lib/format.ts";
+import { agentQuery } from "../../lib/use-agent-name.ts";
+import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
+import type { ForkDraft } from "./fns/fork-draft.ts";
+import { type ForkEstimate, forkEstimate, type Price } from "./fns/fork-estimate.ts";
+import type { ForkSlot } from "./slots.ts";
+
+interface PricedModel {
+  id: string;
+  prices: Price | null;
+}
+
+function pricedModelsQuery(at: Workspace) {
+  return queryOptions({
+    queryKey: ["models", at.projectId, at.mode],
+    queryFn: ({ signal }) => get<{ data: PricedModel[] }>(resourceUrl(at, "/models"), signal),
+    staleTime: 60_000,
+  });
+}
+
+/** What a fork will take, before it begins: of the recorded calls that it makes again. */
+export function ForkCost({
+  run,
+  step,
+  steps,
+  hasMore,
+  draft,
+}: Omit<ForkSlot, "onDone" | "onClose"> & { draft: ForkDraft }) {
+  const at = useWorkspace();
+  const { data: models } = useQuery(pricedModelsQuery(at));
+  const agent = useQuery({ ...agentQuery(at, run.agent_id), enabled: draft.isCurrent });
+  const wanted = draft.model.trim() || (draft.isCurrent ? agent.data?.model : undefined) || run.model;
+  const priceOf = (model: string) => models?.data.find(({ id }) => id === model)?.prices ?? null;
+  const model = wanted === run.model ? null : wanted;
+  const estimate = forkEstimate({ steps, step, draft, model, priceOf });
+  return (
+    <p role="status" className="min-w-0 flex-1 basis-40 text-xs text-muted">
+      {words(estimate, hasMore)}
+    </p>
+  );
+}
+
+function words(estimate: ForkEstimate | null, hasMore: boolean): string {
+  if (!estimate)
+    return hasMore ? "Cost: not all steps are here yet." : "Cost unknown: no model call is recorded after this step.";
+  const { model_calls, tokens, cost_usd, agents } = estimate;
+  const calls = plural(model_calls, "model call");
+  const spent = `${tokens === null ? "tokens unknown" : `${formatCount(tokens)} tokens`}, if it goes on as recorded.`;
+  const more = agents > 0 ? " Called agents come on top." : "";
+  if (cost_usd === null) return `Cost unknown: no price is known. ${calls}, ${spent}${more}`;
+  return `${hasMore ? "At least" : "About"} ${formatCost(cost_usd)} for ${calls}, ${spent}${more}`;
+}

@@ -1,0 +1,29 @@
+/** Where a hidden page, which paints nothing, takes what has come all the same. */
+const hidden_ms = 100;
+
+/** Gathers what comes, and hands it on in one go for each frame that the page paints. */
+export function perFrame<T>(take: (items: T[]) => void): { push: (item: T) => void; stop: () => void } {
+  let items: T[] = [];
+  let frame: number | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    const gathered = items;
+    items = [];
+    frame = timer = undefined;
+    take(gathered);
+  };
+  const stop = () => {
+    if (frame !== undefined) cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    frame = timer = undefined;
+  };
+  return {
+    push(item) {
+      items.push(item);
+      if (frame !== undefined || timer !== undefined) return;
+      if (document.hidden) timer = setTimeout(flush, hidden_ms);
+      else frame = requestAnimationFrame(flush);
+    },
+    stop,
+  };
+}

@@ -1,0 +1,40 @@
+import { useState } from "react";
+import { jsonText, readJson } from "../lib/json-text.ts";
+import { Acts, AnswerForm, type AnswerProps } from "./answer-form.tsx";
+import { Button } from "./button.tsx";
+import { CallArguments } from "./call-arguments.tsx";
+import { TextArea } from "./text-area.tsx";
+
+/** For a client tool: what it gave, as JSON, or what went wrong. */
+export function AnswerOutput({ call, busy, example, onAnswer }: AnswerProps & { example: unknown }) {
+  const [text, setText] = useState(() => jsonText(example ?? {}));
+  const [refused, setRefused] = useState<string | null>(null);
+  const read = readJson(text);
+  const send = (is_error: boolean) => {
+    if (read.fault) setRefused(read.fault);
+    else onAnswer({ tool_call_id: call.id, output: read.value, ...(is_error && { is_error }) });
+  };
+  return (
+    <AnswerForm onSend={() => send(false)}>
+      <CallArguments value={call.arguments} />
+      <TextArea
+        label="Output"
+        hint="Any JSON. Text stands in quotes."
+        mono
+        rows={4}
+        value={text}
+        error={read.fault && refused ? read.fault : null}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => setRefused(read.fault)}
+      />
+      <Acts>
+        <Button type="submit" kind="primary" disabled={busy}>
+          Send output
+        </Button>
+        <Button disabled={busy} onClick={() => send(true)} title="The model reads this output as an error">
+          Send as an error
+        </Button>
+      </Acts>
+    </AnswerForm>
+  );
+}

@@ -1,0 +1,42 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { clsx } from "clsx";
+import type { ReactNode, RefObject } from "react";
+
+/**
+ * What every dialog is made of, within the root of a dialog or of an alert dialog: a scrim, and the dialog above it. On a
+ * phone it is a sheet at the lower edge.
+ */
+export function DialogShell({
+  wide = false,
+  initialFocus,
+  children,
+}: {
+  wide?: boolean;
+  initialFocus?: RefObject<HTMLElement | null>;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog.Portal>
+      {/* Also of a dialog that asks above another one, which it is to be told from. */}
+      <Dialog.Backdrop forceRender className="fixed inset-0 z-(--z-dialog) bg-scrim" />
+      <Dialog.Viewport className="fixed inset-0 z-(--z-dialog) grid items-end justify-items-center rail:items-center rail:p-4">
+        <Dialog.Popup
+          initialFocus={initialFocus}
+          className={clsx(
+            "enter flex max-h-dvh w-full flex-col overflow-hidden rounded-t-xl bg-surface shadow-3 rail:max-h-full rail:rounded-xl",
+            wide ? "max-w-180" : "max-w-135",
+          )}
+        >
+          {children}
+        </Dialog.Popup>
+      </Dialog.Viewport>
+    </Dialog.Portal>
+  );
+}
+
+/** The lower edge of a dialog: the way back, and the act. */
+export function DialogFoot({ children }: { children: ReactNode }) {
+  return (
+    <div className="flex shrink-0 flex-wrap justify-end gap-2 border-t border-line bg-subtle px-5 py-3">{children}</div>
+  );
+}

@@ -1,0 +1,21 @@
+import { answerQuestion, useLeaveQuestion } from "../lib/use-unsaved.ts";
+import { ConfirmDialog } from "./dialog.tsx";
+
+/** Asks whoever leaves a form with something in it that is not saved. */
+export function LeaveQuestion({ above }: { above: "page" | "dialog" }) {
+  return (
+    <ConfirmDialog
+      open={useLeaveQuestion(above)}
+      onOpenChange={(open) => {
+        if (!open) answerQuestion(false);
+      }}
+      title="Leave without saving?"
+      act="Leave"
+      keep="Keep editing"
+      busy={false}
+      onConfirm={() => answerQuestion(true)}
+    >
+      <p>What you have written here is not saved.</p>
+    </ConfirmDialog>
+  );
+}

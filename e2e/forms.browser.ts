@@ -1,0 +1,200 @@
+import { type Cookie, expect as plain, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, watch } from "./page-checks.ts";
+
+/** A busy machine answers late. */
+const expect = plain.configure({ timeout: 30_000 });
+
+// What forms and lists of all pages have in common, in the compiled executable and a real browser.
+let server: Runnel;
+let cookies: Cookie[];
+test.beforeAll(async ({ browser }) => {
+  server = await startRunnel();
+  const context = await browser.newContext();
+  await setUpAccount(await context.newPage(), server);
+  cookies = await context.cookies();
+  await context.close();
+});
+test.beforeEach(({ context }) => context.addCookies(cookies));
+test.afterAll(() => server[Symbol.asyncDispose]());
+test.use({ viewport: { width: 1440, height: 900 } });
+test.setTimeout(300_000);
+
+test("nobody loses what was written without being asked", async ({ page }, info) => {
+  const complaints = watch(page);
+  await page.goto(`${server.url}/dashboard`);
+  await server.post("/v1/agents", { name: "Refund desk", instructions: "Be kind.", model: "test/echo" });
+  const tool = await server.post("/v1/tools", { name: "ask_customer", type: "client", description: "Asks." });
+  const question = page.getByRole("alertdialog", { name: "Leave without saving?" });
+  const keep = () => question.getByRole("button", { name: "Keep editing" }).click();
+  const leave = () => question.getByRole("button", { name: "Leave", exact: true }).click();
+  const go = (name: string) => page.getByRole("link", { name, exact: true }).click();
+
+  await test.step("a link asks, and keeping leads back to the field; another tab of the page asks, too", async () => {
+    await go("Agents");
+    await page.getByRole("link", { name: "Refund desk", exact: true }).click();
+    const instructions = page.getByLabel("Instructions");
+    await instructions.fill("Be kind and short.");
+    await go("Runs");
+    await expect(question.getByRole("button", { name: "Keep editing" })).toBeFocused();
+    await expectAccessible(page, info, "leave question");
+    await keep();
+    await expect(question).toBeHidden();
+    await expect(page).toHaveURL(/\/agents\/agt_/);
+    await expect(instructions).toHaveValue("Be kind and short.");
+    await page.getByRole("tab", { name: "Versions" }).click();
+    await page.keyboard.press("Escape");
+    await expect(question).toBeHidden();
+    await expect(instructions).toHaveValue("Be kind and short.");
+  });
+
+  await test.step("Back and the other mode ask; who leaves, leaves", async () => {
+    await page.goBack();
+    await keep();
+    await expect(page).toHaveURL(/\/agents\/agt_/);
+    await page.getByRole("button", { name: "Live", exact: true }).click();
+    await keep();
+    await expect(page.getByRole("button", { name: "Test", exact: true })).toHaveAttribute("aria-pressed", "true");
+    await expect(page.getByLabel("Instructions")).toHaveValue("Be kind and short.");
+    await page.getByRole("button", { name: "Live", exact: true }).click();
+    await leave();
+    await expect(page).toHaveURL(/\/agents$/);
+    await expect(page.getByRole("button", { name: "Live", exact: true })).toHaveAttribute("aria-pressed", "true");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+  });
+
+  await test.step("what is saved, discarded or not written asks nothing; a closing tab asks the browser's way", async () => {
+    await page.getByRole("link", { name: "Refund desk", exact: true }).click();
+    await page.getByLabel("Instructions").fill("Be brief.");
+    await page.keyboard.press("Control+Enter");
+    await expect(page.getByText("Refund desk is at version 2")).toBeVisible();
+    await go("Tools");
+    await expect(page).toHaveURL(/\/tools$/);
+    await page.keyboard.press("c");
+    await page.getByLabel("Name", { exact: true }).fill("lookup_order");
+    const asked = page.waitForEvent("dialog");
+    void page.reload().catch(() => {}); // It is not to be.
+    const dialog = await asked;
+    expect(dialog.type()).toBe("beforeunload");
+    await dialog.dismiss();
+    await expect(page.getByLabel("Name", { exact: true })).toHaveValue("lookup_order");
+    await page.getByRole("link", { name: "Discard" }).click();
+    await expect(page).toHaveURL(/\/tools$/);
+    await expect(question).toBeHidden();
+  });
+
+  await test.step("what somebody else wrote into a tool meanwhile is told before it is written over", async () => {
+    await page.getByRole("link", { name: "ask_customer" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("ask_buyer");
+    const path = `/v1/tools/${tool.body.id}`;
+    await server.fetch(path, { method: "PATCH", body: JSON.stringify({ description: "Asks the buyer." }) });
+    await page.getByRole("button", { name: "Save tool" }).click();
+    const alert = page.getByRole("alert").filter({ hasText: "Somebody saved ask_customer meanwhile" });
+    await expect(alert).toContainText("They changed: description. You changed: name. Both can stand");
+    await expectAccessible(page, info, "tool conflict");
+    await alert.getByRole("button", { name: "Save mine over it" }).click();
+    await expect(page.getByText("Tool saved")).toBeVisible();
+    expect((await server.get(path)).body).toMatchObject({ name: "ask_buyer", description: "Asks the buyer." });
+    await expect(page.getByLabel("Description")).toHaveValue("Asks the buyer.");
+  });
+
+  await test.step("Escape in a dialog with something in it asks above it; its own button does not", async () => {
+    await go("Webhooks");
+    await page.keyboard.press("c");
+    const form = page.getByRole("dialog", { name: "Create webhook" });
+    await form.getByLabel("Address").fill("https://example.com/hooks");
+    await page.keyboard.press("Escape");
+    await expect(question).toBeVisible();
+    await keep();
+    await expect(form.getByLabel("Address")).toHaveValue("https://example.com/hooks");
+    await page.keyboard.press("Escape");
+    await leave();
+    await expect(form).toBeHidden();
+    await expect(page).toHaveURL(/\/webhooks$/);
+    await page.keyboard.press("c");
+    await page.keyboard.press("Escape"); // Nothing is in it yet.
+    await expect(form).toBeHidden();
+    await page.keyboard.press("c");
+    await form.getByLabel("Address").fill("https://example.com/hooks");
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await expect(form).toBeHidden();
+    await expect(question).toBeHidden();
+  });
+
+  await test.step("settings ask before another tab of them, and signing out asks as well", async () => {
+    await go("Settings");
+    await page.getByLabel("Name", { exact: true }).fill("shop");
+    await page.getByRole("tab", { name: "Retention" }).click();
+    await keep();
+    await page.getByRole("button", { name: /owner@example.com/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await keep();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.getByRole("tab", { name: "Retention" }).click();
+    await expect(page).toHaveURL(/tab=retention/);
+  });
+  expect(complaints).toEqual([]);
+});
+
+test("j and k go through rows that nothing opens, and after a deletion the next one has the focus", async ({
+  page,
+}) => {
+  const complaints = watch(page);
+  const memory = await server.post("/v1/memory", { name: "Manuals", kind: "vector" });
+  for (const text of ["First text", "Second text", "Third text"])
+    await server.post(`/v1/memory/${memory.body.id}/entries`, { text });
+  await page.goto(`${server.url}/dashboard/memory/${memory.body.id}`);
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  await expect(row("First text")).toBeVisible();
+  await page.keyboard.press("j");
+  await expect(row("Third text")).toBeFocused(); // The newest stands first.
+  await page.keyboard.press("j");
+  await expect(row("Second text")).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(row("Second text").getByRole("button", { name: /Delete/ })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete entry" }).click();
+  await expect(row("Second text")).toHaveCount(0);
+  await expect(row("First text")).toBeFocused();
+  await page.keyboard.press("k");
+  await expect(row("Third text")).toBeFocused();
+  await page.goto(`${server.url}/dashboard/settings?tab=prices`);
+  await expect(page.getByRole("row").nth(2)).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect(page.getByRole("row").nth(2)).toBeFocused();
+  expect(complaints).toEqual([]);
+});
+
+test("where the browser lets no page copy, the text is shown, selected", async ({ page }, info) => {
+  const complaints = watch(page);
+  await page.addInitScript(() => {
+    Object.defineProperty(navigator, "clipboard", { value: undefined }); // As over http from another machine.
+    document.execCommand = () => false;
+  });
+  await page.goto(`${server.url}/dashboard/settings`);
+  await page.getByRole("button", { name: "Copy project id" }).click();
+  const dialog = page.getByRole("dialog", { name: "Copy project id by hand" });
+  const text = dialog.getByRole("textbox", { name: "project id" });
+  await expect(text).toBeFocused();
+  await expect(text).toHaveValue(/^proj_/);
+  expect(
+    await text.evaluate((field: HTMLTextAreaElement) => field.selectionEnd - field.selectionStart),
+  ).toBeGreaterThan(10);
+  await expectAccessible(page, info, "copy by hand");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("button", { name: "Copy project id" })).toBeFocused();
+  expect(complaints).toEqual([]);
+});
+
+test("without the newer way to copy, the older one does it", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${server.url}/dashboard/settings`);
+  await page.evaluate(() => {
+    Object.assign(window, { read: navigator.clipboard.readText.bind(navigator.clipboard) });
+    Object.defineProperty(navigator, "clipboard", { value: undefined });
+  });
+  await page.getByRole("button", { name: "Copy project id" }).click();
+  await expect(page.getByText("Project id copied")).toBeVisible();
+  expect(await page.evaluate(() => (window as unknown as { read: () => Promise<string> }).read())).toMatch(/^proj_/);
+});
