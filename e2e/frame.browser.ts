@@ -49,6 +49,19 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(map).toBeHidden();
   });
 
+  await test.step("whoever types writes letters: no single key does anything then", async () => {
+    await page.goto(`${server.url}/dashboard/keys`);
+    const search = page.getByRole("searchbox", { name: "Search keys" });
+    await expect(search).toBeVisible();
+    await page.keyboard.press("/");
+    await expect(search).toBeFocused();
+    await page.keyboard.type("?cgrj");
+    await expect(search).toHaveValue("?cgrj");
+    await expect(page).toHaveURL(/\/dashboard\/keys/);
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+    await blur(page);
+  });
+
   await test.step("the palette goes, does, and remembers", async () => {
     await page.keyboard.press("Control+k");
     await expect(palette.getByRole("combobox")).toBeFocused();
@@ -68,6 +81,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(
       palette.getByRole("group", { name: "Recent" }).getByRole("option", { name: /Refund desk/ }),
     ).toBeVisible();
+    await expect(palette.getByRole("group")).toHaveText([/^Go to/, /^DoSearch this page\/?Create key/, /^Recent/]);
     await page.screenshot({ path: info.outputPath("palette-recent.png") });
     await page.keyboard.press("Escape");
     await expect(palette).toBeHidden();
@@ -82,8 +96,46 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(page).toHaveURL(new RegExp(`/runs/${run}`));
   });
 
+  await test.step("the id of a request or a tool call opens its run, and that of a file its row", async () => {
+    const { waiting, request, call } = await makeWaitingRun();
+    for (const [id, noun] of [
+      [request, "request"],
+      [call, "tool call"],
+    ]) {
+      await paste(page, id!);
+      await palette.getByRole("option", { name: `Open the run of this ${noun}` }).click();
+      await expect(page).toHaveURL(new RegExp(`/runs/${waiting}`));
+      await page.goto(`${server.url}/dashboard/keys`);
+    }
+    const file = await makeFile("manual.txt");
+    await makeFile("other.txt");
+    await paste(page, file);
+    await palette.getByRole("option", { name: "Open file" }).click();
+    await expect(page.getByRole("row", { name: /manual\.txt/ })).toBeVisible();
+    await expect(page.getByRole("row", { name: /other\.txt/ })).toBeHidden();
+    await page.getByRole("button", { name: "Clear the file filter" }).click();
+    await expect(page.getByRole("row", { name: /other\.txt/ })).toBeVisible();
+  });
+
+  await test.step("a request that began no run leads to what it changed", async () => {
+    const answer = await server.fetch("/v1/tools", {
+      method: "POST",
+      body: JSON.stringify({ name: "lookup_order", type: "client", description: "Looks up." }),
+    });
+    await paste(page, answer.headers.get("x-request-id") ?? "");
+    await palette.getByRole("option", { name: "Look in the audit log" }).click();
+    const log = page.getByRole("table", { name: "Audit log" });
+    await expect(log.getByRole("row", { name: /tool\.created/ })).toBeVisible();
+    await expect(log.getByRole("row")).toHaveCount(2);
+    await expect(page.getByRole("button", { name: "Clear the request filter" })).toBeVisible();
+  });
+
   await test.step("the other mode keeps the page, but not an id", async () => {
+    await page.goto(`${server.url}/dashboard/runs/${run}`);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Refund desk" })).toBeVisible();
     await page.keyboard.press("Control+k");
+    await expect(palette.getByRole("combobox")).toBeFocused();
     await page.keyboard.type("live data");
     await page.keyboard.press("Enter");
     await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
@@ -91,6 +143,22 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.goto(`${server.url}/dashboard/runs?agent=${agent}&status=failed`);
     await page.getByRole("button", { name: "Test", exact: true }).first().click();
     await expect(page).toHaveURL(/\/dashboard\/runs\?status=failed$/);
+  });
+
+  await test.step("of many projects one is searched for", async () => {
+    for (let n = 1; n <= 7; n++) expect((await server.command("projects", "create", `shop-${n}`)).code).toBe(0);
+    await page.goto(`${server.url}/dashboard/keys`);
+    await page.getByRole("button", { name: /^Project default/ }).click();
+    const projects = page.getByRole("dialog", { name: "Switch project" });
+    await expect(projects.getByRole("combobox", { name: "Find a project" })).toBeFocused();
+    await expect(projects.getByRole("option")).toHaveCount(8);
+    await expectAccessible(page, info, "projects");
+    await page.keyboard.type("none of them");
+    await expect(projects.getByText("No project is called that.")).toBeVisible();
+    await projects.getByRole("combobox").fill("shop 5");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("button", { name: /^Project shop-5/ })).toBeVisible();
+    await expect(page).toHaveURL(/\/dashboard\/keys$/);
   });
 
   await test.step("single keys can be switched off; the palette stays", async () => {
@@ -101,7 +169,8 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.keyboard.press("?");
     await page.keyboard.press("Control+k");
     await expect(palette).toBeVisible();
-    await expect(page).toHaveURL(/\/dashboard\/runs/);
+    await expect(page.getByRole("dialog")).toHaveCount(1);
+    await expect(page).toHaveURL(/\/dashboard\/keys$/);
     await page.keyboard.press("Escape");
   });
 
@@ -119,6 +188,12 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
   expect(complaints).toEqual([]);
 });
 
+/** Opens the palette and puts an id into it. */
+async function paste(page: Page, id: string): Promise<void> {
+  await page.getByRole("button", { name: "Search or jump to" }).first().click();
+  await page.getByRole("dialog", { name: "Search or jump to" }).getByRole("combobox").fill(id);
+}
+
 const blur = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 
 async function makeAgent(name: string): Promise<string> {
@@ -128,5 +203,23 @@ async function makeAgent(name: string): Promise<string> {
 
 async function makeRun(agent_id: string): Promise<string> {
   const { body } = await server.post("/v1/runs?wait=30", { agent_id, input: "Hello." });
+  return body.id;
+}
+
+/** A run that waits for its client, the request that began it, and the call that it waits for. */
+async function makeWaitingRun(): Promise<{ waiting: string; request: string; call: string }> {
+  const { body: tool } = await server.post("/v1/tools", { name: "ask_owner", type: "client", description: "Asks." });
+  const script = [{ tool_calls: [{ name: "ask_owner", arguments: {} }] }, { text: "Done." }];
+  const { body: agent } = await server.post("/v1/agents", {
+    ...{ name: "Asking", instructions: "x", model: "test/script", model_settings: { script }, tools: [tool.id] },
+  });
+  const { body: run, headers } = await server.post("/v1/runs?wait=30", { agent_id: agent.id, input: "Go." });
+  const [call] = run.required_action.submit_tool_outputs.tool_calls;
+  return { waiting: run.id, request: headers.get("x-request-id") ?? "", call: call.id };
+}
+
+async function makeFile(filename: string): Promise<string> {
+  const content_base64 = Buffer.from("Tea is brewed at 80 degrees.").toString("base64");
+  const { body } = await server.post("/v1/files", { filename, purpose: "attachment", content_base64 });
   return body.id;
 }

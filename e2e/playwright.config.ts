@@ -8,7 +8,8 @@ export default defineConfig({
   timeout: 60_000,
   // For machines that do other things too: the first that is lost says so, instead of the whole story.
   expect: { timeout: 15_000 },
-  workers: 1,
+  // A story waits more than it works: two share the two cores of the smallest machine that this is for.
+  workers: 2,
   forbidOnly: process.env.CI === "true",
   // Told as flaky in the report: a browser on a machine that is shared loses a click now and then.
   retries: process.env.CI === "true" ? 1 : 0,

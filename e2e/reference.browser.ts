@@ -1,6 +1,6 @@
-import AxeBuilder from "@axe-core/playwright";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, setUpAccount, watch } from "./page-checks.ts";
 
 // The API reference of the compiled executable: offline, and about the server that shows it.
 let server: Runnel;
@@ -12,35 +12,14 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 test("the reference finds an operation, tells its fields, and its code runs against this server", async ({
   page,
 }, info) => {
-  test.setTimeout(300_000); // Each of the many states is looked through by axe.
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type()) && !/status of 401/.test(message.text()))
-      complaints.push(message.text());
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(server.url) && !request.url().startsWith("data:")) complaints.push(request.url());
-  });
-  const looksWell = async (name: string) => {
-    for (const theme of ["light", "dark"]) {
-      await page.evaluate((value) => {
-        localStorage.setItem("runnel.theme", value);
-        window.dispatchEvent(new StorageEvent("storage"));
-      }, theme);
-      await expect(page.locator("html")).toHaveAttribute("data-theme", theme);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html).join(" | ")}`)).toEqual(
-        [],
-      );
-      await page.screenshot({ path: info.outputPath(`${name}-${theme}.png`) });
-    }
-  };
+  test.setTimeout(120_000);
+  const complaints = watch(page);
 
   await test.step("it is one click away, and found by words", async () => {
-    await setUp(page);
+    await setUpAccount(page, server);
     await page.getByRole("link", { name: "API reference" }).click();
     await expect(page.getByRole("navigation", { name: "Operations" }).getByRole("link")).not.toHaveCount(0);
-    await looksWell("reference");
+    await expectAccessible(page, info, "reference");
     await page.keyboard.press("/");
     await page.keyboard.type("post runs start");
     await expect(page).toHaveURL(/q=post/);
@@ -54,7 +33,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await expect(body.getByRole("row", { name: /max_cost_usd/ })).toContainText("above 0");
     await expect(page.getByRole("table", { name: "Parameters" })).toContainText("Idempotency-Key");
     await expect(page.getByText("Run", { exact: true }).first()).toBeVisible();
-    await looksWell("operation");
+    await expectAccessible(page, info, "operation");
   });
 
   await test.step("its code names this server and runs as it stands", async () => {
@@ -71,21 +50,12 @@ test("the reference finds an operation, tells its fields, and its code runs agai
 
   await test.step("on a phone there is the list or one operation, with a way back", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    await looksWell("operation-narrow");
+    await expectAccessible(page, info, "operation narrow");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.getByRole("button", { name: "All operations" }).click();
     await expect(page.getByRole("navigation", { name: "Operations" })).toBeVisible();
-    await looksWell("reference-narrow");
+    await expectAccessible(page, info, "reference narrow");
   });
 
   expect(complaints).toEqual([]);
 });
-
-async function setUp(page: Page): Promise<void> {
-  await page.goto(server.setupUrl);
-  await page.getByLabel("Email").fill("owner@example.com");
-  await page.getByLabel("Password", { exact: true }).fill("a rather long password");
-  await page.getByLabel("Repeat the password").fill("a rather long password");
-  await page.getByRole("button", { name: "Create account" }).click();
-  await expect(page).not.toHaveURL(/setup/);
-}

@@ -1,14 +1,16 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright";
+import { followRequests } from "../e2e/at-rest.ts";
 import { type Runnel, startRunnel } from "../e2e/harness.ts";
 import { inProject } from "./root.ts";
 import { lists, pagesOf } from "./shots/pages.ts";
 import { seed } from "./shots/seed.ts";
+import { type State, statesOf } from "./shots/states.ts";
 import { isFresh } from "./stamp.ts";
 
 // Screenshots of every page of the executable's dashboard, to be looked at: `npm run shots`, or `npm run shots -- runs`
-// for those whose names hold a word. They go into dist/shots.
+// for those whose names hold a word (`runs-dark`, `-390`). They go into dist/shots.
 
 if (!process.env.RUNNEL_EXECUTABLE && !isFresh()) {
   const { build } = await import("./build.ts");
@@ -16,10 +18,12 @@ if (!process.env.RUNNEL_EXECUTABLE && !isFresh()) {
 }
 
 const wanted = process.argv.slice(2);
+const patience_ms = 5_000;
 const folder = process.env.RUNNEL_SHOTS ?? inProject("dist/shots");
 const looks = [
   { name: "light", theme: "light", width: 1440, height: 900 },
   { name: "dark", theme: "dark", width: 1440, height: 900 },
+  { name: "900", theme: "light", width: 900, height: 900 },
   { name: "390", theme: "light", width: 390, height: 844 },
 ] as const;
 
@@ -39,29 +43,44 @@ try {
 async function shootAll(browser: Browser, server: Runnel): Promise<void> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
+  const atRest = followRequests(page);
   await setUp(page, server);
+  const asStates = (pages: Record<string, string>) =>
+    Object.fromEntries(Object.entries(pages).map(([name, path]): [string, State] => [name, { path }]));
   const empty = Object.fromEntries(lists.map((list) => [`${list}-empty`, `/${list}`]));
-  const count = (await shoot(page, server, empty)) + (await shoot(page, server, pagesOf(await seed(server))));
-  console.info(`${count} screenshots in ${folder}`);
+  const count = await shoot(page, server, asStates(empty), atRest);
+  const ids = await seed(server);
+  const more = await shoot(page, server, { ...asStates(pagesOf(ids)), ...statesOf(ids) }, atRest);
+  console.info(`${count + more} screenshots in ${folder}`);
 }
 
-/** Each page in each look. */
-async function shoot(page: Page, server: Runnel, pages: Record<string, string>): Promise<number> {
-  const chosen = Object.entries(pages).filter(([name]) => !wanted.length || wanted.some((word) => name.includes(word)));
+/** Each page in each look. What cannot be brought into its state is told, and shown as it is. */
+async function shoot(
+  page: Page,
+  server: Runnel,
+  states: Record<string, State>,
+  atRest: () => Promise<void>,
+): Promise<number> {
+  const isWanted = (name: string) => !wanted.length || wanted.some((word) => name.includes(word));
+  let count = 0;
+  page.setDefaultTimeout(patience_ms);
   for (const { name: look, theme, width, height } of looks) {
     await page.setViewportSize({ width, height });
     await page.evaluate((value) => localStorage.setItem("runnel.theme", value), theme);
-    for (const [name, path] of chosen) {
+    for (const [name, { path, act }] of Object.entries(states)) {
+      if (!isWanted(`${name}-${look}`)) continue;
+      count += 1;
+      const tell = (cause: unknown) => console.warn(`${name}, ${look}: ${String(cause).split("\n")[0]}`);
       await page.goto(`${server.url}/dashboard${path}`);
-      await page.locator("h1, h2").first().waitFor();
-      // Nothing is on its way any more; live streams stay open, so the network is never idle.
-      await page.waitForFunction(
-        () => document.querySelector(".skeleton, [role=status][aria-label^=Loading]") === null,
-      );
+      await atRest()
+        .then(() => act?.(page))
+        .then(atRest)
+        .catch(tell);
       await page.screenshot({ path: join(folder, `${name}-${look}.png`), animations: "disabled" });
+      await page.unrouteAll({ behavior: "ignoreErrors" });
     }
   }
-  return chosen.length * looks.length;
+  return count;
 }
 
 async function setUp(page: Page, server: Runnel): Promise<void> {

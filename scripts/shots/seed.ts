@@ -1,16 +1,24 @@
 import type { Json, Runnel } from "../../e2e/harness.ts";
+import { type DeskRuns, seedDesk } from "./seed-desk.ts";
+import { seedSuite } from "./seed-suite.ts";
 
 /** The things whose pages are looked at. */
-export interface Seeded {
+export interface Seeded extends DeskRuns {
   agent: string;
   run: string;
   failed: string;
   waiting: string;
+  /** Of a name and an output without end. */
+  long: string;
+  /** An agent whose runs fail. */
+  failing: string;
   thread: string;
   tool: string;
   store: string;
   webhook: string;
   schedule: string;
+  suite: string;
+  suiteCase: string;
 }
 
 const long =
@@ -44,16 +52,18 @@ export async function seed(server: Runnel): Promise<Seeded> {
     [{ tool_calls: [{ name: "refund_payment", arguments: { order_id: "4711" } }] }, { text: "Done." }],
     { tools: [tool.id] },
   );
-  const failing = await agentOf(long, [{ error: "model_error" }]);
+  const failing = await agentOf(long, [{ error: "The provider answered 503: the model is overloaded." }]);
   const talking = await agentOf(unbroken, [{ text: `${long}. ${unbroken} `.repeat(30) }]);
   const limited = await make("/v1/agents", { name: "Invoice reader", instructions: "Read.", model: "test/refusal" });
 
+  // Nothing listens there: its deliveries fail, and are tried again.
+  const webhook = await make("/v1/webhooks", { url: "http://127.0.0.1:59999/hooks/runnel", events: ["run.failed"] });
   const thread = await make("/v1/threads", { title: long, user_id: "user_4711" });
   const first = await run(agent.id, "Where is order 4711?", { thread_id: thread.id, user_id: "user_4711" });
   for (let n = 0; n < 12; n++) await run(agent.id, `Where is order ${4712 + n}?`);
   const failed = await run(failing.id, `${long}?`);
   for (let n = 0; n < 3; n++) await run(failing.id, "Digest.");
-  await run(talking.id, `${unbroken} ${long}`);
+  const endless = await run(talking.id, `${unbroken} ${long}`);
   await run(limited.id, "Read this.");
   const waiting = await run(asking.id, "Pay 4711 back.");
   await run(asking.id, "And 4712.");
@@ -67,8 +77,6 @@ export async function seed(server: Runnel): Promise<Seeded> {
   const rotated = await make("/v1/api_keys", { name: "Mobile backend", scopes: ["run"] });
   await make(`/v1/api_keys/${rotated.id}/rotate`, { overlap_seconds: 86_400 });
 
-  // Nothing listens there: its deliveries fail.
-  const webhook = await make("/v1/webhooks", { url: "http://127.0.0.1:59999/hooks/runnel", events: ["run.failed"] });
   await make(`/v1/webhooks/${webhook.id}/test`, {});
   const store = await make("/v1/memory", { name: "Manuals", kind: "vector" });
   await make("/v1/memory", { name: long.slice(0, 100), kind: "vector" });
@@ -84,10 +92,14 @@ export async function seed(server: Runnel): Promise<Seeded> {
     ...{ cron: "0 2 * * *", timezone: "Europe/Berlin" },
   });
   return {
+    ...(await seedDesk(make, server)),
+    ...(await seedSuite(make, server, [first.id, failed.id])),
     agent: agent.id,
     run: first.id,
     failed: failed.id,
     waiting: waiting.id,
+    long: endless.id,
+    failing: failing.id,
     thread: thread.id,
     tool: tool.id,
     store: store.id,

@@ -1,0 +1,203 @@
+import { type Browser, expect, type Page, test } from "@playwright/test";
+import { lists, pagesOf } from "../scripts/shots/pages.ts";
+import { type Seeded, seed } from "../scripts/shots/seed.ts";
+import { statesOf } from "../scripts/shots/states.ts";
+import { followRequests } from "./at-rest.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { inBothThemes, setUpAccount, violations, watch } from "./page-checks.ts";
+import { cutOff, moving, offered, unbounded } from "./page-probes.ts";
+
+// Every page of the compiled executable's dashboard, with data of all kinds, as each kind of visitor meets it.
+let server: Runnel;
+let owner: Visitor;
+let seeded: Seeded;
+let pages: [name: string, path: string][];
+// The faults that are found say where they are; a record of so many pages would only be slow.
+test.use({ trace: "off" });
+test.beforeAll(async ({ browser }) => {
+  test.setTimeout(120_000);
+  server = await startRunnel();
+  owner = await newVisitor(browser);
+  await setUpAccount(owner.page, server);
+  seeded = await seed(server);
+  pages = Object.entries(pagesOf(seeded));
+});
+test.afterAll(async () => {
+  await owner.leave();
+  await server[Symbol.asyncDispose]();
+});
+const wide = { width: 1440, height: 900 };
+
+test("no page asks of its visitor more sight, motion, colours or width than there is", async () => {
+  test.setTimeout(240_000);
+  const { page, open } = owner;
+  const faults = watchClosely(page);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  for (const [name, path] of pages)
+    await test.step(name, async () => {
+      await open(path);
+      await inBothThemes(page, async (theme) => {
+        faults.push(...at(`${name}, ${theme}`, await violations(page, theme)));
+      });
+      faults.push(...at(name, await demands(page)));
+    });
+  expect(faults).toEqual([]);
+});
+
+test("nor does a dialog, nor a page whose data cannot be loaded, which says so and offers to try again", async () => {
+  test.setTimeout(240_000);
+  const { page, open, atRest } = owner;
+  const faults: string[] = [];
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  const states = Object.entries(statesOf(seeded)).filter(([name]) => /^(dialog|palette|fails)/.test(name));
+  for (const [name, { path, act }] of states)
+    await test.step(name, async () => {
+      await open(path);
+      await act?.(page);
+      await atRest();
+      // The dialogs are judged by the stories of their pages.
+      if (name.startsWith("fails")) faults.push(...at(name, await violations(page, "light")));
+      faults.push(...at(name, await demands(page)));
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+    });
+  expect(faults).toEqual([]);
+});
+
+test("a viewer sees every page, is told why nothing can be changed, and is offered nothing that would be refused", async ({
+  browser,
+}) => {
+  test.setTimeout(120_000);
+  const { page, open, leave } = await newVisitor(browser);
+  const faults = watchClosely(page);
+  await joinAs("viewer", page);
+  for (const [name, path] of pages)
+    await test.step(name, async () => {
+      await open(path);
+      faults.push(...(await offered(page)).map((act) => `${name} offers “${act}”`));
+      const why = page.getByRole("main").getByText(/^View only$|Your role is viewer|\b[Oo]wners\b/);
+      if (!nothingToChange.test(name) && (await why.count()) === 0) faults.push(`${name} does not say why`);
+      const address = page.url();
+      await page.keyboard.press("c");
+      if (page.url() !== address || (await page.getByRole("dialog").count())) faults.push(`${name}: c creates`);
+    });
+  expect(faults).toEqual([]);
+  await leave();
+});
+
+/** Pages that are looked at alone, whoever looks, and one's own account. */
+const nothingToChange = /^(overview|diff|settings-audit|account|reference|no-such)/;
+
+test("live data is another place: it is named, has a colour of its own, and shows nothing of the test data", async () => {
+  test.setTimeout(120_000);
+  const { page, open } = owner;
+  const faults = watchClosely(page);
+  const frame = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await open("/runs");
+  const ofTest = await frame();
+  await page.getByRole("button", { name: "Live", exact: true }).first().click();
+  await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
+  await expect.poll(frame).not.toBe(ofTest);
+  for (const list of lists)
+    await test.step(list, async () => {
+      await open(`/${list}`);
+      await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
+      await expect(page.getByText("Live data", { exact: true }).first(), list).toBeVisible();
+      // The key of the first start is the only thing that is there.
+      await expect(page.getByRole("main").locator("tbody tr"), list).toHaveCount(list === "keys" ? 1 : 0);
+      faults.push(...at(`${list}, live`, await violations(page, "light")));
+    });
+  expect(faults).toEqual([]);
+  for (const [noun, path] of Object.entries(objects(seeded)))
+    await test.step(`the ${noun} of the test data`, async () => {
+      await page.goto(`${server.url}/dashboard${path}`);
+      await expect(page.getByText(`This ${noun} is test data`)).toBeVisible();
+      await expect(page.getByRole("button", { name: "Look in test data" })).toBeVisible();
+    });
+  await page.getByRole("button", { name: "Look in test data" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-mode", "test");
+});
+
+const objects = (ids: Seeded): Record<string, string> => ({
+  run: `/runs/${ids.run}`,
+  agent: `/agents/${ids.agent}`,
+  tool: `/tools/${ids.tool}`,
+  thread: `/threads/${ids.thread}`,
+  store: `/memory/${ids.store}`,
+  webhook: `/webhooks/${ids.webhook}`,
+  schedule: `/schedules/${ids.schedule}`,
+});
+
+test("whoever is not signed in finds each way in whole, and behind it nothing", async ({ browser }) => {
+  const { page, open, leave } = await newVisitor(browser);
+  const faults = watch(page);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  for (const path of ["/login", "/setup", "/invite#spent"]) {
+    await open(path);
+    await inBothThemes(page, async (theme) => {
+      faults.push(...at(`${path}, ${theme}`, await violations(page, theme)));
+    });
+    faults.push(...at(path, await demands(page)));
+  }
+  await open("/keys");
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await expect(page.getByRole("navigation")).toHaveCount(0);
+  expect(faults).toEqual([]);
+  await leave();
+});
+
+type Visitor = Awaited<ReturnType<typeof newVisitor>>;
+
+/** Somebody with a browser of their own, who goes to pages, and waits until they are there. */
+async function newVisitor(browser: Browser) {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: wide });
+  const page = await context.newPage();
+  const atRest = followRequests(page);
+  const open = async (path: string) => {
+    await page.setViewportSize(wide);
+    await page.goto(`${server.url}/dashboard${path}`);
+    await atRest();
+  };
+  return { page, open, atRest, leave: () => context.close() };
+}
+
+/** Makes an account for somebody else by the owner's invitation, and signs in by it. */
+async function joinAs(role: string, guest: Page): Promise<void> {
+  const token = await owner.page.evaluate(async (role) => {
+    const headers = { "x-runnel-console": "1", "content-type": "application/json" };
+    const body = JSON.stringify({ email: `${role}@example.com`, role });
+    const answer = await fetch("/console/api/invitations", { method: "POST", headers, body });
+    return (await answer.json()).token as string;
+  }, role);
+  await guest.goto(`${server.url}/dashboard/invite#${token}`);
+  await guest.getByLabel("Password", { exact: true }).fill("a rather long password");
+  await guest.getByLabel("Repeat the password").fill("a rather long password");
+  await guest.getByRole("button", { name: "Create account" }).click();
+  await guest.waitForURL((url) => !url.pathname.endsWith("/invite"));
+}
+
+/** What no page should do, and each answer that refuses, but for what is not there: what nobody made, and an agent that was deleted. */
+function watchClosely(page: Page): string[] {
+  const faults = watch(page);
+  page.on("response", (response) => {
+    const { pathname } = new URL(page.url());
+    const isForeseen = response.status() === 404 && /_0{26}|\/agents\/agt_\w+$/.test(response.url());
+    if (response.status() >= 400 && !isForeseen) faults.push(`${pathname}: ${response.status()} of ${response.url()}`);
+  });
+  return faults;
+}
+
+/** What a page asks of its visitor that not everybody has: motion, colours, a large window. */
+async function demands(page: Page): Promise<string[]> {
+  const faults = at("less motion", await moving(page));
+  await page.emulateMedia({ forcedColors: "active" });
+  faults.push(...at("forced colours", await unbounded(page)));
+  await page.emulateMedia({ forcedColors: "none" });
+  await page.setViewportSize({ width: wide.width / 2, height: wide.height / 2 });
+  faults.push(...at("twice as large", await cutOff(page)));
+  await page.setViewportSize({ width: 320, height: 640 });
+  faults.push(...at("320 px wide", await cutOff(page)));
+  return faults;
+}
+
+/** The first faults of a place; the others are mostly the same once more. */
+const at = (place: string, faults: string[]): string[] => faults.slice(0, 5).map((fault) => `${place}: ${fault}`);
