@@ -1,0 +1,123 @@
+/**
+ * Measures how soon the compiled executable's dashboard can be used: `bun scripts/bench/dashboard.ts [ROUNDS]`. A person
+ * who is signed in opens a page in a browser that has nothing of it in its cache; the page is *interactive* once its first
+ * rows are there and a click on a link of the side bar was answered. It reports, and tests nothing: see README.md.
+ */
+import { loadavg } from "node:os";
+import { type Browser, chromium } from "playwright";
+import { type Runnel, startRunnel } from "../../e2e/harness.ts";
+import { median } from "./processes.ts";
+
+const rounds = Number(process.argv[2] ?? 15);
+
+/** Milliseconds since the navigation began, and what went over the wire until then. */
+interface Visit {
+  painted: number;
+  rows: number;
+  interactive: number;
+  requests: number;
+  kilobytes: number;
+}
+
+await using server = await startRunnel();
+const trace = await storeRuns(server);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+try {
+  const signedIn = await signIn(browser, server);
+  console.error(`load average ${loadavg()[0]?.toFixed(1)}, ${rounds} rounds`);
+  const pages = { overview: "/overview", runs: "/runs", trace: `/runs/${trace}` };
+  for (const path of Object.values(pages)) await visit(path, signedIn); // The server's and the browser's own first time.
+  const visits = Object.keys(pages).map((name) => ({ name, each: [] as Visit[] }));
+  for (let round = 0; round < rounds; round++)
+    for (const { name, each } of visits) each.push(await visit(pages[name as keyof typeof pages], signedIn));
+  console.table(Object.fromEntries(visits.map(({ name, each }) => [name, summaryOf(each)])));
+} finally {
+  await browser.close();
+}
+
+/** Fifty runs for the lists, and one of 24 steps, whose id is answered. */
+async function storeRuns(server: Runnel): Promise<string> {
+  const make = async (path: string, body: object): Promise<{ id: string }> => (await server.post(path, body)).body;
+  const agent = (name: string, model: string, more = {}) =>
+    make("/v1/agents", { name, instructions: "Be brief.", model, ...more });
+  const echo = await agent("Clerk", "test/echo");
+  for (let count = 0; count < 50; count++)
+    await make("/v1/runs?wait=20", { agent_id: echo.id, input: `Where is order ${4711 + count}?` });
+  // Nothing listens there: each call fails at once, and the model asks again.
+  const url = "http://127.0.0.1:59999/";
+  const tool = await make("/v1/tools", { name: "look", description: "Looks.", type: "http", url, retries: 0 });
+  const loops = await agent("Looker", "test/loops-forever", { tools: [tool.id], max_turns: 12 });
+  return (await make("/v1/runs?wait=20", { agent_id: loops.id, input: "Look." })).id;
+}
+
+type SignedIn = Awaited<ReturnType<typeof signIn>>;
+
+/** What a browser keeps of somebody who has signed in. */
+async function signIn(browser: Browser, server: Runnel) {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  await page.goto(server.setupUrl);
+  await page.getByLabel("Email").fill("owner@example.com");
+  await page.getByLabel("Password", { exact: true }).fill("a rather long password");
+  await page.getByLabel("Repeat the password").fill("a rather long password");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByRole("heading", { name: "First steps" }).waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+/** One visit with an empty cache. The page times itself, so that nothing of the test's own driver is counted. */
+async function visit(path: string, storageState: SignedIn): Promise<Visit> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, storageState });
+  const page = await context.newPage();
+  await page.addInitScript(timeItself);
+  await page.goto(`${server.url}/dashboard${path}`, { waitUntil: "commit" });
+  const handle = await page.waitForFunction(() => (window as unknown as { visit?: Visit }).visit);
+  const seen = (await handle.jsonValue()) as Visit;
+  await context.close();
+  return seen;
+}
+
+/** Runs in the page, before all of its own scripts. */
+function timeItself(): void {
+  let rows = 0;
+  const look = () => {
+    const heading = document.querySelector("h1")?.textContent;
+    if (rows === 0) {
+      const isThere = document.querySelector("main [data-row], main [role=treeitem], main table tbody tr, main figure");
+      const link = document.querySelector<HTMLElement>('a[href$="/dashboard/agents"]');
+      if (!isThere || !link) return;
+      rows = performance.now();
+      link.click();
+    } else if (heading === "Agents") {
+      observer.disconnect();
+      // What was found in the document stands on the screen one frame later.
+      requestAnimationFrame(() => setTimeout(() => Object.assign(window, { visit: told(rows, performance.now()) })));
+    }
+  };
+  const told = (rows: number, interactive: number): Visit => {
+    const entries = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+    const sent = (entries as PerformanceResourceTiming[]).filter(({ responseEnd }) => responseEnd <= rows);
+    const bytes = sent.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+    const painted = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0;
+    return { painted, rows, interactive, requests: sent.length, kilobytes: bytes / 1000 };
+  };
+  const observer = new MutationObserver(look);
+  observer.observe(document, { childList: true, subtree: true });
+}
+
+function summaryOf(visits: readonly Visit[]): Record<string, string> {
+  const middle = (field: keyof Visit) => median(visits.map((visit) => visit[field]));
+  const all = visits.map(({ interactive }) => interactive);
+  return {
+    "first paint, ms": middle("painted").toFixed(0),
+    "rows, ms": middle("rows").toFixed(0),
+    "interactive, ms": `${middle("interactive").toFixed(0)} (${Math.min(...all).toFixed(0)}–${Math.max(...all).toFixed(0)})`,
+    requests: middle("requests").toFixed(0),
+    "kB sent": middle("kilobytes").toFixed(0),
+  };
+}
