@@ -1,6 +1,6 @@
 -- How long runs worked, by the day (UTC) on which they completed or failed: medians and the like are read from it. Runs
 -- are counted by ranges of durations, whose width is a sixteenth or less, so a row stays small however many runs it
--- counts, and a year is read as quickly as its usage. Written, kept and dropped with usage_days: outlives the runs too.
+-- counts. Written, kept and dropped with usage_days: outlives the runs too.
 CREATE TABLE usage_durations (
   project_id  TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   environment TEXT NOT NULL CHECK (environment IN ('test', 'live')),
@@ -13,9 +13,10 @@ CREATE TABLE usage_durations (
 
 -- The runs that ended before this table was there, as far as they still are. Replays and imports are no usage.
 INSERT INTO usage_durations
-WITH RECURSIVE widths (width) AS (SELECT 1 UNION ALL SELECT width * 2 FROM widths WHERE width < 1 << 27),
+WITH RECURSIVE widths (width) AS (SELECT 1 UNION ALL SELECT width * 2 FROM widths WHERE width < 1 << 26),
 ended AS (
-  SELECT *, (SELECT max(width) FROM widths WHERE width = 1 OR width * 16 <= worked_ms) AS width FROM runs
+  SELECT project_id, environment, ended_at_ms, agent_id, model, min(worked_ms, 2147483647) AS worked_ms,
+    (SELECT max(width) FROM widths WHERE width = 1 OR width * 16 <= min(worked_ms, 2147483647)) AS width FROM runs
   WHERE status IN ('completed', 'failed') AND origin IN ('run', 'fork')
 ),
 counted AS (

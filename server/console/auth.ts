@@ -42,7 +42,7 @@ export function createSessionAuthenticate({
 }: Omit<ConsoleAuth, "limiter" | "clientOf">): Authenticate {
   return (request) => {
     requireSameOrigin(request);
-    const user = sessions.use(cookie.read(request));
+    const user = sessions.use(cookie.read(request), request);
     if (!user) throw missingSession(setup.required());
     const [, projectId = "", name = ""] = /^\/console\/api\/([^/]+)\/([^/]+)/.exec(new URL(request.url).pathname) ?? [];
     const environment = environments.find((known) => known === name);

@@ -35,12 +35,15 @@ test("a backup is made, can be downloaded as one database, and the log tells of 
     ...{ id: expect.stringMatching(/^bak_/), bytes: expect.any(Number), version: expect.any(Number) },
     filename: expect.stringMatching(/^runnel-\d{4}-\d\d-\d\dT\d{6}\.db$/),
   });
-  const answer = backups.download(made.id);
+  const answer = await backups.download(made.id, testActor);
   expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="${made.filename}"`);
   const bytes = await answer.bytes();
   expect([bytes.length, new TextDecoder().decode(bytes.subarray(0, 15))]).toEqual([made.bytes, "SQLite format 3"]);
   const log = db.sqlite.query("SELECT action, target_id FROM audit_log").all();
-  expect(log).toEqual([{ action: "backup.created", target_id: made.id }]);
+  expect(log).toEqual([
+    { action: "backup.created", target_id: made.id },
+    { action: "backup.downloaded", target_id: made.id },
+  ]);
 });
 
 test("only the newest lies on the disk, none of an earlier process does, and none once the server stops", async () => {
@@ -52,7 +55,7 @@ test("only the newest lies on the disk, none of an earlier process does, and non
   const [second, same] = await Promise.all([backups.create(testActor), backups.create(testActor)]);
   expect(same.id).toBe(second.id);
   expect(readdirSync(lying())).toEqual([second.id]);
-  expect(() => backups.download(first.id)).toThrow("nothing with this id");
+  await expect(backups.download(first.id, testActor)).rejects.toThrow("nothing with this id");
   backups.stop();
   expect(existsSync(lying())).toBe(false);
 });

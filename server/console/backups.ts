@@ -82,13 +82,16 @@ export function createBackups({ db, audit, dataDir, make, requireRoom, now = Dat
       return making;
     },
 
-    /** The file, with its name for the browser. */
-    download(id: string): Response {
+    /** The file, with its name for the browser. The log says who took all that there is. */
+    async download(id: string, actor: Actor): Promise<Response> {
       if (folder === null || ready?.id !== id) throw notFound();
+      const { filename } = ready;
+      const target = { type: "backup", id };
+      await db.write(() => audit.note({ scope: null, actor, action: "backup.downloaded", target }));
       return new Response(Bun.file(join(folder, id)), {
         headers: {
           "content-type": "application/vnd.sqlite3",
-          "content-disposition": `attachment; filename="${ready.filename}"`,
+          "content-disposition": `attachment; filename="${filename}"`,
           "cache-control": "no-store",
         },
       });

@@ -268,6 +268,18 @@ describe("a session", () => {
     expect((await server.send("GET", "/session")).status).toBe(401);
   });
 
+  test("ends after 12 hours of a page that reads by itself, with nobody at it", async () => {
+    await server.signUp();
+    for (let hours = 0; hours < 11; hours++) {
+      server.wait(hour);
+      const read = await server.send("GET", "/session", undefined, { "x-runnel-unattended": "1" });
+      expect(read.status).toBe(200);
+      await server.db.write(() => {});
+    }
+    server.wait(hour);
+    expect((await server.send("GET", "/session")).status).toBe(401);
+  });
+
   test("ends when the password is reset", async () => {
     await server.signUp();
     await server.accounts.resetPassword({ ...ada, password: "another long password" }, () => testActor);

@@ -56,7 +56,7 @@ export function sessionRoutes(deps: SessionRoutes) {
 
   return new Elysia({ prefix: "/console/api" })
     .get("/session", ({ request }) => {
-      const user = sessions.use(cookie.read(request));
+      const user = sessions.use(cookie.read(request), request);
       if (!user) throw missingSession(setup.required());
       return sessionOf(user);
     })

@@ -52,7 +52,7 @@ export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_m
       role: "owner",
       body: Nothing,
     })
-    .get("/backups/:id", ({ params: { id } }) => backups.download(id), {
+    .get("/backups/:id", ({ params: { id }, visitor }) => backups.download(id, visitor.actor), {
       role: "owner",
       params: pathWith({ id: ConsoleId }),
     });

@@ -36,6 +36,9 @@ interface Stored extends Omit<SessionInfo, "created_at" | "last_seen_at" | "curr
 
 const userAgentMax = 400;
 
+/** A page that is open reads on with nobody at it; the dashboard says so by this header (lib/attention.ts). */
+const isUnattended = ({ headers }: Request): boolean => headers.get("x-runnel-unattended") === "1";
+
 /** Who is signed in at the dashboard. Only hashes are stored: a copy of the database opens no session. */
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -74,10 +77,11 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
   return {
     find,
 
-    /** As `find`, and keeps the session from becoming idle. */
-    use(token: string | null): User | null {
+    /** As `find`, and keeps the session from becoming idle, unless the page asks by itself. */
+    use(token: string | null, request: Request): User | null {
       const user = find(token);
       if (!user || token === null) return null;
+      if (isUnattended(request)) return user;
       const hash = sha256Bytes(token);
       // A full disk must not sign anybody out: the next request tries again.
       if (now() - select.get(hash)!.last_seen_at_ms > seenEvery_ms) touch(hash).catch(() => {});

@@ -35,7 +35,7 @@ export function signedIn({ sessions, setup, cookie, clientOf }: SignedInDeps) {
   function admit(request: Request, headers: Record<string, string | number>, least: Role): void {
     requireSameOrigin(request);
     const token = cookie.read(request);
-    const user = sessions.use(token);
+    const user = sessions.use(token, request);
     if (!user || token === null) throw missingSession(setup.required());
     requireRole(user.role, least);
     const request_id = String(headers["x-request-id"] ?? "") || null;

@@ -87,7 +87,7 @@ export const answerSchemas = (): Record<string, Schema> => ({
   Schedule: resource("schedule", { ...schedule, updated_at: time }),
   ScheduleRun: resource("schedule_run", scheduleRun),
   Suite: resource("suite", { ...suite, cases: list(object(pinnedRun)), updated_at: time }),
-  SuiteListItem: resource("suite", { ...suite, updated_at: time }),
+  SuiteListItem: resource("suite", { ...suite, updated_at: time, last_suite_run: orNull(ref("SuiteRunListItem")) }),
   SuiteRun: resource("suite_run", { ...suiteRun, cases: list(ref("SuiteCase")) }),
   SuiteRunListItem: resource("suite_run", suiteRun),
   SuiteCase: object({

@@ -14,13 +14,13 @@ import { headOf, type PinnedRow } from "./row.ts";
  * over, or whose trace is gone, nothing could be replayed.
  */
 export function createPin({ runs, journal }: { runs: Pick<RunStore, "standing">; journal: Journal }) {
-  return async function pin(viewer: Viewer, runIds: readonly string[]): Promise<PinnedRow[]> {
+  return async function pin(viewer: Viewer, runIds: readonly string[], param = "run_ids"): Promise<PinnedRow[]> {
     const found: PinnedRow[] = [];
     const faults: Fault[] = [];
     const rest = inSlices();
     for (const [index, id] of runIds.entries()) {
       const pinned = pinOne(viewer, id);
-      if (typeof pinned === "string") faults.push(fault(`run_ids[${index}]`, pinned));
+      if (typeof pinned === "string") faults.push(fault(`${param}[${index}]`, pinned));
       else found.push({ ...pinned, position: index + 1 });
       await rest();
     }

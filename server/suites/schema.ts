@@ -7,10 +7,8 @@ const closed = { additionalProperties: false };
 export const casesMax = 500;
 const liveRunsMax = casesMax;
 
-const own = {
-  name: Type.String({ minLength: 1, maxLength: 128 }),
-  run_ids: Type.Array(idOf("run"), { minItems: 1, maxItems: casesMax, uniqueItems: true }),
-};
+const runIds = Type.Array(idOf("run"), { minItems: 1, maxItems: casesMax, uniqueItems: true });
+const own = { name: Type.String({ minLength: 1, maxLength: 128 }), run_ids: runIds };
 const optional = Type.Partial(
   Type.Object({ description: orNull(Type.String({ maxLength: 1000 })), metadata: Metadata }),
 );
@@ -18,7 +16,10 @@ const optional = Type.Partial(
 export const CreateSuite = Type.Composite([Type.Object(own), optional], closed);
 export type CreateSuite = Static<typeof CreateSuite>;
 
-export const UpdateSuite = Type.Composite([Type.Partial(Type.Object(own)), optional], closed);
+/** Runs come and go one by one, so that two people who do that at once lose nothing. */
+const stepwise = { add_run_ids: runIds, remove_run_ids: runIds };
+
+export const UpdateSuite = Type.Composite([Type.Partial(Type.Object({ ...own, ...stepwise })), optional], closed);
 export type UpdateSuite = Static<typeof UpdateSuite>;
 
 /** What cases that diverged may do and spend, all together, when they go on live. */

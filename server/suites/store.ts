@@ -7,6 +7,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
+import { changedCases } from "./changed-cases.ts";
 import { ownOnly } from "./own-only.ts";
 import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
 import type { CreateSuite, UpdateSuite } from "./schema.ts";
@@ -16,8 +17,8 @@ export interface SuiteStoreOptions {
   db: Db;
   audit: Audit;
   /** What is pinned of these runs; throws for those that cannot be. */
-  pin: (viewer: Viewer, runIds: readonly string[]) => Promise<PinnedRow[]>;
-  suiteRuns: Pick<SuiteRuns, "forgetSome">;
+  pin: (viewer: Viewer, runIds: readonly string[], param?: string) => Promise<PinnedRow[]>;
+  suiteRuns: Pick<SuiteRuns, "forgetSome" | "lastOf">;
   now: () => number;
 }
 
@@ -75,12 +76,13 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     if (faults.length > 0) throw validationError(faults);
   }
 
-  function setCases({ project_id, environment }: Viewer, id: string, cases: readonly PinnedRow[]): void {
+  function setCases(scope: Viewer, id: string, cases: readonly PinnedRow[], param = "run_ids"): void {
+    const { project_id, environment } = scope;
     deleteCases.run(project_id, environment, id);
     for (const { run_id, position, output } of cases) {
       const { changes } = insertCase.run(id, position, output, run_id, project_id, environment);
       // Deleted since it was looked at.
-      if (changes === 0) throw validationError([fault(`run_ids[${position - 1}]`, "There is no such run.")]);
+      if (changes === 0) throw validationError([fault(param, `There is no run ${run_id}.`)]);
     }
   }
 
@@ -107,14 +109,16 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
   async function update(author: Author & Viewer, id: string, input: UpdateSuite) {
     find(author, id); // What is not there is not there, whatever the body says.
     requireName(input.name);
-    const cases = input.run_ids && (await pin(author, input.run_ids));
+    const param = input.add_run_ids ? "add_run_ids" : "run_ids";
+    const pinned = await pin(author, input[param] ?? [], param);
     return db.write(() => {
       const row = find(author, id);
       const { name = row.name, description = row.description } = input;
       const metadata = input.metadata ? JSON.stringify(input.metadata) : row.metadata;
       requireFreeName(author, name, id);
       changing.run(name, description, metadata, now(), author.project_id, author.environment, id);
-      if (cases) setCases(author, id, cases);
+      const cases = changedCases(casesOf(row), pinned, input);
+      if (cases) setCases(author, id, cases, param);
       note(author, "updated", id, { name, changes: Object.keys(input) });
       return shown(find(author, id));
     });
@@ -126,14 +130,15 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     find,
     casesOf,
     get: (viewer: Viewer, id: string) => shown(find(viewer, id)),
-    list: (viewer: Viewer, page: Page) =>
-      toList(
-        listRows<SuiteRow>(db, {
-          ...{ table: "suites", columns, scope: viewer, page },
-          where: ownOnly(viewer, "suites", "suite_cases", "suite_id"),
-        }),
-        shownSuite,
-      ),
+    list(viewer: Viewer, page: Page) {
+      const where = ownOnly(viewer, "suites", "suite_cases", "suite_id");
+      const found = listRows<SuiteRow>(db, { table: "suites", columns, scope: viewer, page, where });
+      const last = suiteRuns.lastOf(
+        viewer,
+        found.rows.map(({ id }) => id),
+      );
+      return toList(found, (row) => ({ ...shownSuite(row), last_suite_run: last.get(row.id) ?? null }));
+    },
     /** What came of it goes along; its runs are free again. */
     async remove(author: Author & Viewer, id: string) {
       find(author, id);

@@ -1,3 +1,4 @@
+import type { SQLQueryBindings } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
@@ -111,6 +112,23 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
         }),
         (row) => shownSuiteRun(row, countsOf(row)),
       ),
+
+    /** The newest of each of these suites, by the suite: as far as the viewer sees one. */
+    lastOf(viewer: Viewer, suiteIds: readonly string[]) {
+      const own = ownOnly(viewer, "suite_runs", "suite_run_cases", "suite_run_id");
+      const rows = sqlite
+        .query<SuiteRunRow, SQLQueryBindings[]>(
+          `SELECT *, max(id) FROM suite_runs WHERE ${[
+            ...[key, "suite_id IN (SELECT value FROM json_each(?))"],
+            ...own.map(({ sql }) => sql),
+          ].join(" AND ")} GROUP BY suite_id`,
+        )
+        .all(
+          ...[viewer.project_id, viewer.environment, JSON.stringify(suiteIds)],
+          ...own.flatMap(({ values }) => values),
+        );
+      return new Map(rows.map((row) => [row.suite_id, shownSuiteRun(row, countsOf(row))]));
+    },
 
     /** Within a write: a suite run with all its cases before it. */
     insert({ id: suiteId, project_id, environment }: SuiteRow, cases: readonly PinnedRow[], body: StartSuiteRun) {

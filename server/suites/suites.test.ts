@@ -21,6 +21,41 @@ test("a suite pins runs in their order, and shows what each said", async () => {
   expect((await client.get(`/v1/suites/${suite.id}`)).body.cases).toMatchObject([{ run_id: run, position: 1 }]);
 });
 
+test("runs come into a suite and go one by one, whoever else changes it meanwhile", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const [a, b, c] = [(await echoRun(client)).run, (await echoRun(client)).run, (await echoRun(client)).run];
+  const suite = await suiteOf(client, [a]);
+  const change = (body: object) => client.patch(`/v1/suites/${suite}`, body);
+  await Promise.all([change({ add_run_ids: [b] }), change({ add_run_ids: [c, a] })]);
+  const { cases } = (await client.get(`/v1/suites/${suite}`)).body;
+  expect(cases.map(({ run_id }: { run_id: string }) => run_id).sort()).toEqual([a, b, c]);
+  const changed = (await change({ remove_run_ids: [a, newId("run")] })).body;
+  expect(changed.cases).toMatchObject([{ position: 1 }, { position: 2 }]);
+  expect(changed.cases_count).toBe(2);
+  expect((await change({ remove_run_ids: [b, c], add_run_ids: [a] })).body.cases).toMatchObject([{ run_id: a }]);
+  expect(codesOf(await change({ remove_run_ids: [a] }))).toEqual(["remove_run_ids invalid_value"]);
+  expect(codesOf(await change({ add_run_ids: [b, newId("run")] }))).toEqual(["add_run_ids[1] invalid_value"]);
+  expect(codesOf(await change({ run_ids: [a], add_run_ids: [b] }))).toEqual(["add_run_ids invalid_value"]);
+  expect((await client.get(`/v1/suites/${suite}`)).body.cases).toMatchObject([{ run_id: a }]);
+});
+
+test("the list of suites tells what last came of each", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { run } = await echoRun(client);
+  const [ran, other] = [await suiteOf(client, [run], { name: "ran" }), await suiteOf(client, [run], { name: "other" })];
+  await performed(client, ran);
+  const { cases, ...last } = await performed(client, ran);
+  const { data } = (await client.get("/v1/suites")).body;
+  expect(data).toMatchObject([
+    { id: other, last_suite_run: null },
+    { id: ran, last_suite_run: last },
+  ]);
+  expect(data[1].last_suite_run.counts).toMatchObject({ total: 1, equal: 1 });
+  expect(cases).toHaveLength(1);
+});
+
 test("every fault of a suite is named", async () => {
   await using server = testApp();
   const client = await server.client();
@@ -160,6 +195,7 @@ test("a key of some agents sees and runs suites of their runs only", async () =>
   const done = await performed(client, mixed);
   await client.patch(`/v1/suites/${mixed}`, { run_ids: [mine.run] });
   expect((await bound.get(`/v1/suites/${mixed}/runs`)).body.data).toEqual([]);
+  expect((await bound.get("/v1/suites?name=mixed")).body.data).toMatchObject([{ id: mixed, last_suite_run: null }]);
   expect((await bound.get(`/v1/suites/${mixed}/runs/${done.id}`)).status).toBe(404);
   expect((await performed(bound, own)).status).toBe("passed");
   expect((await bound.post("/v1/suites", { name: "x", run_ids: [other.run] })).status).toBe(400);

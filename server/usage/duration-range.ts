@@ -2,11 +2,14 @@
  * Durations are counted in ranges: five leading binary digits of a duration are kept, so a range is a sixteenth of what
  * it holds or less. This is the shortest duration of the range, by which a table knows it.
  */
-export const rangeOf = (ms: number): number => Math.floor(ms / widthOf(ms)) * widthOf(ms);
+export function rangeOf(ms: number): number {
+  const counted = Math.min(ms, longest);
+  return Math.floor(counted / widthOf(counted)) * widthOf(counted);
+}
 
 /** The middle of a range: at most a 32nd part away from each duration in it. Short ones are exact. */
 export const middleOf = (from_ms: number): number => Math.floor(from_ms + (widthOf(from_ms) - 1) / 2);
 
 // Longer than 24 days is as long as 24 days: no run may work that long.
 const longest = 2 ** 31 - 1;
-const widthOf = (ms: number): number => 2 ** Math.max(0, 27 - Math.clz32(Math.min(ms, longest)));
+const widthOf = (ms: number): number => 2 ** Math.max(0, 27 - Math.clz32(ms));

@@ -44,14 +44,19 @@ test("a duration is told from another by 3 %, a short one exactly", () => {
   }
 });
 
+test("what is longer than 24 days is counted as 24 days", () => {
+  expect(rangeOf(2 ** 31 + 5)).toBe(rangeOf(2 ** 31 - 1));
+  expect(rangeOf(Number.MAX_SAFE_INTEGER)).toBe(rangeOf(2 ** 31 - 1));
+});
+
 test("half of the runs took no longer than p50, 95 of a hundred no longer than p95", async () => {
   using world = await openWorld();
   for (let n = 1; n <= 20; n++) await world.took(n);
-  expect(world.report().totals.worked_ms).toEqual({ p50: 10, p95: 19 });
+  expect((await world.report()).totals.worked_ms).toEqual({ p50: 10, p95: 19 });
   await world.took(30);
-  expect(world.report().totals.worked_ms).toEqual({ p50: 11, p95: 20 });
+  expect((await world.report()).totals.worked_ms).toEqual({ p50: 11, p95: 20 });
   await world.took(60_000);
-  const { p50, p95 } = world.report().data[0]!.worked_ms;
+  const { p50, p95 } = (await world.report()).data[0]!.worked_ms;
   expect([p50, p95]).toEqual([11, 30]);
 });
 
@@ -62,38 +67,38 @@ test("days, agents and models have durations of their own, and all together have
   world.clock.at = noon + 24 * 3_600_000;
   await world.took(30, { agent_id: "agt_b", model: "test/one" });
   const both = { from: "2026-11-21", to: "2026-11-22" };
-  const byName = (group_by: UsageQuery["group_by"]) =>
-    world.report({ ...both, group_by }).data.map((row) => [nameOf(row, group_by), row.worked_ms] as const);
-  expect(byName("day")).toEqual([
+  const byName = async (group_by: UsageQuery["group_by"]) =>
+    (await world.report({ ...both, group_by })).data.map((row) => [nameOf(row, group_by), row.worked_ms] as const);
+  expect(await byName("day")).toEqual([
     ["2026-11-21", { p50: 6, p95: 22 }],
     ["2026-11-22", { p50: 30, p95: 30 }],
   ]);
-  expect(byName("agent").sort()).toEqual([
+  expect((await byName("agent")).sort()).toEqual([
     ["agt_a", { p50: 4, p95: 6 }],
     ["agt_b", { p50: 22, p95: 30 }],
   ]);
-  expect(byName("model").sort()).toEqual([
+  expect((await byName("model")).sort()).toEqual([
     ["test/one", { p50: 4, p95: 30 }],
     ["test/two", { p50: 20, p95: 22 }],
   ]);
-  expect(world.report(both).totals.worked_ms).toEqual({ p50: 6, p95: 30 });
-  expect(world.report(both, ["agt_a"]).totals.worked_ms).toEqual({ p50: 4, p95: 6 });
-  expect(world.report({ from: "2026-11-22", to: "2026-11-22" }).totals.worked_ms).toEqual({ p50: 30, p95: 30 });
+  expect((await world.report(both)).totals.worked_ms).toEqual({ p50: 6, p95: 30 });
+  expect((await world.report(both, ["agt_a"])).totals.worked_ms).toEqual({ p50: 4, p95: 6 });
+  expect((await world.report({ from: "2026-11-22", to: "2026-11-22" })).totals.worked_ms).toEqual({ p50: 30, p95: 30 });
 });
 
 test("waiting for people is no work, what failed has taken its time, and what was cancelled has none", async () => {
   using world = await openWorld();
   await world.play("cancelled.jsonl", [500]);
-  expect(world.report().data).toMatchObject([{ runs: { cancelled: 1 }, worked_ms: { p50: null, p95: null } }]);
+  expect((await world.report()).data).toMatchObject([{ runs: { cancelled: 1 }, worked_ms: { p50: null, p95: null } }]);
   const waits = eventsOf("approvals.jsonl");
   const last = waits.findLastIndex(({ type }) => type === "run.requires_action");
   const gaps = waits.slice(last).map(({ type }) => (type === "run.resumed" ? 3_600_000 : 1));
   await world.play("approvals.jsonl", gaps);
-  const { p50 } = world.report().totals.worked_ms;
+  const { p50 } = (await world.report()).totals.worked_ms;
   expect(p50).toBeGreaterThan(0);
   expect(p50).toBeLessThan(100);
   await world.play("model-error.jsonl", [700_000]);
-  expect(world.report().totals.worked_ms.p95).toBeGreaterThan(680_000);
+  expect((await world.report()).totals.worked_ms.p95).toBeGreaterThan(680_000);
 });
 
 test("runs that ended before durations were counted are counted by the migration as they would have been", async () => {

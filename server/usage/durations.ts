@@ -1,4 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { inSlices } from "../lib/slices.ts";
 import { middleOf } from "./duration-range.ts";
 
 /** How long runs worked: half of them, and 95 of a hundred, not longer than this. Null of no run. */
@@ -12,9 +13,10 @@ type Ranges = Map<number, number>;
 
 /**
  * Reads the durations of a selection of `usage_durations`: of the groups by one of its columns, and of all. What is read
- * are counts and not runs, so it takes no longer for more of them.
+ * are counts and not runs, so it takes no longer for more of them; where there are many agents and days, in slices.
  */
-export function readDurations(sqlite: Database, column: string, where: string, values: SQLQueryBindings[]) {
+export async function readDurations(sqlite: Database, column: string, where: string, values: SQLQueryBindings[]) {
+  const rest = inSlices();
   const groups = new Map<string, Ranges>();
   const rows = sqlite
     .query<{ name: string; runs_by_ms: string }, SQLQueryBindings[]>(
@@ -22,6 +24,7 @@ export function readDurations(sqlite: Database, column: string, where: string, v
     )
     .all(...values);
   for (const { name, runs_by_ms } of rows) {
+    await rest();
     const ranges = groups.get(name) ?? new Map();
     groups.set(name, ranges);
     const counted: Record<string, number> = JSON.parse(runs_by_ms);

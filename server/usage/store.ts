@@ -29,7 +29,7 @@ export function createUsageStore({ db }: { db: Pick<Db, "sqlite"> }) {
      FROM usage_days WHERE project_id = ? AND environment = ? AND day = ?`,
   );
 
-  function report(viewer: Viewer, { from, to, group_by }: UsageQuery) {
+  async function report(viewer: Viewer, { from, to, group_by }: UsageQuery) {
     const { project_id, environment } = viewer;
     const bound = ofAgents(viewer, "agent_id");
     const where = ["project_id = ? AND environment = ? AND day BETWEEN ? AND ?", ...bound.map(({ sql }) => sql)];
@@ -44,7 +44,7 @@ export function createUsageStore({ db }: { db: Pick<Db, "sqlite"> }) {
     const order = group_by === "day" ? "day" : "sum(cost_nano_usd) DESC, sum(input_tokens + output_tokens) DESC, name";
     const rows = select(`${name} AS name, ${sums}`, `GROUP BY ${name} ORDER BY ${order} LIMIT ${groupsMax + 1}`);
     const [totals] = select(sums);
-    const worked = readDurations(db.sqlite, name, where.join(" AND "), values);
+    const worked = await readDurations(db.sqlite, name, where.join(" AND "), values);
     return {
       object: "list" as const,
       data: rows.slice(0, groupsMax).map((row) => ({

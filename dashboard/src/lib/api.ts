@@ -1,3 +1,5 @@
+import { isUnattended } from "./attention.ts";
+
 /** What the server says where it refuses. */
 export interface ErrorBody {
   error?: {
@@ -78,6 +80,7 @@ async function send<T>(
       Accept: "application/json",
       // A form of another site cannot set this header, which is why the server asks for it.
       ...(method === "GET" ? {} : { "X-Runnel-Console": "1", "Content-Type": "application/json" }),
+      ...(isUnattended() && { "X-Runnel-Unattended": "1" }),
       ...more,
     },
     body: body === undefined ? undefined : JSON.stringify(body),
