@@ -603,6 +603,7 @@ export function createApp({
             limiter,
             watches,
             clientOf,
+            idempotency,
             closing: closing.signal,
             resources,
             ofServer,

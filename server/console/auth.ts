@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { environments, type Permission } from "../core/scope.ts";
 import { type Auth, type Authenticate, createAuth } from "../http/auth.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { ProjectStore } from "../projects/store.ts";
@@ -17,6 +18,7 @@ export interface ConsoleAuth {
   projects: Pick<ProjectStore, "byId">;
   limiter: RateLimiter;
   clientOf: (request: Request) => string | null;
+  idempotency?: Pick<Idempotency, "begin">;
 }
 
 const everything: ReadonlySet<Permission> = new Set<Permission>(["admin"]);
@@ -32,6 +34,7 @@ export const createConsoleAuth = (deps: ConsoleAuth): Auth =>
     authenticate: createSessionAuthenticate(deps),
     limiter: deps.limiter,
     clientOf: deps.clientOf,
+    idempotency: deps.idempotency,
   });
 
 export function createSessionAuthenticate({
@@ -39,7 +42,7 @@ export function createSessionAuthenticate({
   cookie,
   setup,
   projects,
-}: Omit<ConsoleAuth, "limiter" | "clientOf">): Authenticate {
+}: Omit<ConsoleAuth, "limiter" | "clientOf" | "idempotency">): Authenticate {
   return (request) => {
     requireSameOrigin(request);
     const user = sessions.use(cookie.read(request), request);

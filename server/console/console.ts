@@ -3,6 +3,7 @@ import type { Scope } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Auth, StillValid } from "../http/auth.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import type { ProjectStore } from "../projects/store.ts";
@@ -41,6 +42,8 @@ export interface Console extends ConsoleOptions {
   limiter: RateLimiter;
   watches: Pick<Watches, "listen">;
   clientOf: (request: Request) => string | null;
+  /** Of the resources: a page that lost an answer asks again with the same key. */
+  idempotency?: Pick<Idempotency, "begin">;
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
   /** The same resources as under /v1, for another kind of principal. */
@@ -59,8 +62,9 @@ export function createConsole(deps: Console) {
   const setup = createSetup({ db, audit, accounts, now });
   const people = createPeople({ db, audit, accounts, now });
   const cookie = sessionCookie({ secure: deps.secureCookie });
-  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf: deps.clientOf });
-  const admitted = signedIn({ sessions, setup, cookie, clientOf: deps.clientOf });
+  const { clientOf, idempotency } = deps;
+  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency });
+  const admitted = signedIn({ sessions, setup, cookie, clientOf });
   const isValid: StillValid = ({ project_id }, request) =>
     sessions.find(cookie.read(request)) !== null && projects.isOpen(project_id);
   const owned = db.sqlite.query("SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ?");

@@ -389,6 +389,12 @@ const places: Record<string, Place | null> = {
     ask: async (client, id) => ({ path: `/v1/suites/${await makeSuite(client)}`, body: { run_ids: [id] } }),
     inTestOnly: true,
   },
+  "PATCH /v1/suites/:id add_run_ids[]": {
+    kind: "run",
+    ask: async (client, id) => ({ path: `/v1/suites/${await makeSuite(client)}`, body: { add_run_ids: [id] } }),
+    inTestOnly: true,
+  },
+  "PATCH /v1/suites/:id remove_run_ids[]": null, // Counts in the suite: what is not in it, cannot go.
   "GET /v1/suites/:id/runs ?starting_after": null,
   "GET /v1/threads/:id/messages ?starting_after": null,
   "GET /v1/threads ?session_id": null,

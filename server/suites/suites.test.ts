@@ -46,14 +46,13 @@ test("the list of suites tells what last came of each", async () => {
   const { run } = await echoRun(client);
   const [ran, other] = [await suiteOf(client, [run], { name: "ran" }), await suiteOf(client, [run], { name: "other" })];
   await performed(client, ran);
-  const { cases, ...last } = await performed(client, ran);
+  const { id } = await performed(client, ran);
   const { data } = (await client.get("/v1/suites")).body;
+  const last = { object: "suite_run", id, status: "passed", counts: { total: 1, equal: 1 } };
   expect(data).toMatchObject([
     { id: other, last_suite_run: null },
     { id: ran, last_suite_run: last },
   ]);
-  expect(data[1].last_suite_run.counts).toMatchObject({ total: 1, equal: 1 });
-  expect(cases).toHaveLength(1);
 });
 
 test("every fault of a suite is named", async () => {
