@@ -16,7 +16,8 @@ export function followRequests(page: Page): () => Promise<void> {
     await page.locator("h1, h2, [role=alert] > *").filter({ visible: true }).first().waitFor();
     await page.waitForFunction(() => document.querySelector(".skeleton, [role=status][aria-label^=Loading]") === null);
     // What has come may ask for more.
-    for (let quiet = 0, looks = 0; quiet < quietLooks && looks < mostLooks; looks++) {
+    for (let quiet = 0, looks = 0; quiet < quietLooks; looks++) {
+      if (looks === mostLooks) throw new Error(`Never at rest: ${[...underWay].map((request) => request.url())}`);
       await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve, { timeout: 200 })));
       quiet = underWay.size ? 0 : quiet + 1;
     }

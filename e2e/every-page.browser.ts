@@ -67,7 +67,7 @@ test("a viewer sees every page, is told why nothing can be changed, and is offer
   browser,
 }) => {
   test.setTimeout(120_000);
-  const { page, open, leave } = await newVisitor(browser);
+  const { page, open, begins, leave } = await newVisitor(browser);
   const faults = watchClosely(page);
   await joinAs("viewer", page);
   for (const [name, path] of pages)
@@ -76,9 +76,20 @@ test("a viewer sees every page, is told why nothing can be changed, and is offer
       faults.push(...(await offered(page)).map((act) => `${name} offers “${act}”`));
       const why = page.getByRole("main").getByText(/^View only$|Your role is viewer|\b[Oo]wners\b/);
       if (!nothingToChange.test(name) && (await why.count()) === 0) faults.push(`${name} does not say why`);
-      const address = page.url();
-      await page.keyboard.press("c");
-      if (page.url() !== address || (await page.getByRole("dialog").count())) faults.push(`${name}: c creates`);
+      if (await begins("c")) faults.push(`${name}: c creates`);
+    });
+  expect(faults).toEqual([]);
+  await leave();
+});
+
+test("a member begins by one key what a viewer is not offered", async ({ browser }) => {
+  const { page, open, begins, leave } = await newVisitor(browser);
+  const faults = watchClosely(page);
+  await joinAs("member", page);
+  for (const list of ["threads", "agents", "tools", "memory", "files", "suites", "webhooks", "schedules"])
+    await test.step(list, async () => {
+      await open(`/${list}`);
+      expect(await begins("c"), list).toBe(true);
     });
   expect(faults).toEqual([]);
   await leave();
@@ -102,8 +113,10 @@ test("live data is another place: it is named, has a colour of its own, and show
       await open(`/${list}`);
       await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
       await expect(page.getByText("Live data", { exact: true }).first(), list).toBeVisible();
+      const main = page.getByRole("main");
       // The key of the first start is the only thing that is there.
-      await expect(page.getByRole("main").locator("tbody tr"), list).toHaveCount(list === "keys" ? 1 : 0);
+      if (list === "keys") await expect(main.locator("tbody tr")).toHaveCount(1);
+      else await expect(main.getByRole("heading", { name: emptyLists[list], exact: true }), list).toBeVisible();
       faults.push(...at(`${list}, live`, await violations(page, "light")));
     });
   expect(faults).toEqual([]);
@@ -117,6 +130,22 @@ test("live data is another place: it is named, has a colour of its own, and show
   await expect(page.locator("html")).toHaveAttribute("data-mode", "test");
 });
 
+/** What each list says where it has nothing to show. */
+const emptyLists: Record<Exclude<(typeof lists)[number], "keys">, string> = {
+  overview: "No run yet",
+  playground: "Make an agent to try",
+  runs: "No runs yet",
+  approvals: "Nothing waits for you",
+  threads: "No threads yet",
+  agents: "No agents yet",
+  tools: "No tools yet",
+  memory: "No memory stores yet",
+  files: "No files yet",
+  suites: "No live suites yet",
+  webhooks: "No live webhooks yet",
+  schedules: "No live schedules yet",
+};
+
 const objects = (ids: Seeded): Record<string, string> => ({
   run: `/runs/${ids.run}`,
   agent: `/agents/${ids.agent}`,
@@ -125,6 +154,7 @@ const objects = (ids: Seeded): Record<string, string> => ({
   store: `/memory/${ids.store}`,
   webhook: `/webhooks/${ids.webhook}`,
   schedule: `/schedules/${ids.schedule}`,
+  suite: `/suites/${ids.suite}`,
 });
 
 test("whoever is not signed in finds each way in whole, and behind it nothing", async ({ browser }) => {
@@ -157,7 +187,13 @@ async function newVisitor(browser: Browser) {
     await page.goto(`${server.url}/dashboard${path}`);
     await atRest();
   };
-  return { page, open, atRest, leave: () => context.close() };
+  const begins = async (key: string): Promise<boolean> => {
+    const address = page.url();
+    await page.keyboard.press(key);
+    await atRest();
+    return page.url() !== address || (await page.getByRole("dialog").count()) > 0;
+  };
+  return { page, open, begins, atRest, leave: () => context.close() };
 }
 
 /** Makes an account for somebody else by the owner's invitation, and signs in by it. */

@@ -78,6 +78,28 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(uploads).toBeHidden();
   });
 
+  await test.step("whoever leaves chosen files, or one on its way, is asked first", async () => {
+    const question = page.getByRole("alertdialog", { name: "Leave without saving?" });
+    await drop(page, "late.md", manual, "text/markdown");
+    const dialog = page.getByRole("dialog", { name: "Upload files" });
+    await expect(dialog.getByRole("list", { name: "Chosen files" })).toContainText("late.md");
+    await page.keyboard.press("Escape");
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    await page.route("**/files", () => {}); // It stays on its way.
+    await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
+    const uploads = page.getByRole("list", { name: "Uploads" });
+    await expect(uploads).toContainText("late.md");
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await expectAccessible(page, info, "leave an upload");
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    await uploads.getByRole("button", { name: "Cancel the upload of late.md" }).click();
+    await expect(uploads).toBeHidden();
+    await page.unroute("**/files");
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await expect(page).toHaveURL(/\/runs$/);
+    await page.goBack();
+  });
+
   await test.step("filters lie in the address, and an empty list offers to clear them", async () => {
     await page.getByRole("button", { name: "Status" }).click();
     await page.getByRole("menuitemradio", { name: "Failed" }).click();

@@ -22,6 +22,7 @@ test.setTimeout(300_000);
 
 test("nobody loses what was written without being asked", async ({ page }, info) => {
   const complaints = watch(page);
+  await server.command("projects", "create", "other");
   await page.goto(`${server.url}/dashboard`);
   await server.post("/v1/agents", { name: "Refund desk", instructions: "Be kind.", model: "test/echo" });
   const tool = await server.post("/v1/tools", { name: "ask_customer", type: "client", description: "Asks." });
@@ -61,6 +62,31 @@ test("nobody loses what was written without being asked", async ({ page }, info)
     await expect(page).toHaveURL(/\/agents$/);
     await expect(page.getByRole("button", { name: "Live", exact: true })).toHaveAttribute("aria-pressed", "true");
     await page.getByRole("button", { name: "Test", exact: true }).click();
+  });
+
+  await test.step("who leaves a new thing for another mode or project, leaves it", async () => {
+    const name = page.getByLabel("Name", { exact: true });
+    await page.keyboard.press("c");
+    await name.fill("Night desk");
+    await page.getByRole("button", { name: "Live", exact: true }).click();
+    await keep();
+    await expect(name).toHaveValue("Night desk");
+    await page.getByRole("button", { name: "Live", exact: true }).click();
+    await leave();
+    await expect(name).toHaveValue("");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    for (const [from, to] of [
+      ["default", "other"],
+      ["other", "default"],
+    ] as const) {
+      await name.fill(`Desk of ${from}`);
+      await page.getByRole("button", { name: `Project ${from}` }).click();
+      await page.getByRole("menuitemradio", { name: to }).click();
+      await leave();
+      await expect(name).toHaveValue("");
+      await expect(page.getByRole("button", { name: `Project ${to}` })).toBeVisible();
+    }
+    await page.getByRole("link", { name: "Discard" }).click();
   });
 
   await test.step("what is saved, discarded or not written asks nothing; a closing tab asks the browser's way", async () => {
@@ -121,7 +147,18 @@ test("nobody loses what was written without being asked", async ({ page }, info)
     await expect(question).toBeHidden();
   });
 
-  await test.step("settings ask before another tab of them, and signing out asks as well", async () => {
+  await test.step("what is chosen for a suite is as good as written", async () => {
+    await go("Suites");
+    await page.getByRole("heading", { name: "No test suites yet" }).waitFor();
+    await page.keyboard.press("c");
+    const form = page.getByRole("dialog", { name: "Create suite" });
+    await form.getByLabel("Or any runs, by their ids").fill("run_1");
+    await page.keyboard.press("Escape");
+    await leave();
+    await expect(form).toBeHidden();
+  });
+
+  await test.step("settings ask before another tab of them, and signing out asks as well, each time anew", async () => {
     await go("Settings");
     await page.getByLabel("Name", { exact: true }).fill("shop");
     await page.getByRole("tab", { name: "Retention" }).click();
@@ -129,6 +166,14 @@ test("nobody loses what was written without being asked", async ({ page }, info)
     await page.getByRole("button", { name: /owner@example.com/ }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await keep();
+    await page.route("**/console/api/logout", (route) => route.fulfill({ status: 409, json: {} }));
+    await page.getByRole("button", { name: /owner@example.com/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await leave();
+    await expect(page.getByText("Not signed out. Try again.")).toBeVisible();
+    await go("Runs"); // Who could not leave still has what was written.
+    await keep();
+    await expect(page.getByLabel("Name", { exact: true })).toHaveValue("shop");
     await page.getByRole("button", { name: "Discard" }).click();
     await page.getByRole("tab", { name: "Retention" }).click();
     await expect(page).toHaveURL(/tab=retention/);

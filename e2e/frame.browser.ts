@@ -49,6 +49,21 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await expect(map).toBeHidden();
   });
 
+  await test.step("what of the frame cannot be loaded is told, and the page stays", async () => {
+    await page.route(/key-map/, (route) => route.abort("internetdisconnected"));
+    await page.reload();
+    const heading = page.getByRole("heading", { level: 1 });
+    await expect(heading).toBeVisible();
+    const title = (await heading.textContent()) ?? "";
+    await page.keyboard.press("?");
+    await expect(page.getByText("A part of the page could not be loaded").first()).toBeVisible();
+    await expect(heading).toHaveText(title);
+    await page.unroute(/key-map/);
+    await page.reload();
+    await expect(heading).toBeVisible();
+    for (const complaint of complaints.splice(0)) expect(complaint).toMatch(/key-map/);
+  });
+
   await test.step("whoever types writes letters: no single key does anything then", async () => {
     await page.goto(`${server.url}/dashboard/keys`);
     const search = page.getByRole("searchbox", { name: "Search keys" });

@@ -35,8 +35,11 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     expect(secret).toMatch(/^sk_test_/);
     await expect(page.getByRole("region", { name: "curl code" })).toContainText(`${server.url}/v1/me`);
     await expect(page.getByRole("region", { name: "curl code" })).not.toContainText(secret);
-    expect((await server.get("/v1/me", secret)).body.environment).toBe("test");
+    expect((await server.get("/v1/me", secret)).body).toMatchObject({ environment: "test", scopes: ["read", "run"] });
     await expectAccessible(page, info, "guide secret");
+    await page.getByRole("link", { name: "Agents", exact: true }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Keep editing" }).click();
+    await expect(page.locator("[data-secret]")).toHaveText(secret);
     await page.getByRole("button", { name: "I have stored it" }).click();
     await expect(page.locator("[data-secret]")).toHaveCount(0);
   });
@@ -66,7 +69,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await page.goto(`${server.url}/dashboard/overview`);
     const needs = page.getByRole("region", { name: /^Needs you/ });
     await expect(needs.getByText("Approve refund_payment?")).toBeVisible();
-    const failures = page.getByRole("region", { name: "Failures, last 24 hours" });
+    const failures = page.getByRole("region", { name: "Failed runs, begun in the last 24 hours" });
     await expect(failures.getByText("model_error").first()).toBeVisible();
     await expect(failures.getByText("3×")).toBeVisible();
     await expect(page.getByRole("img", { name: /^Runs per day\. Most: today/ })).toBeVisible();

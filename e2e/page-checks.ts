@@ -79,16 +79,18 @@ export async function violations(page: Page, theme: Theme): Promise<string[]> {
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
 }
 
-/** Waits for all that moves and ends: a transition from one theme to the other, say. */
+/**
+ * Waits for all that moves and ends: a transition from one theme to the other, say. What was stopped half-way never ends,
+ * and nothing here takes as long as two seconds.
+ */
 const settle = (page: Page): Promise<unknown> =>
-  page.evaluate(() =>
-    Promise.allSettled(
-      document
-        .getAnimations()
-        .filter((each) => each.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY)
-        .map((each) => each.finished),
-    ),
-  );
+  page.evaluate(() => {
+    const ends = document
+      .getAnimations()
+      .filter((each) => each.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY)
+      .map((each) => each.finished);
+    return Promise.race([Promise.allSettled(ends), new Promise((resolve) => setTimeout(resolve, 2000))]);
+  });
 
 /** Screenshots of a page at the widths that the design names. */
 export async function shootWidths(page: Page, info: TestInfo, place: string): Promise<void> {

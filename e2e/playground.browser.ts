@@ -239,6 +239,105 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   expect(complaints.filter((complaint) => !/net::ERR_/.test(complaint))).toEqual([]);
 });
 
+test("what is written stays: over a reload, another page, and what others do meanwhile", async ({ page }, info) => {
+  test.setTimeout(180_000);
+  const complaints = watch(page);
+  await using own = await startRunnel({ flags: ["--http-port", "0"] });
+  const desk = await refundDesk(own);
+  await setUpAccount(page, own);
+  const go = (name: string) => page.getByRole("link", { name, exact: true }).click();
+  const say = async (text: string) => {
+    await composer(page).fill(text);
+    await composer(page).press("ControlOrMeta+Enter");
+  };
+
+  await test.step("the agent of the page and the input stay, though somebody makes a newer agent", async () => {
+    await go("Playground");
+    await expect(page).toHaveURL(new RegExp(`agent=${desk}`));
+    await composer(page).fill("Where is");
+    await own.post("/v1/agents", { name: "Echo", instructions: "Say it.", model: "test/echo" });
+    await page.reload();
+    await expect(page.getByRole("heading", { name: "Try Refund desk" })).toBeVisible();
+    await expect(composer(page)).toHaveValue("Where is");
+    await go("Runs");
+    await expect(page).toHaveURL(/\/runs$/);
+    await page.goBack();
+    await expect(composer(page)).toHaveValue("Where is");
+  });
+
+  await test.step("an answer that was begun stands again after another page, until it is given", async () => {
+    await say("Where is my order?");
+    const output = lastRun(page).getByLabel("Output", { exact: true });
+    await output.fill('{"photo": ');
+    await go("Runs");
+    await expect(page).toHaveURL(/\/runs$/);
+    await page.goBack();
+    await expect(output).toHaveValue('{"photo": ');
+    await output.fill('{"photo": "a.png"}');
+    await output.press("ControlOrMeta+Enter");
+    await expect(output).toBeHidden();
+    const written = await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes(".answer.")));
+    expect(written).toEqual([]);
+  });
+
+  await test.step("the side bar leads to a new conversation, with the newest agent", async () => {
+    await go("Playground");
+    await expect(page.getByRole("heading", { name: "Try Echo" })).toBeVisible();
+    await say("One");
+    await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
+    await expect(page).toHaveURL(/thread=thr_/);
+    await go("Playground");
+    await expect(page.getByRole("heading", { name: "Try Echo" })).toBeVisible();
+    await expect(page).not.toHaveURL(/thread=/);
+    await expect(page).toHaveURL(/agent=agt_/);
+  });
+
+  await test.step("a conversation that cannot be read keeps its address, and is read on asking; one that is gone goes", async () => {
+    await say("Two");
+    await expect(lastRun(page).getByRole("status")).toHaveText("Completed");
+    await expect(page).toHaveURL(/thread=thr_/);
+    const address = page.url();
+    await page.route(/\/runs\?thread_id=/, (route) => route.abort());
+    await page.reload();
+    const alert = page.getByRole("alert").filter({ hasText: "The conversation cannot be shown" });
+    await expect(alert).toContainText("unreachable");
+    await expect(page.getByText("What was said before has to be read first.")).toBeVisible();
+    await expectAccessible(page, info, "unread");
+    await page.unroute(/\/runs\?thread_id=/);
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await expect(lastRun(page)).toContainText("Two");
+    expect(page.url()).toBe(address);
+    await own.fetch(`/v1/threads/${new URL(address).searchParams.get("thread")}`, { method: "DELETE" });
+    await page.reload();
+    await expect(page.getByRole("heading", { name: "Try Echo" })).toBeVisible();
+    await expect(page).not.toHaveURL(/thread=/);
+  });
+
+  await test.step("a version that somebody else saved is told of, and what was written goes on with it", async () => {
+    const path = `/v1/agents/${new URL(page.url()).searchParams.get("agent")}`;
+    const instructions = page.getByRole("textbox", { name: "Instructions" });
+    await instructions.fill("Say it twice.");
+    await own.fetch(path, { method: "PATCH", body: JSON.stringify({ max_turns: 7, expected_version: 1 }) });
+    await page.getByRole("button", { name: "Save as version 2" }).click();
+    const alert = page.getByRole("alert").filter({ hasText: "Somebody saved version 2 meanwhile" });
+    await expect(alert).toContainText("They changed: model calls. You changed: instructions. Both can stand");
+    await expectAccessible(page, info, "other version");
+    await shootWidths(page, info, "other version");
+    await page.reload();
+    await expect(instructions).toHaveValue("Say it twice.");
+    await alert.getByRole("button", { name: "Keep mine on version 2" }).click();
+    await expect(page.getByLabel("Model calls")).toHaveValue("7");
+    await page.getByRole("button", { name: "Save as version 3" }).click();
+    await expect(page.getByText("Saved as version 3")).toBeVisible();
+    expect((await own.get(path)).body).toMatchObject({ version: 3, max_turns: 7, instructions: "Say it twice." });
+    await expect(alert).toBeHidden();
+    await expect(page.getByText("Version 3", { exact: true })).toBeVisible();
+  });
+
+  // What was not let through.
+  expect(complaints.filter((complaint) => !/net::ERR_FAILED/.test(complaint))).toEqual([]);
+});
+
 /** An agent whose first model call asks two things of a person at once, and one that writes slowly. */
 async function refundDesk(server: Runnel): Promise<string> {
   const object = { type: "object", properties: { order_id: { type: "string" }, amount: { type: "number" } } };

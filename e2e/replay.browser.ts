@@ -53,7 +53,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await page.keyboard.press("PageUp");
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
     await expect(page.getByRole("treeitem", { name: /look_up/ })).toHaveAttribute("aria-selected", "true");
-    await expect(page).toHaveURL(/[?&]t=\d+/);
+    await expect(page).toHaveURL(/[?&]t=[1-9]/);
     await expect(page.locator("[data-head]")).toHaveCount(1); // A line through the waterfall.
     await page.reload();
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
@@ -63,6 +63,18 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
     await expectAccessible(page, info, "scrubbed");
     await shootWidths(page, info, "scrubbed");
+  });
+
+  await test.step("what had not come yet is not shown: neither what a call gave, nor how the run ended", async () => {
+    await expect(detail).toContainText("Under way, where the replay stands.");
+    await page.getByRole("treeitem").first().click();
+    await expect(detail).toContainText("Not written yet, where the replay stands.");
+    await detail.getByRole("tab", { name: "Messages" }).click();
+    await expect(detail).toContainText("Let me look.");
+    await expect(detail).not.toContainText("The stream");
+    await detail.getByRole("tab", { name: "Output" }).click();
+    await expectAccessible(page, info, "not yet");
+    await range.focus();
   });
 
   await test.step("space plays: text grows as it did, and space pauses", async () => {
@@ -167,6 +179,18 @@ test("from any step a run goes on with another output, and stands beside what it
     await expect(form.getByRole("button", { name: "Create fork" })).toBeVisible();
     await expect(page.getByRole("region", { name: "Replay" })).toBeHidden();
     await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  await test.step("another step asks before what was written is lost; Close knows what it does", async () => {
+    const question = page.getByRole("alertdialog", { name: "Leave without saving?" });
+    await page.getByRole("treeitem").first().click();
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    await expect(output).toHaveValue('{"sky": "snow"}');
+    await form.getByRole("button", { name: "Close", exact: true }).click();
+    await expect(page.getByRole("button", { name: "Fork from here" })).toBeFocused();
+    await expect(question).toBeHidden();
+    await page.keyboard.press("f");
+    await output.fill('{"sky": "snow"}');
   });
 
   await test.step("the fork opens by its trace, which leads to the comparison with its source", async () => {

@@ -19,6 +19,14 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
   const looksWell = (place: string) => expectAccessible(page, info, place);
   const section = (name: string) => page.getByRole("region", { name, exact: true });
   const saved = (name: string) => expect(section(name).getByRole("status")).toHaveText("Saved");
+  const signOutElsewhere = () =>
+    page.evaluate(() =>
+      fetch("/console/api/logout", {
+        method: "POST",
+        headers: { "x-runnel-console": "1", "content-type": "application/json" },
+        body: "{}",
+      }),
+    );
 
   await test.step("the page shows what is set, and by default the defaults", async () => {
     await setUpAccount(page, server);
@@ -223,19 +231,35 @@ test("a project is renamed, limited, put away, taken back and deleted, by mouse 
     await expect(page.getByText("This project is not in use any more").or(switcher(page, "other"))).toBeVisible();
   });
 
-  await test.step("a session that ended elsewhere leads to the sign-in page instead of saving", async () => {
+  await test.step("a session that ended elsewhere takes nothing along that was written, and saves nothing either", async () => {
     await page.goto(`${server.url}/dashboard/settings`);
     await section("Project").getByLabel("Name").fill("nobody");
-    await page.evaluate(() =>
-      fetch("/console/api/logout", {
-        method: "POST",
-        headers: { "x-runnel-console": "1", "content-type": "application/json" },
-        body: "{}",
-      }),
-    );
+    await signOutElsewhere();
     await section("Project").getByRole("button", { name: "Save name" }).click();
-    await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+    const told = page.getByRole("alert").filter({ hasText: "You are signed out." });
+    await expect(told).toBeVisible();
+    await expect(section("Project").getByLabel("Name")).toHaveValue("nobody");
     expect((await server.command("projects", "list")).stdout).not.toContain("nobody");
+    await looksWell("signed out");
+    const opened = page.waitForEvent("popup");
+    await told.getByRole("link", { name: "Sign in in another tab" }).click();
+    const tab = await opened;
+    await tab.getByLabel("Email").fill(account.email);
+    await tab.getByLabel("Password").fill(account.password);
+    await tab.getByRole("button", { name: "Sign in" }).click();
+    await tab.waitForURL(/overview/);
+    await tab.close();
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    await expect(told).toBeHidden();
+    await section("Project").getByRole("button", { name: "Save name" }).click();
+    await saved("Project");
+    expect((await server.command("projects", "list")).stdout).toContain("nobody");
+  });
+
+  await test.step("where nothing was written, it leads to the sign-in page", async () => {
+    await signOutElsewhere();
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   });
 
   expect(complaints).toEqual([]);
@@ -274,6 +298,21 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
     await page.keyboard.press("Escape");
     await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toContainText("openai_compatible/gpu/…");
     await looksWell("connections");
+  });
+
+  await test.step("a second connection of the same name says that it replaces the first", async () => {
+    await page.getByRole("button", { name: "Add connection" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Provider").selectOption("openai_compatible");
+    await dialog.getByLabel("Name").fill("gpu");
+    await dialog.getByLabel("Address").fill(model.url);
+    await expect(dialog).toHaveAccessibleName("Replace connection gpu");
+    await expect(dialog.getByText(/There is a connection gpu already/)).toBeVisible();
+    await looksWell("connection replace");
+    await dialog.getByRole("button", { name: "Replace connection" }).click();
+    await expect(page.getByRole("dialog", { name: "Test gpu" })).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(table("Model connections").getByRole("row", { name: /gpu/ })).toHaveCount(1);
   });
 
   await test.step("a price that is set is the one that counts, until it is taken back", async () => {

@@ -65,14 +65,16 @@ test("a suite tells which runs a change of their agent would make different, and
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.getByRole("checkbox", { name: "Select Order status, Hi." }).check();
     await page.getByRole("toolbar", { name: "Selected runs" }).getByRole("button", { name: "Add to suite" }).click();
-    await expect(dialog("Add run to suite").getByRole("button", { name: "Add 1 run" })).toBeEnabled();
+    await expect(dialog("Add run to suite").getByRole("button", { name: "Add 1 case" })).toBeEnabled();
     await expectAccessible(page, info, "add to suite");
-    await dialog("Add run to suite").getByRole("button", { name: "Add 1 run" }).click();
+    await dialog("Add run to suite").getByRole("button", { name: "Add 1 case" }).click();
     await expect(cases).toHaveCount(4);
 
     await page.goto(`${server.url}/dashboard/runs/${third.id}`);
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Add to suite…" }).click();
+    await expect(dialog("Add run to suite").getByText("The suite has it already.")).toBeVisible();
+    await expect(dialog("Add run to suite").getByRole("button", { name: "Add cases" })).toBeDisabled();
     await dialog("Add run to suite").getByLabel("Suite", { exact: true }).selectOption("A new suite");
     await dialog("Add run to suite").getByLabel("Name of the new suite").fill("smoke");
     await page.keyboard.press("Enter");
@@ -141,7 +143,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await start.getByLabel("Cost in $").fill("0.50");
     await expectAccessible(page, info, "budget");
     await page.keyboard.press("Control+Enter");
-    await expect(page.getByText(/Forks cost .+ of \$0\.5000 at most/)).toBeVisible();
+    await expect(page.getByText("Forks cost $0.0000 of $0.5000 at most")).toBeVisible();
     await expect(caseOf(first.id)).toContainText("Same output");
     await expect(caseOf(second.id)).toContainText("Same output");
     await caseOf(first.id).getByRole("link").first().click();
@@ -170,8 +172,9 @@ test("a suite tells which runs a change of their agent would make different, and
       .click();
     await page.getByRole("alertdialog", { name: "Remove case" }).getByRole("button", { name: "Remove case" }).click();
     await expect(caseOf(second.id)).toContainText("not in the suite any more");
-    await menu("Rename suite");
-    await dialog("Rename suite").getByLabel("Name").fill("smoke tests");
+    await expect(caseOf(second.id).getByRole("link").first()).toBeFocused();
+    await menu("Edit suite");
+    await dialog("Edit suite").getByLabel("Name").fill("smoke tests");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("heading", { name: "smoke tests" })).toBeVisible();
     await expect(page.getByRole("region", { name: "build command" })).toContainText("runnel suite run 'smoke tests'");

@@ -44,6 +44,15 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(page.locator("dd").filter({ hasText: /^4$/ })).toBeVisible();
   });
 
+  await test.step("a message that was begun stands again after another page", async () => {
+    await page.getByLabel("Message").fill("And how");
+    await page.getByRole("link", { name: "Threads" }).first().click();
+    await expect(page).toHaveURL(/\/dashboard\/threads$/);
+    await page.goBack();
+    await expect(page.getByLabel("Message")).toHaveValue("And how");
+    await page.getByLabel("Message").fill("");
+  });
+
   await test.step("a run that waits is answered where it stands, and the next one waits behind it", async () => {
     const tools = [await tool("book_train")];
     const calls = [{ name: "book_train", arguments: { to: "Oslo", seats: 2 } }];

@@ -44,6 +44,10 @@ test("a run that failed opens on the step that failed it, and says why", async (
   await expect(page).toHaveTitle(/Failed · Nightly report/);
   await expectAccessible(page, info, "failed");
   await shootWidths(page, info, "failed");
+  // The request that began it finds it in the log and by the palette; the page's own requests say nothing of it.
+  await page.getByRole("treeitem").first().click();
+  const [begun] = (await server.get(`/v1/runs/${run.id}/events`)).body.data;
+  await expect(detail).toContainText(begun.data.request_id);
 });
 
 test("each step stands once, in tree and waterfall, and tells what went in, what came out and when", async ({
@@ -200,6 +204,23 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await expect(detail).toContainText("https://example.com/1.jpg");
   });
 
+  await test.step("an Enter that is held approves one call, and not the next unseen", async () => {
+    const run = await start(agents.twice, "Both.");
+    await page.goto(`${server.url}/dashboard/runs/${run.id}?step=run`);
+    const approve = detail.getByRole("button", { name: "Approve" });
+    await expect(approve).toHaveCount(2);
+    await approve.first().focus();
+    await page.keyboard.down("Enter");
+    await expect(approve).toHaveCount(1);
+    await expect(approve).toBeFocused();
+    for (let held = 0; held < 5; held++) await page.keyboard.down("Enter");
+    await page.keyboard.up("Enter");
+    const { required_action } = (await server.get(`/v1/runs/${run.id}`)).body;
+    expect(required_action.submit_tool_outputs.tool_calls).toHaveLength(1);
+    await page.keyboard.press("Enter");
+    await expect(status(page, "Completed")).toBeVisible();
+  });
+
   await test.step("a call that a person rejects", async () => {
     const run = await start(agents.desk, "And again.");
     await open(page, run.id);
@@ -214,6 +235,7 @@ test("what waits for somebody is answered where it stands, and the run goes on",
     await page.getByRole("button", { name: "Cancel run" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Cancel run" }).click();
     await expect(status(page, "Cancelled")).toBeVisible();
+    await expect(page.getByRole("button", { name: "More actions" })).toBeFocused();
   });
 });
 
@@ -294,8 +316,14 @@ test("a run is done again, taken along in three formats, and deleted", async ({ 
   await act("Run again…");
   const again = page.getByRole("alertdialog", { name: "Run again" });
   await expectAccessible(page, info, "run again");
+  const runsOf = async () => (await server.get(`/v1/runs?agent_id=${agents.report}`)).body.data.length;
+  const before = await runsOf();
+  await loseAnswer(page, /\/runs$/);
+  await again.getByRole("button", { name: "Run again" }).click();
+  await expect(again).toContainText("The server does not answer.");
   await again.getByRole("button", { name: "Run again" }).click();
   await expect(page).not.toHaveURL(new RegExp(run.id));
+  expect(await runsOf()).toBe(before + 1);
   await expect(status(page, "Failed")).toBeVisible();
 
   await act("Delete run…");
@@ -480,6 +508,11 @@ async function createAgents() {
     [{ text: "The stream carries every leaf that it is given, slowly, down to the sea.", delta_ms: 1000 }],
     [],
   );
+  const twice = await agent(
+    "Parcels",
+    [{ tool_calls: [call("ship_parcel"), call("ship_parcel")] }, { text: "Both are on their way." }],
+    [await tool("ship_parcel", { url: `${tools.url}/slow/20`, approval: "always" })],
+  );
   const turns = Array.from({ length: 200 }, (_, i) =>
     i === 199
       ? { text: "Finished." }
@@ -488,5 +521,16 @@ async function createAgents() {
   const many = await agent("Five thousand", turns, [await tool("tiny", { url: `${tools.url}/ok` })], {
     max_turns: 200,
   });
-  return { desk, report, charge, writer, many };
+  return { desk, twice, report, charge, writer, many };
+}
+
+/** The next POST to an address is done, and its answer is lost on the way. */
+async function loseAnswer(page: Page, address: RegExp): Promise<void> {
+  let isLost = false;
+  await page.route(address, async (route) => {
+    if (isLost || route.request().method() !== "POST") return route.continue();
+    isLost = true;
+    await route.fetch();
+    await route.abort("internetdisconnected");
+  });
 }

@@ -110,6 +110,17 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(delivery(page).getByRole("heading", { name: "webhook.test" })).toBeVisible();
   });
 
+  await test.step("a later page with nothing on it leads back, and does not say that there is none", async () => {
+    const address = page.url();
+    const [id] = /whk_\w+/.exec(address) ?? [];
+    await page.goto(`${server.url}/dashboard/webhooks?after=${id}`);
+    await expect(page.getByRole("heading", { name: "No webhooks on this page" })).toBeVisible();
+    await page.getByRole("button", { name: "Show the newest" }).click();
+    await expect(page.getByRole("row").filter({ hasText: receiver.url })).toBeVisible();
+    await page.goto(address);
+    await expect(delivery(page).getByRole("heading", { name: "webhook.test" })).toBeVisible();
+  });
+
   await test.step("on a phone the delivery has the page to itself, with a way back", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(entries(page).first()).toBeHidden();

@@ -15,7 +15,7 @@ export const lists = [
   "keys",
   "webhooks",
   "schedules",
-];
+] as const;
 
 /** All pages, by the name of their screenshots. */
 export function pagesOf(ids: Seeded): Record<string, string> {

@@ -1,4 +1,5 @@
 import type { Page } from "playwright";
+import { lists } from "./pages.ts";
 import type { Seeded } from "./seed.ts";
 
 /** A page in one of its states: where it is, and what is done there before the picture. */
@@ -9,7 +10,15 @@ export interface State {
 
 /** All states that are looked at beyond the pages themselves, by the name of their screenshots. */
 export function statesOf(ids: Seeded): Record<string, State> {
-  return { ...dialogs(ids), ...frame(), ...menus(ids), ...traces(ids), ...tries(ids), ...failures(ids) };
+  return {
+    ...dialogs(ids),
+    ...frame(),
+    ...menus(ids),
+    ...traces(ids),
+    ...tries(ids),
+    ...failures(ids),
+    ...viewed(ids),
+  };
 }
 
 const key =
@@ -173,16 +182,24 @@ function failures(ids: Seeded): Record<string, State> {
         error: { code: "overloaded", message: "The server is overloaded. It asks to wait some seconds." },
         request_id: "req_01kahxq4t7m2v8d3n6r9w1y5z0",
       };
-      await page.route(/\/console\/api\/.+\/(test|live)\//, (route) => route.fulfill({ status: 503, json: body }));
+      await page.route(/\/console\/api\/(?!session)/, (route) => route.fulfill({ status: 503, json: body }));
       await page.reload();
       await page.getByRole("button", { name: wait }).first().waitFor();
     },
   });
-  const pages = ["overview", "runs", "approvals", "threads", "agents", "tools", "memory", "files", "keys", "webhooks"];
+  const tabs = ["connections", "prices", "people", "audit", "server"];
   return {
-    ...Object.fromEntries([...pages, "schedules", "playground"].map((list) => [`fails-${list}`, fails(`/${list}`)])),
+    ...Object.fromEntries(lists.map((list) => [`fails-${list}`, fails(`/${list}`)])),
     "fails-run": fails(`/runs/${ids.full}`),
     "fails-agent": fails(`/agents/${ids.desk}`),
+    "fails-tool": fails(`/tools/${ids.tool}`),
+    "fails-thread": fails(`/threads/${ids.thread}`),
+    "fails-store": fails(`/memory/${ids.policies}`),
+    "fails-webhook": fails(`/webhooks/${ids.webhook}`),
+    "fails-schedule": fails(`/schedules/${ids.schedule}`),
+    "fails-suite": fails(`/suites/${ids.suite}`),
+    "fails-settings": fails("/settings"),
+    ...Object.fromEntries(tabs.map((tab) => [`fails-settings-${tab}`, fails(`/settings?tab=${tab}`)])),
     "fails-diff": fails(`/runs/${ids.full}/diff/${ids.fork}`),
     offline: {
       path: "/runs",
@@ -193,4 +210,21 @@ function failures(ids: Seeded): Record<string, State> {
       },
     },
   };
+}
+
+/** What a viewer has of pages where others change something. */
+function viewed(ids: Seeded): Record<string, State> {
+  const asViewer = async (page: Page) => {
+    await page.route(/\/console\/api\/session$/, async (route) => {
+      const response = await route.fetch();
+      const session = await response.json();
+      await route.fulfill({ response, json: { ...session, user: { ...session.user, role: "viewer" } } });
+    });
+    await page.reload();
+    await page.getByText("View only").first().waitFor();
+  };
+  const paths = { agent: `/agents/${ids.desk}`, run: `/runs/${ids.approving}`, keys: "/keys" };
+  return Object.fromEntries(
+    Object.entries(paths).map(([name, path]): [string, State] => [`viewer-${name}`, { path, act: asViewer }]),
+  );
 }

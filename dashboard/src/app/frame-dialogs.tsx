@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, useEffect, useState } from "react";
 import type { Project } from "../lib/types.ts";
 import { useKeys } from "../lib/use-keys.ts";
+import { LoadedPart } from "../ui/loaded-part.tsx";
 import { useFrameDialog } from "./use-frame-dialog.ts";
 
 const loadPalette = () => import("./frame-palette.tsx").then((module) => ({ default: module.FramePalette }));
@@ -20,13 +21,21 @@ export function FrameDialogs({ projects }: { projects: readonly Project[] }) {
   }, []);
   const change = (dialog: "palette" | "keys") => (open: boolean) => show(open ? dialog : null);
   return (
-    <Suspense>
-      <Toasts />
+    <>
+      <LoadedPart>
+        <Toasts />
+      </LoadedPart>
       {wanted.palette && (
-        <FramePalette projects={projects} open={shown === "palette"} onOpenChange={change("palette")} />
+        <LoadedPart>
+          <FramePalette projects={projects} open={shown === "palette"} onOpenChange={change("palette")} />
+        </LoadedPart>
       )}
-      {wanted.keys && <KeyMap open={shown === "keys"} onOpenChange={change("keys")} />}
-    </Suspense>
+      {wanted.keys && (
+        <LoadedPart>
+          <KeyMap open={shown === "keys"} onOpenChange={change("keys")} />
+        </LoadedPart>
+      )}
+    </>
   );
 }
 

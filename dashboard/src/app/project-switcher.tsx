@@ -1,9 +1,10 @@
 import { clsx } from "clsx";
 import { ChevronsUpDown, Plus } from "lucide-react";
-import { type ComponentProps, cloneElement, lazy, Suspense, useState } from "react";
+import { type ComponentProps, cloneElement, lazy, useState } from "react";
 import type { Project } from "../lib/types.ts";
 import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
+import { LoadedPart } from "../ui/loaded-part.tsx";
 import { Menu } from "../ui/menu.tsx";
 import type { ProjectPickerProps } from "./project-picker.tsx";
 import { useRefreshSession } from "./use-refresh-session.ts";
@@ -42,9 +43,9 @@ export function ProjectSwitcher({ projects, wide = false }: { projects: Project[
         <SearchedProjects trigger={trigger} {...chosen} />
       )}
       {making !== null && (
-        <Suspense>
+        <LoadedPart>
           <NewProject open={making} onOpenChange={setMaking} onCreated={made} />
-        </Suspense>
+        </LoadedPart>
       )}
     </>
   );
@@ -81,9 +82,9 @@ function SearchedProjects(props: ProjectPickerProps) {
   const [wanted, setWanted] = useState(false);
   const early = cloneElement(props.trigger, { onClick: () => setWanted(true), "aria-haspopup": "dialog" });
   return (
-    <Suspense fallback={early}>
+    <LoadedPart fallback={early}>
       <ProjectPicker {...props} defaultOpen={wanted} />
-    </Suspense>
+    </LoadedPart>
   );
 }
 

@@ -1,31 +1,46 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect } from "react";
-import { sessionQuery } from "../features/account/session.ts";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { type SessionState, sessionQuery } from "../features/account/session.ts";
 import { paint } from "../lib/appearance.ts";
 import { CaFileContext } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";
 import type { Session } from "../lib/types.ts";
+import { useHasUnsaved } from "../lib/use-unsaved.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
 import { FrameDialogs } from "./frame-dialogs.tsx";
 import { OfflineBanner } from "./offline-banner.tsx";
 import { SideBar } from "./side-bar.tsx";
+import { SignedOutBanner } from "./signed-out-banner.tsx";
 import { UnsavedGuard } from "./unsaved-guard.tsx";
 import { useFocusPage } from "./use-focus-page.ts";
 import { useRefreshSession } from "./use-refresh-session.ts";
 import { useRemember } from "./use-remember.ts";
 import { useSessionWorkspace } from "./use-session-workspace.ts";
 
-/** The frame: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. */
+/**
+ * The frame: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. Only what somebody has
+ * written and not saved stays, until they are signed in again or leave it.
+ */
 export function Shell() {
   const { data } = useQuery({ ...sessionQuery, refetchOnWindowFocus: "always" });
   const navigate = useNavigate();
   const { href } = useLocation();
-  const gone = data && !data.signedIn;
+  const session = useLastSession(data);
+  const isSignedOut = data?.signedIn === false;
+  const leaves = !useHasUnsaved() && isSignedOut;
   useEffect(() => {
-    if (gone) void navigate({ to: "/login", search: { to: href.replace(/^\/dashboard/, "") }, replace: true });
-  }, [gone, href, navigate]);
-  return data?.signedIn ? <Frame session={data.session} /> : null;
+    if (leaves) void navigate({ to: "/login", search: { to: href.replace(/^\/dashboard/, "") }, replace: true });
+  }, [leaves, href, navigate]);
+  return session && !leaves ? <Frame key={session.user.id} session={session} isSignedOut={isSignedOut} /> : null;
+}
+
+/** The session as it was last known. */
+function useLastSession(state: SessionState | undefined): Session | null {
+  const [last, setLast] = useState<Session | null>(null);
+  const session = state?.signedIn ? state.session : last;
+  if (session !== last) setLast(session);
+  return session;
 }
 
 /** Loaded only where it is needed, which is hardly ever. */
@@ -33,7 +48,7 @@ const NoProject = lazy(() =>
   import("../features/settings/no-project.tsx").then((module) => ({ default: module.NoProject })),
 );
 
-function Frame({ session }: { session: Session }) {
+function Frame({ session, isSignedOut }: { session: Session; isSignedOut: boolean }) {
   const workspace = useSessionWorkspace(session);
   const [theme] = usePreference("theme", ["system", "light", "dark"], "system");
   const refresh = useRefreshSession();
@@ -66,6 +81,7 @@ function Frame({ session }: { session: Session }) {
             className="relative flex min-h-0 min-w-0 flex-col overflow-hidden border-t border-mode-line bg-surface before:absolute before:inset-x-0 before:top-0 before:z-(--z-rail) before:h-0.5 before:bg-mode focus-visible:shadow-none rail:my-2 rail:mr-2 rail:rounded-lg rail:border rail:shadow-1"
           >
             <OfflineBanner />
+            <SignedOutBanner shown={isSignedOut} />
             {workspace ? (
               <Outlet />
             ) : (

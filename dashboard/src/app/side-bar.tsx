@@ -1,7 +1,8 @@
 import { Menu as MenuIcon } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, useState } from "react";
 import type { Session } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
+import { LoadedPart } from "../ui/loaded-part.tsx";
 import { Mark } from "../ui/mark.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { ModeSwitch } from "./mode-switch.tsx";
@@ -74,9 +75,9 @@ function DrawerButton({ session }: { session: Session }) {
         <MenuIcon aria-hidden className="size-4" strokeWidth={1.5} />
       </Button>
       {open !== null && (
-        <Suspense>
+        <LoadedPart>
           <Drawer session={session} open={open} onOpenChange={setOpen} />
-        </Suspense>
+        </LoadedPart>
       )}
     </>
   );

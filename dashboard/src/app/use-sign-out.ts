@@ -13,6 +13,6 @@ export function useSignOut(): () => Promise<void> {
     if (!(await mayLeave())) return;
     await signOut();
     queryClient.clear();
-    await navigate({ to: "/login" });
+    await navigate({ to: "/login", ignoreBlocker: true });
   };
 }

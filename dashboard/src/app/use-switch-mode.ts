@@ -4,13 +4,14 @@ import type { Mode } from "../lib/types.ts";
 import { mayLeave } from "../lib/use-unsaved.ts";
 import { withoutIds } from "./fns/without-ids.ts";
 
-/** Goes to the other mode's data. Asks first where an object's unsaved form would go with it. */
+/** Goes to the other mode's data. Asks first where an unsaved form of an object, or of one to be made, would go with it. */
 export function useSwitchMode(): (mode: Mode, options?: { keepPage?: boolean }) => Promise<void> {
   const leaveObject = useLeaveObject();
   const router = useRouter();
   return async (mode, { keepPage = false } = {}) => {
-    const leavesPage = !keepPage && listOf(router.state.matches.at(-1)?.fullPath) !== null;
-    if (leavesPage && !(await mayLeave())) return;
+    const path = router.state.matches.at(-1)?.fullPath ?? "";
+    const leavesForm = !keepPage && (listOf(path) !== null || path.endsWith("/new"));
+    if (leavesForm && !(await mayLeave())) return;
     writePreference("mode", mode);
     if (!keepPage) leaveObject();
   };
@@ -26,14 +27,17 @@ export function useChooseProject(): (id: string) => Promise<void> {
   };
 }
 
-/** An id belongs to one project and mode: the page of an object becomes its list, and filters by an id are dropped. */
+/**
+ * An id belongs to one project and mode: the page of an object becomes its list, and filters by an id are dropped. What
+ * is not saved was asked about already.
+ */
 function useLeaveObject(): () => void {
   const navigate = useNavigate();
   const router = useRouter();
   return () => {
     const list = listOf(router.state.matches.at(-1)?.fullPath);
-    if (list) void navigate({ to: list as "/runs" });
-    else void navigate({ to: ".", search: (before: object) => withoutIds(before) });
+    if (list) void navigate({ to: list as "/runs", ignoreBlocker: true });
+    else void navigate({ to: ".", search: (before: object) => withoutIds(before), ignoreBlocker: true });
   };
 }
 

@@ -29,6 +29,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the server says that there is no such thing; anything else that went wrong says nothing about the thing. */
+export const isMissing = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;
+
 /** GET of a path under `/console/api`. */
 export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return send<T>("GET", path, undefined, signal);

@@ -1,3 +1,5 @@
+import { isId, type Kind } from "../../../server/core/ids.ts";
+
 /** Where in a list its page lies, as in the address. */
 export interface PageSearch {
   /** The thing after which the page begins. */
@@ -14,6 +16,10 @@ export function readPageSearch(search: Record<string, unknown>, prefix: string):
   const before = after ? undefined : id(search.before);
   return { ...(after && { after }), ...(before && { before }) };
 }
+
+/** The id of a thing of this kind, or nothing. */
+export const readId = (value: unknown, kind: Kind): string | undefined =>
+  typeof value === "string" && isId(kind, value) ? value : undefined;
 
 /** One of the words that are known, or nothing. */
 export function readChoice<T extends string>(value: unknown, known: readonly T[]): T | undefined {

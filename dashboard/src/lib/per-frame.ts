@@ -6,23 +6,32 @@ export function perFrame<T>(take: (items: T[]) => void): { push: (item: T) => vo
   let items: T[] = [];
   let frame: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
-    const gathered = items;
-    items = [];
-    frame = timer = undefined;
-    take(gathered);
-  };
   const stop = () => {
     if (frame !== undefined) cancelAnimationFrame(frame);
     clearTimeout(timer);
+    document.removeEventListener("visibilitychange", onVisibility);
     frame = timer = undefined;
+  };
+  const flush = () => {
+    stop();
+    const gathered = items;
+    items = [];
+    take(gathered);
+  };
+  // A page that is hidden meanwhile paints the frame only when it is seen again.
+  const onVisibility = () => {
+    if (document.hidden) flush();
   };
   return {
     push(item) {
       items.push(item);
       if (frame !== undefined || timer !== undefined) return;
-      if (document.hidden) timer = setTimeout(flush, hidden_ms);
-      else frame = requestAnimationFrame(flush);
+      if (document.hidden) {
+        timer = setTimeout(flush, hidden_ms);
+      } else {
+        frame = requestAnimationFrame(flush);
+        document.addEventListener("visibilitychange", onVisibility);
+      }
     },
     stop,
   };

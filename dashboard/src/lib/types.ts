@@ -117,7 +117,6 @@ export interface Run {
   created_at: string;
   started_at: string | null;
   ended_at: string | null;
-  request_id?: string;
 }
 
 /** What every frame of a run's stream carries, beside the fields of its own event. */

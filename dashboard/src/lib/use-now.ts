@@ -9,6 +9,9 @@ export function useNow(running = true): number {
   return useSyncExternalStore(running ? subscribe : never, () => now);
 }
 
+/** The day in UTC, such as `2026-11-21`. It changes at midnight and at no other time. */
+export const useToday = (): string => useSyncExternalStore(subscribe, () => new Date(now).toISOString().slice(0, 10));
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   now = Date.now();

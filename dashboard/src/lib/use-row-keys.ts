@@ -2,8 +2,8 @@ import { type RefObject, useEffect } from "react";
 import { useKeys } from "./use-keys.ts";
 
 /**
- * `j` and `k` go to the next and the previous `[data-row]` of a list; Enter does what the row does. Where the row that
- * had the focus is gone, deleted say, the next one has it.
+ * `j` and `k` go to the next and the previous `[data-row]` of a list; Enter does what the row does. Where what had the
+ * focus is gone, its row has it; where the row is gone too, deleted say, the next one.
  */
 export function useRowKeys(list: RefObject<HTMLElement | null>): void {
   const go = (step: 1 | -1) => {
@@ -18,17 +18,20 @@ function useFocusNextRow(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = list.current;
     if (!element) return;
-    let last: { row: HTMLElement; at: number } | null = null;
+    let last: { target: Element; row: HTMLElement; at: number } | null = null;
     const remember = ({ target }: FocusEvent) => {
       const rows = rowsOf(element);
       const at = rows.findIndex(holds(target as Element));
-      if (rows[at]) last = { row: rows[at], at };
+      if (rows[at]) last = { target: target as Element, row: rows[at], at };
     };
     const observer = new MutationObserver(() => {
-      if (!last || last.row.isConnected) return;
-      // Whatever else has taken the focus keeps it: a dialog, a filter, the way to another page.
-      if (document.activeElement === document.body) focusAt(rowsOf(element), last.at);
+      if (!last || last.target.isConnected) return;
+      const { row, at } = last;
       last = null;
+      // Whatever else has taken the focus keeps it: a dialog, a filter, the way to another page.
+      if (document.activeElement !== document.body) return;
+      if (row.isConnected) row.focus();
+      else focusAt(rowsOf(element), at);
     });
     element.addEventListener("focusin", remember);
     observer.observe(element, { childList: true, subtree: true });

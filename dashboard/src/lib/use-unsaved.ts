@@ -27,13 +27,7 @@ export const useHasUnsaved = (): boolean => useSyncExternalStore(subscribe, () =
 
 /** Whether the page may be left: at once where all is saved, else once somebody said so. */
 export async function mayLeave(): Promise<boolean> {
-  if (forms.size === 0) return true;
-  const leaves = await askToLeave();
-  if (leaves) {
-    forms.clear();
-    tell();
-  }
-  return leaves;
+  return forms.size === 0 || (await askToLeave());
 }
 
 /** Asks whether what stands in a form may be lost. A later question takes the place of an open one. */

@@ -1,12 +1,12 @@
-import { useState } from "react";
 import { isJsonObject, jsonText, readJson } from "../lib/json-text.ts";
+import { useKeptText } from "../lib/use-kept-text.ts";
 import { Acts, AnswerForm, type AnswerProps } from "./answer-form.tsx";
 import { Button } from "./button.tsx";
 import { TextArea } from "./text-area.tsx";
 
 /** Approves a call with other arguments than it was asked for with. */
 export function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: () => void }) {
-  const [text, setText] = useState(() => jsonText(call.arguments));
+  const [text, setText] = useKeptText(`answer.${call.id}.arguments`, jsonText(call.arguments));
   const read = readJson(text);
   const fault = read.fault ?? (isJsonObject(read.value) ? null : "Arguments are an object: { … }.");
   const send = () => {

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 import { sendOnEnter } from "../lib/send-on-enter.ts";
 import type { PendingCall } from "../lib/types.ts";
 import type { ToolAnswer } from "./answer-call.ts";
@@ -17,7 +17,10 @@ export function AnswerForm({ onSend, children }: { onSend: () => void; children:
     <form
       noValidate
       className="flex min-w-0 flex-col gap-3"
-      onKeyDown={sendOnEnter}
+      onKeyDown={(event) => {
+        sendOnEnter(event);
+        restWhileHeld(event);
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         onSend();
@@ -26,6 +29,11 @@ export function AnswerForm({ onSend, children }: { onSend: () => void; children:
       {children}
     </form>
   );
+}
+
+/** The answer may have brought the focus here: the Enter that gave it, still held, would answer this call unseen. */
+function restWhileHeld(event: KeyboardEvent): void {
+  if (event.key === "Enter" && event.repeat && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
 }
 
 /** The acts at its foot. */

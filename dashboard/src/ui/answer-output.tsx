@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { jsonText, readJson } from "../lib/json-text.ts";
+import { useKeptText } from "../lib/use-kept-text.ts";
 import { Acts, AnswerForm, type AnswerProps } from "./answer-form.tsx";
 import { Button } from "./button.tsx";
 import { CallArguments } from "./call-arguments.tsx";
@@ -7,7 +8,8 @@ import { TextArea } from "./text-area.tsx";
 
 /** For a client tool: what it gave, as JSON, or what went wrong. */
 export function AnswerOutput({ call, busy, example, onAnswer }: AnswerProps & { example: unknown }) {
-  const [text, setText] = useState(() => jsonText(example ?? {}));
+  const [begun] = useState(() => jsonText(example ?? {}));
+  const [text, setText] = useKeptText(`answer.${call.id}.output`, begun);
   const [refused, setRefused] = useState<string | null>(null);
   const read = readJson(text);
   const send = (is_error: boolean) => {

@@ -1,5 +1,6 @@
 import { useId, useState } from "react";
 import { readJson } from "../lib/json-text.ts";
+import { useKeptText } from "../lib/use-kept-text.ts";
 import type { ToolAnswer } from "./answer-call.ts";
 import { Acts, AnswerForm, type AnswerProps } from "./answer-form.tsx";
 import { Button } from "./button.tsx";
@@ -16,7 +17,7 @@ const outcomes = [
 export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
   const name = useId();
   const [outcome, setOutcome] = useState<(typeof outcomes)[number]["value"] | null>(null);
-  const [text, setText] = useState("{}");
+  const [text, setText] = useKeptText(`answer.${call.id}.result`, "{}");
   const read = readJson(text);
   const answers: Record<string, Omit<ToolAnswer, "tool_call_id">> = {
     happened: { output: read.value },

@@ -1,11 +1,11 @@
-import { useState } from "react";
+import { useKeptText } from "../lib/use-kept-text.ts";
 import { Acts, AnswerForm, type AnswerProps } from "./answer-form.tsx";
 import { Button } from "./button.tsx";
 import { Field } from "./field.tsx";
 
 /** Rejects a call, with a reason that the model reads. */
 export function AnswerReject({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: () => void }) {
-  const [reason, setReason] = useState("");
+  const [reason, setReason] = useKeptText(`answer.${call.id}.reason`);
   const send = () =>
     onAnswer({ tool_call_id: call.id, decision: "reject", ...(reason.trim() && { reason: reason.trim() }) });
   return (

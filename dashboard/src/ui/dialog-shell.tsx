@@ -9,10 +9,13 @@ import type { ReactNode, RefObject } from "react";
 export function DialogShell({
   wide = false,
   initialFocus,
+  finalFocus,
   children,
 }: {
   wide?: boolean;
   initialFocus?: RefObject<HTMLElement | null>;
+  /** Where the focus goes at its end; else back to where it was. */
+  finalFocus?: () => HTMLElement | true;
   children: ReactNode;
 }) {
   return (
@@ -22,6 +25,7 @@ export function DialogShell({
       <Dialog.Viewport className="fixed inset-0 z-(--z-dialog) grid items-end justify-items-center rail:items-center rail:p-4">
         <Dialog.Popup
           initialFocus={initialFocus}
+          finalFocus={finalFocus}
           className={clsx(
             "enter flex max-h-dvh w-full flex-col overflow-hidden rounded-t-xl bg-surface shadow-3 rail:max-h-full rail:rounded-xl",
             wide ? "max-w-180" : "max-w-135",

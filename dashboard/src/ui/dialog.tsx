@@ -13,6 +13,7 @@ export function ConfirmDialog({
   keep,
   kind = "danger",
   busy,
+  finalFocus,
   onConfirm,
 }: {
   open: boolean;
@@ -24,12 +25,14 @@ export function ConfirmDialog({
   /** What cannot be undone is `danger`. */
   kind?: "danger" | "primary";
   busy: boolean;
+  /** Where the focus goes at its end, where what opened it goes with the act. */
+  finalFocus?: () => HTMLElement | true;
   onConfirm: () => void;
 }) {
   const safe = useRef<HTMLButtonElement>(null);
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
-      <DialogShell initialFocus={safe}>
+      <DialogShell initialFocus={safe} finalFocus={finalFocus}>
         <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
         <div className="min-h-0 overflow-y-auto px-5 pt-2 pb-5 text-md">{children}</div>
         <DialogFoot>

@@ -2,6 +2,7 @@ import { ApiError } from "../lib/api.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Note } from "./note.tsx";
+import { SignInElsewhere } from "./sign-in-elsewhere.tsx";
 
 /** What went wrong with a request, its wire code and request id to copy, and the way to try again. */
 export function ErrorNote({ title, error, onRetry }: { title: string; error: Error; onRetry?: () => void }) {
@@ -10,6 +11,7 @@ export function ErrorNote({ title, error, onRetry }: { title: string; error: Err
       <b>{title}</b>
       <p>{error.message}</p>
       {error instanceof ApiError && <WireLine code={error.code} requestId={error.requestId} />}
+      {error instanceof ApiError && error.code === "missing_session" && <SignInElsewhere />}
       {onRetry && (
         <Button size="sm" className="mt-2" onClick={onRetry}>
           Try again

@@ -15,7 +15,7 @@ export function LeaveQuestion({ above }: { above: "page" | "dialog" }) {
       busy={false}
       onConfirm={() => answerQuestion(true)}
     >
-      <p>What you have written here is not saved.</p>
+      <p>What is here is not saved yet, and would be lost.</p>
     </ConfirmDialog>
   );
 }

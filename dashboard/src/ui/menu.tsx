@@ -1,4 +1,5 @@
-import { cloneElement, lazy, Suspense, useState } from "react";
+import { cloneElement, lazy, useState } from "react";
+import { LoadedPart } from "./loaded-part.tsx";
 import type { BaseMenuProps } from "./menu-parts.tsx";
 
 /** Loaded apart, since a page need not wait for its menus. */
@@ -9,8 +10,8 @@ export function Menu(props: BaseMenuProps) {
   const [wanted, setWanted] = useState(false);
   const early = cloneElement(props.trigger, { onClick: () => setWanted(true), "aria-haspopup": "menu" });
   return (
-    <Suspense fallback={early}>
+    <LoadedPart fallback={early}>
       <LoadedMenu {...props} defaultOpen={wanted} />
-    </Suspense>
+    </LoadedPart>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileQuestion } from "lucide-react";
 import type { ReactNode } from "react";
-import { get, resourceUrl } from "../lib/api.ts";
+import { get, isMissing, resourceUrl } from "../lib/api.ts";
 import type { Mode } from "../lib/types.ts";
 import { useTitle } from "../lib/use-title.ts";
 import { useWorkspace } from "../lib/workspace.ts";
@@ -34,12 +34,15 @@ export function ObjectNotFound({
   });
   useTitle(`No such ${noun}`);
   if (there.isPending) return null;
+  const unknown = there.error && !isMissing(there.error) ? there.error : null;
   return (
     <EmptyState page icon={FileQuestion} title={there.data ? `This ${noun} is ${other} data` : `No such ${noun}`}>
       <p className="max-w-[46ch] text-muted">
         {there.data
           ? `You are looking at ${mode} data.`
-          : `No ${noun} of this project has this id, in test or in live. It may have been deleted, or it belongs to another project.`}
+          : unknown
+            ? `No ${noun} of this project has this id in ${mode} data. Whether ${other} data has it is not known: ${unknown.message}`
+            : `No ${noun} of this project has this id, in test or in live. It may have been deleted, or it belongs to another project.`}
       </p>
       <code className="wrap-anywhere text-muted">{id}</code>
       <div className="flex gap-2">
@@ -48,6 +51,7 @@ export function ObjectNotFound({
             Look in {other} data
           </Button>
         )}
+        {unknown && <Button onClick={() => void there.refetch()}>Look again</Button>}
         {children}
       </div>
     </EmptyState>

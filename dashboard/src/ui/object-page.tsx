@@ -1,6 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ApiError } from "../lib/api.ts";
+import { isMissing } from "../lib/api.ts";
 import type { Mode } from "../lib/types.ts";
 import { ErrorNote } from "./error-note.tsx";
 import { ModePill } from "./mode-pill.tsx";
@@ -38,7 +38,7 @@ export function ObjectPage<T>({
   /** `stale`: says that what is shown may be out of date; null when it is not. */
   children: (data: T, stale: ReactNode) => ReactNode;
 }) {
-  const isGone = error instanceof ApiError && error.status === 404;
+  const isGone = isMissing(error);
   if (isGone && !(keepsOpen && data !== undefined))
     return (
       <ObjectNotFound noun={noun} id={id} path={path} onLookIn={onLookIn}>

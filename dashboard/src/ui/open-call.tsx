@@ -2,7 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { allToolsQuery } from "../lib/all-tools.ts";
 import { exampleOutput } from "../lib/example-output.ts";
+import { forgetKept } from "../lib/kept.ts";
 import type { PendingCall } from "../lib/types.ts";
+import { useKeptName } from "../lib/use-kept-name.ts";
 import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { type ToolAnswer, useAnswerCall } from "./answer-call.ts";
@@ -30,6 +32,7 @@ export function OpenCall({
   const needsExample = may && call.needs === "output";
   const tools = useQuery({ ...allToolsQuery(at), enabled: needsExample });
   const answer = useAnswerCall(runId);
+  const written = useKeptName(`answer.${call.id}.`);
   // The editor begins with the example: it waits for what the tool takes.
   if (!may || (needsExample && tools.isPending)) return <UnansweredCall call={call} />;
   const tool = tools.data?.find(({ id, name }) => (call.tool_id ? id === call.tool_id : name === call.tool));
@@ -42,6 +45,7 @@ export function OpenCall({
       requestAnimationFrame(() => place.current?.querySelector<HTMLElement>("button[type=submit]")?.focus());
       return;
     }
+    forgetKept(written);
     onAnswered?.(given);
   };
   return (

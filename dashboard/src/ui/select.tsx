@@ -23,7 +23,7 @@ export function Select<T extends string>({
           {...tied}
           value={value}
           onChange={(event) => onChoose(event.target.value as T)}
-          className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted"
+          className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2 text-ink hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted"
           {...rest}
         >
           {choices.map((choice) => (

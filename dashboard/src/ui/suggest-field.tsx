@@ -79,7 +79,7 @@ export function SuggestField({ label, hint, error, value, items, onValue }: Sugg
         onClick={() => setOpen(true)}
         onBlur={close}
         onKeyDown={onKeyDown}
-        className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2.5 font-mono text-xs text-ink hover:border-muted aria-invalid:border-bad"
+        className="h-(--control) w-full rounded-md border border-line-control bg-surface px-2.5 font-mono text-xs text-ink hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted aria-invalid:border-bad"
       />
       {isOpen && <Suggestions id={id} label={label} items={shown} at={at} onTake={take} />}
       {below && (

@@ -19,7 +19,7 @@ export function TextArea({
           rows={4}
           spellCheck={mono ? false : undefined}
           className={clsx(
-            "field-sizing-content max-h-100 min-h-20 w-full rounded-md border border-line-control bg-surface px-2.5 py-1.5 text-ink hover:border-muted aria-invalid:border-bad",
+            "field-sizing-content max-h-100 min-h-20 w-full rounded-md border border-line-control bg-surface px-2.5 py-1.5 text-ink hover:border-muted disabled:border-line disabled:bg-subtle disabled:text-muted aria-invalid:border-bad",
             mono && "font-mono text-xs",
             className,
           )}

@@ -8,6 +8,14 @@ test("another page or another tab has no such form", () => {
   expect(leavesForm(form, { ...form, search: { tab: "versions" } })).toBe(true);
 });
 
+test("a fork is of one step, whatever tab is shown below it", () => {
+  const fork = { pathname: "/runs/run_1", search: { step: 3, fork: true } };
+  expect(leavesForm(fork, { ...fork, search: { step: 4, fork: true } })).toBe(true);
+  expect(leavesForm(fork, { ...fork, search: { step: 3 } })).toBe(true);
+  expect(leavesForm(fork, { ...fork, search: { step: 3, fork: true, tab: "raw" } })).toBe(false);
+  expect(leavesForm({ ...fork, search: { step: 3 } }, { ...fork, search: { step: 4 } })).toBe(false);
+});
+
 test("a filter or a selection leaves the form where it is", () => {
   const filtered = { ...form, search: { q: "refund", delivery: "del_1" } };
   expect(leavesForm(form, filtered)).toBe(false);

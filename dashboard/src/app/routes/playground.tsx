@@ -14,8 +14,8 @@ export function PlaygroundRoute() {
         void navigate({
           to: "/playground",
           search: (before) => ({ ...before, ...change }),
-          // Another agent is another page; the rest is how one looks at it.
-          replace: !("agent" in change),
+          // Another agent is another page; the first one, and the rest, is how one looks at it.
+          replace: !search.agent || !("agent" in change),
         })
       }
       onLookIn={(mode) => switchMode(mode, { keepPage: true })}

@@ -2,6 +2,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Columns2, ListChecks, ShieldCheck } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { CompareWith } from "../../features/diff/compare-with.tsx";
+import { canBePinned } from "../../features/suites/fns/can-be-pinned.ts";
 import { ForkPanel } from "../../features/trace/fork-panel.tsx";
 import { Player } from "../../features/trace/player.tsx";
 import { TracePage } from "../../features/trace/trace-page.tsx";
@@ -35,10 +36,11 @@ export function RunRoute() {
         key={runId}
         id={runId}
         search={{ ...search, step: step === undefined ? undefined : String(step) }}
-        onSearch={(change, { back = false } = {}) =>
+        onSearch={(change, { back = false, discards = false } = {}) =>
           void navigate({
             search: (before) => ({ ...before, ...change, ...("step" in change && { step: stepParam(change.step) }) }),
             replace: !back,
+            ignoreBlocker: discards,
           })
         }
         onLookIn={(mode) => switchMode(mode, { keepPage: true })}
@@ -66,7 +68,7 @@ export function RunRoute() {
                   Verify replay…
                 </MenuItem>
               )}
-              {mayRun && isOver(run.status) && run.trace_id !== null && (
+              {mayRun && canBePinned(run) && (
                 <MenuItem onClick={() => setPinned(run)}>
                   <ListChecks {...icon} />
                   Add to suite…

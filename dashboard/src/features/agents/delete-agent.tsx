@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { type Agent, agentRunsQuery, deleteAgent } from "./agents-api.ts";
 
@@ -31,7 +32,7 @@ export function DeleteAgent({
     <DeleteDialog
       noun="agent"
       name={agent.name}
-      typed={at.mode === "live" && count > 0}
+      typed={at.mode === "live" && (count > 0 || runs.isError)}
       busy={deletion.isPending || runs.isPending}
       error={deletion.error}
       onClose={onClose}
@@ -41,7 +42,12 @@ export function DeleteAgent({
         {agent.version === 1 ? "Its only version is" : `All of its ${agent.version} versions are`} gone, and no new run
         of it starts: not from the API, not from a schedule, not as another agent's tool.
       </p>
-      <p className="mt-2">{effectOnRuns(count, runs.data?.has_more ?? false)}</p>
+      {runs.data && <p className="mt-2">{effectOnRuns(count, runs.data.has_more)}</p>}
+      {runs.error && (
+        <div className="mt-3">
+          <ErrorNote title="Whether it has runs is not known" error={runs.error} onRetry={() => void runs.refetch()} />
+        </div>
+      )}
     </DeleteDialog>
   );
 }

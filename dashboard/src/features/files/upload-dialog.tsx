@@ -71,6 +71,7 @@ export function UploadDialog({
       title="Upload files"
       about="Up to 100 MB each."
       act={files.length > 1 ? `Upload ${files.length} files` : "Upload file"}
+      unsaved={files.length > 0 || scope !== ""}
       busy={false}
       onSubmit={submit}
     >

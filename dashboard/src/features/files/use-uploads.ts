@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { resourceUrl } from "../../lib/api.ts";
+import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
 import { localFault } from "./fns/file-words.ts";
@@ -50,7 +51,8 @@ export function useUploads() {
     const waiting = uploads.filter(({ state, key }) => state === "waiting" && !running.current.has(key));
     for (const each of waiting.slice(0, atOnce - running.current.size)) void start(each);
   }, [uploads]);
-  // Leaving the page ends what is on its way: nobody would see how it went.
+  // Leaving the page ends what is on its way, nobody would see how it went: so it is asked first.
+  useUnsaved(uploads.some(({ state }) => state !== "failed"));
   useEffect(() => {
     const all = running.current;
     return () => {

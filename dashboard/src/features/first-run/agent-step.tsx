@@ -61,6 +61,7 @@ export function AgentStep({ onMade, onSkip }: { onMade: (agentId: string) => voi
       {creation.error && <ErrorNote title="The agent was not created" error={creation.error} />}
       <Code
         name="agent"
+        title="The same from your server, with a key of the scope admin"
         request={[
           { method: "POST", path: "/v1/tools", body: guideTool, note: "The tool; its id goes into the agent." },
           { method: "POST", path: "/v1/agents", body: agentBody(written, "tool_…"), note: "The agent." },

@@ -14,11 +14,13 @@ import { Pane } from "./pane.tsx";
 export function KeyStep({
   made,
   onMade,
+  onStored,
   onNext,
 }: {
   /** Made earlier in this guide. */
   made: MadeKey | null;
   onMade: (key: MadeKey) => void;
+  onStored: () => void;
   onNext: () => void;
 }) {
   const at = useWorkspace();
@@ -27,7 +29,7 @@ export function KeyStep({
     mutationFn: () => createFirstKey(at, name.current?.value.trim() || "First steps"),
     onSuccess: onMade,
   });
-  if (made) return <StoreKey made={made} onNext={onNext} />;
+  if (made) return <StoreKey made={made} onStored={onStored} />;
   return (
     <Pane
       title="Make a test key"
@@ -43,8 +45,8 @@ export function KeyStep({
       }
     >
       <p className="text-md text-muted">
-        Your server sends it with each request. It works on test data alone, so nothing can be broken with it. A live
-        key comes later, under API keys.
+        Your server sends it with each request. It starts runs and reads, for 90 days and on test data alone, so nothing
+        can be broken with it. Keys for live data, or for making agents, come later, under API keys.
       </p>
       <Field ref={name} label="Name" defaultValue="First steps" hint="Where it will be used: a name to find it by." />
       {creation.error && <ErrorNote title="The key was not created" error={creation.error} />}
@@ -53,12 +55,12 @@ export function KeyStep({
   );
 }
 
-function StoreKey({ made, onNext }: { made: MadeKey; onNext: () => void }) {
+function StoreKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {
   return (
     <Pane
       title="Store your test key"
       go={
-        <Button kind="primary" onClick={onNext}>
+        <Button kind="primary" onClick={onStored}>
           I have stored it
         </Button>
       }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { withModifier } from "../../lib/modifier.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
+import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -65,14 +66,31 @@ export function StartPage({ search, onSearch, onTestData }: StartPageProps) {
 function Guide({ search, onSearch }: Pick<StartPageProps, "search" | "onSearch">) {
   const { step = "key", agent } = search;
   const [key, setKey] = useState<MadeKey | null>(null);
+  const [isStored, setIsStored] = useState(false);
+  useUnsaved(key !== null && !isStored); // Nobody can show its secret again.
   const box = useFocusHeading(step);
+  const goOn = () => onSearch({ ...search, step: "agent" });
   return (
     <div
       ref={box}
       className="mx-auto grid w-full max-w-235 grid-cols-1 overflow-clip border-line bg-surface rail:grid-cols-[calc(var(--space-10)*5)_minmax(0,1fr)] rail:rounded-xl rail:border rail:shadow-1 wide:grid-cols-[calc(var(--space-10)*6)_minmax(0,1fr)]"
     >
-      <StepRail step={step} onStep={(next) => onSearch({ ...search, step: next })} />
-      {step === "key" && <KeyStep made={key} onMade={setKey} onNext={() => onSearch({ ...search, step: "agent" })} />}
+      <StepRail
+        step={step}
+        done={{ key: key !== null, agent: agent !== undefined }}
+        onStep={(next) => onSearch({ ...search, step: next })}
+      />
+      {step === "key" && (
+        <KeyStep
+          made={key}
+          onMade={setKey}
+          onStored={() => {
+            setIsStored(true);
+            goOn();
+          }}
+          onNext={goOn}
+        />
+      )}
       {step === "agent" && (
         <AgentStep
           onMade={(id) => onSearch({ step: "run", agent: id })}

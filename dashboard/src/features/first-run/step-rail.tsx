@@ -9,9 +9,15 @@ const words: Record<StartStep, [name: string, about: string]> = {
   run: ["The first run", "streamed"],
 };
 
-/** The way through the guide: what is done, where one is, what comes. Each step can be gone to. */
-export function StepRail({ step, onStep }: { step: StartStep; onStep: (step: StartStep) => void }) {
-  const at = startSteps.indexOf(step);
+interface StepRailProps {
+  step: StartStep;
+  /** What was made in this guide; what was skipped is not done. */
+  done: Partial<Record<StartStep, boolean>>;
+  onStep: (step: StartStep) => void;
+}
+
+/** The way through the guide: what is done, where one is, what is left. Each step can be gone to. */
+export function StepRail({ step, done, onStep }: StepRailProps) {
   return (
     <nav
       aria-label="First steps"
@@ -30,7 +36,7 @@ export function StepRail({ step, onStep }: { step: StartStep; onStep: (step: Sta
               onClick={() => onStep(each)}
               className="flex w-full items-start gap-2.5 rounded-md p-2 text-left text-muted hover:bg-hover aria-[current=step]:text-ink max-rail:flex-col max-rail:items-center max-rail:gap-1 max-rail:p-1 max-rail:text-2xs"
             >
-              <Dot state={index < at ? "done" : index === at ? "now" : "later"} number={index + 2} />
+              <Dot state={each === step ? "now" : done[each] ? "done" : "later"} number={index + 2} />
               <Words name={words[each][0]} about={words[each][1]} />
             </button>
           </li>

@@ -11,7 +11,7 @@ import { useChangeKey } from "./use-change-key.ts";
 
 /** Makes the time in which two keys are good shorter or longer. */
 export function ChangeOverlap({ apiKey: key, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const [overlap, setOverlap] = useState(firstOverlap);
+  const [overlap, setOverlap] = useState(firstOverlap(key));
   const change = useChangeKey(key, () => {
     toast("Overlap changed", key.name);
     onClose();

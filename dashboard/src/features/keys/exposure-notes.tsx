@@ -1,7 +1,7 @@
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
-import { keyState } from "./fns/key-state.ts";
+import { isExposed, keyState } from "./fns/key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 
@@ -23,9 +23,7 @@ export function ExposureNotes({
   onAct: (act: KeyAct) => void;
 }) {
   const shown = keys.filter(
-    (key) =>
-      keyState(key, now) === "exposed" ||
-      (key.revoked_at && key.exposed_at && isNear(key.revoked_at, key.exposed_at, now)),
+    (key) => isExposed(key, now) || (key.revoked_at && key.exposed_at && isNear(key.revoked_at, key.exposed_at, now)),
   );
   if (shown.length === 0) return null;
   return (
@@ -38,13 +36,21 @@ export function ExposureNotes({
               way may have read it.{" "}
               {key.revoked_at
                 ? "It is revoked since then. Create another one, and look for what was made with it."
-                : "It still works."}
+                : keyState(key, now) === "rotating"
+                  ? "It still works until its overlap ends."
+                  : "It still works."}
             </p>
             {mayChange && !key.revoked_at && (
               <span className="flex gap-2">
-                <Button size="sm" onClick={() => onAct({ kind: "rotate", key })}>
-                  Rotate now
-                </Button>
+                {keyState(key, now) === "rotating" ? (
+                  <Button size="sm" onClick={() => onAct({ kind: "end", key })}>
+                    End overlap
+                  </Button>
+                ) : (
+                  <Button size="sm" onClick={() => onAct({ kind: "rotate", key })}>
+                    Rotate now
+                  </Button>
+                )}
                 {!lastAdmins.has(key.id) && (
                   <Button size="sm" kind="danger-quiet" onClick={() => onAct({ kind: "revoke", key })}>
                     Revoke

@@ -2,7 +2,7 @@ import { Check, Clock, type LucideIcon, RefreshCw, TriangleAlert, X } from "luci
 import { useNow } from "../../lib/use-now.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 import { countdown } from "./fns/countdown.ts";
-import { type KeyState, keyState } from "./fns/key-state.ts";
+import { isExposed, type KeyState, keyState } from "./fns/key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 
 const looks: Record<KeyState, [Tone, LucideIcon, string]> = {
@@ -13,12 +13,12 @@ const looks: Record<KeyState, [Tone, LucideIcon, string]> = {
   expired: ["plain", Clock, "Expired"],
 };
 
-/** How a key stands; while its overlap lasts, with what is left of it. */
+/** How a key stands; while its overlap lasts, with what is left of it. One that is exposed is called so before all else. */
 export function KeyPill({ apiKey }: { apiKey: ApiKey }) {
   const isRotating = apiKey.status === "rotating" && !apiKey.revoked_at;
   const now = useNow(isRotating);
   const state = keyState(apiKey, now);
-  const [tone, icon, word] = looks[state];
+  const [tone, icon, word] = looks[isExposed(apiKey, now) ? "exposed" : state];
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 rail:flex-col rail:items-start">
       <Pill tone={tone} icon={icon}>

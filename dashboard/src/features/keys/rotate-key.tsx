@@ -29,7 +29,7 @@ export function RotateKey({
   const at = useWorkspace();
   const client = useQueryClient();
   const now = useNow(false);
-  const [overlap, setOverlap] = useState(firstOverlap);
+  const [overlap, setOverlap] = useState(firstOverlap(key));
   const [newEnd, setNewEnd] = useState<NewEnd>("same");
   const rotation = useMutation({
     mutationFn: (order: RotationOrder) => rotateKey(at, key.id, order),

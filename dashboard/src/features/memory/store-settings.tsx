@@ -2,10 +2,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
+import { useEdited } from "../../lib/use-edited.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { ConflictNote } from "../../ui/conflict-note.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -14,6 +16,8 @@ import { Note } from "../../ui/note.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { toast } from "../../ui/toast.ts";
+import { basicsChanges, basicsOf, basicsWords } from "./fns/basics.ts";
+import { embeddingDraft } from "./fns/embedding-draft.ts";
 import { embeddingModels } from "./fns/embedding-models.ts";
 import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./fns/memory-words.ts";
 import { changeStore, deleteStore, type Store } from "./memory-api.ts";
@@ -61,34 +65,55 @@ function useChange(store: Store, done: string) {
 }
 
 function BasicsForm({ store }: { store: Store }) {
-  const [name, setName] = useState(store.name);
-  const [ttl, setTtl] = useState(store.ttl_seconds === null ? "" : String(store.ttl_seconds));
+  const edited = useEdited(store, basicsOf, basicsChanges);
+  const { base, draft, changes, isDirty, edit, take, rebase } = edited;
   const change = useChange(store, "Store saved");
-  const lifetime = readSeconds(ttl);
-  const dirty = name.trim() !== store.name || lifetime.seconds !== store.ttl_seconds;
-  useUnsaved(dirty && !change.isPending);
+  const lifetime = readSeconds(draft.ttl);
+  const theirs = basicsChanges(basicsOf(store), base);
+  const isBehind = Object.keys(theirs).length > 0 && !change.isPending;
+  const isSame = Object.keys(basicsChanges(draft, store)).length === 0;
+  // What somebody else saved comes with the next reading of the page: where nothing else is written here, it is taken.
+  if (isBehind && (isSame || !isDirty)) take(store);
+  const save = (said: object) => change.mutate(said, { onSuccess: take });
+  useUnsaved(isDirty && !change.isPending);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (dirty && !lifetime.fault && !change.isPending)
-      change.mutate({ name: name.trim(), ttl_seconds: lifetime.seconds });
+    if (isDirty && !isBehind && !lifetime.fault && !change.isPending) save(changes);
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
       <div className="grid gap-4 rail:grid-cols-2">
-        <Field label="Name" value={name} maxLength={128} onChange={(event) => setName(event.target.value)} />
+        <Field
+          label="Name"
+          value={draft.name}
+          maxLength={128}
+          onChange={(event) => edit({ name: event.target.value })}
+        />
         <Field
           label="Kept for, seconds"
           inputMode="numeric"
           placeholder="For ever"
-          value={ttl}
+          value={draft.ttl}
           error={lifetime.fault}
           hint={`${lifetimeWords(lifetime.seconds)}. It holds for what is written from now on.`}
-          onChange={(event) => setTtl(event.target.value)}
+          onChange={(event) => edit({ ttl: event.target.value })}
         />
       </div>
       {change.error && <ErrorNote title="Not saved" error={change.error} />}
+      {isBehind && isDirty && (
+        <ConflictNote
+          title="Somebody changed this store meanwhile"
+          theirs={basicsWords(theirs)}
+          mine={basicsWords(changes)}
+          mineAct="Save mine"
+          theirsAct="Take theirs"
+          busy={lifetime.fault !== null}
+          onMine={() => save(rebase(store))}
+          onTheirs={() => take(store)}
+        />
+      )}
       <div>
-        <Button type="submit" disabled={!dirty || change.isPending}>
+        <Button type="submit" disabled={!isDirty || isBehind || change.isPending}>
           {change.isPending ? "Saving" : "Save store"}
         </Button>
       </div>
@@ -97,15 +122,16 @@ function BasicsForm({ store }: { store: Store }) {
 }
 
 function EmbeddingForm({ store }: { store: Store }) {
-  const [model, setModel] = useState(store.embedding?.model ?? "");
+  const [typed, setTyped] = useState<string | null>(null);
   const change = useChange(store, "Embedding changed");
   const { indexing } = store;
-  const dirty = model.trim() !== "" && model.trim() !== (indexing?.model ?? store.embedding?.model);
+  const { shown, model, isChanged: dirty } = embeddingDraft(typed, store);
+  const embed = (embedding: object) => change.mutate({ embedding }, { onSuccess: () => setTyped(null) });
   useUnsaved(dirty && !change.isPending);
   const isModel = change.error instanceof ApiError && change.error.code === "model_not_available";
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (dirty && !change.isPending) change.mutate({ embedding: { model: model.trim() } });
+    if (dirty && !change.isPending) embed({ model });
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
@@ -129,7 +155,7 @@ function EmbeddingForm({ store }: { store: Store }) {
               size="sm"
               className="mt-1"
               disabled={change.isPending}
-              onClick={() => change.mutate({ embedding: store.embedding })}
+              onClick={() => store.embedding && embed(store.embedding)}
             >
               Stay with {store.embedding.model}
             </Button>
@@ -138,11 +164,11 @@ function EmbeddingForm({ store }: { store: Store }) {
       )}
       <SuggestField
         label="Embedding model"
-        value={model}
+        value={shown}
         items={embeddingModels}
         error={isModel ? (change.error?.message ?? null) : null}
         hint={`${sizeWords(store)} would be indexed anew.`}
-        onValue={setModel}
+        onValue={setTyped}
       />
       {change.error && !isModel && <ErrorNote title="The embedding was not changed" error={change.error} />}
       <div>

@@ -1,3 +1,4 @@
+import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import type { List, Run } from "../../lib/types.ts";
@@ -5,6 +6,7 @@ import { useAgentName, useAgentNames } from "../../lib/use-agent-name.ts";
 import { Card } from "../../ui/card.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Time } from "../../ui/time.tsx";
+import { CardError } from "./card-error.tsx";
 import { adviceFor, type FailureGroup, failureGroups } from "./fns/failure-groups.ts";
 import { Nothing } from "./needs-you.tsx";
 
@@ -13,12 +15,13 @@ const most = 6;
 /** Agents that a group names. */
 const named = 3;
 
-/** Why runs failed in the last 24 hours, what happens most often first. */
-export function Failures({ failed }: { failed: List<Run> | undefined }) {
+/** Why runs failed that began in the last 24 hours, what happens most often first. */
+export function Failures({ read }: { read: UseQueryResult<List<Run>> }) {
+  const failed = read.data;
   const groups = failureGroups(failed?.data ?? []);
   return (
     <Card
-      title="Failures, last 24 hours"
+      title="Failed runs, begun in the last 24 hours"
       aside={
         groups.length > 0 && (
           <Link
@@ -32,11 +35,19 @@ export function Failures({ failed }: { failed: List<Run> | undefined }) {
         )
       }
     >
-      {failed && groups.length === 0 && <Nothing>No run failed.</Nothing>}
+      {read.error && (
+        <CardError
+          what="The failures"
+          isShown={groups.length > 0}
+          error={read.error}
+          onRetry={() => void read.refetch()}
+        />
+      )}
+      {failed && !read.error && groups.length === 0 && <Nothing>No run failed.</Nothing>}
       <ul>
         {groups.slice(0, most).map((group) => (
           <li key={group.code} className="border-b border-line-soft last:border-0">
-            <Entry group={group} />
+            <Entry group={group} more={failed?.has_more ?? false} />
           </li>
         ))}
       </ul>
@@ -44,7 +55,8 @@ export function Failures({ failed }: { failed: List<Run> | undefined }) {
   );
 }
 
-function Entry({ group }: { group: FailureGroup }) {
+/** `more`: there are failures that were not read, so that the count is the least. */
+function Entry({ group, more }: { group: FailureGroup; more: boolean }) {
   const { code, count, agentIds, latest } = group;
   const others = useAgentNames(agentIds.filter((id) => id !== latest.agent_id));
   const names = [useAgentName(latest.agent_id), ...others];
@@ -55,7 +67,8 @@ function Entry({ group }: { group: FailureGroup }) {
     <Link to="/runs" search={search} className="block px-4 py-2 hover:bg-hover">
       <span className="flex items-center gap-2.5">
         <Pill tone="bad" icon={X}>
-          {count}×
+          {count}
+          {more && "+"}×
         </Pill>
         <span className="cut flex-1">
           <b>{names.slice(0, named).join(", ")}</b>

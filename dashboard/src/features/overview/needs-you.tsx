@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
 import { formatElapsed, formatUntil } from "../../lib/format.ts";
@@ -9,14 +9,21 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
+import { CardError } from "./card-error.tsx";
 import { runQuery, type WaitingCall } from "./overview-api.ts";
 import { TroubleEntry } from "./trouble-entry.tsx";
 import { useTroubles } from "./use-troubles.ts";
 
 /** The calls that wait for somebody, the first of them by name; and what fails without anybody looking. */
-export function NeedsYou({ waiting }: { waiting: List<WaitingCall> | undefined }) {
-  const troubles = useTroubles();
+export function NeedsYou({ read }: { read: UseQueryResult<List<WaitingCall>> }) {
+  const { troubles, ...watched } = useTroubles();
+  const waiting = read.data;
   const total = (waiting?.data.length ?? 0) + troubles.length;
+  const error = read.error ?? watched.error;
+  const refetch = () => {
+    void read.refetch();
+    watched.refetch();
+  };
   return (
     <Card
       title={
@@ -36,7 +43,8 @@ export function NeedsYou({ waiting }: { waiting: List<WaitingCall> | undefined }
         </Link>
       }
     >
-      {waiting && total === 0 && <Nothing>Nothing waits for a person.</Nothing>}
+      {error && <CardError what="What needs you" isShown={total > 0} error={error} onRetry={refetch} />}
+      {waiting && watched.isKnown && !error && total === 0 && <Nothing>Nothing waits for a person.</Nothing>}
       <ul>
         {waiting?.data.map((call) => (
           <li key={call.id} className="border-b border-line-soft last:border-0">

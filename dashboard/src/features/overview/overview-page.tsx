@@ -2,15 +2,18 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Table2, Waypoints } from "lucide-react";
 import { useMemo } from "react";
+import { useToday } from "../../lib/use-now.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
 import { ByAgent } from "./by-agent.tsx";
+import { CardError } from "./card-error.tsx";
 import { Failures } from "./failures.tsx";
 import { Figures } from "./figures.tsx";
 import type { OverviewSearch, Period } from "./fns/read-overview-search.ts";
@@ -95,9 +98,8 @@ export function OverviewPage({
 function usePeriod(period: Period) {
   const at = useWorkspace();
   const { counted, shown } = periodDays[period];
-  const today = new Date().toISOString().slice(0, 10);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the days change with the day.
-  const all = useMemo(() => daysUntil(Date.now(), Math.max(2 * counted, shown)), [today, counted, shown]);
+  const today = useToday();
+  const all = useMemo(() => daysUntil(today, Math.max(2 * counted, shown)), [today, counted, shown]);
   const { data, error, refetch } = useQuery(dayUsageQuery(at, all));
   const filled = data && fillDays(data.data, all);
   const isQuiet = filled?.every((day) => day.runs.started === 0 && day.model_calls === 0) ?? false;
@@ -136,12 +138,17 @@ function Cards({
       <div className="col-span-full grid grid-cols-2 gap-3 wide:grid-cols-4">
         <Figures {...days} period={period} />
       </div>
-      <NeedsYou waiting={waiting.data} />
-      <Failures failed={failed.data} />
+      <NeedsYou read={waiting} />
+      <Failures read={failed} />
       <RunsChart days={days.shown} asTable={asTable} />
       <TimeChart days={days.shown} asTable={asTable} />
       <TokensChart days={days.shown} asTable={asTable} />
       <CostChart days={days.shown} asTable={asTable} />
+      {agents.error && !agents.data && !error && (
+        <Card title="By agent" className="col-span-full!">
+          <CardError what="The agents" isShown={false} error={agents.error} onRetry={() => void agents.refetch()} />
+        </Card>
+      )}
       {agents.data && agents.data.data.length > 0 && <ByAgent agents={agents.data.data} />}
     </div>
   );

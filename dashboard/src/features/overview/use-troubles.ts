@@ -1,20 +1,34 @@
 import { useQuery } from "@tanstack/react-query";
-import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { List } from "../../lib/types.ts";
+import { getAll } from "../../lib/get-all.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { type Trouble, troublesOf, type WatchedSchedule, type WatchedWebhook } from "./fns/troubles.ts";
 
+interface Troubles {
+  troubles: Trouble[];
+  /** All of them were read. */
+  isKnown: boolean;
+  error: Error | null;
+  refetch: () => void;
+}
+
 /** What fails among schedules and webhooks, as far as it is known by now. */
-export function useTroubles(): Trouble[] {
+export function useTroubles(): Troubles {
   const at = useWorkspace();
   const schedules = useQuery(watchedQuery<WatchedSchedule>(at, "schedules"));
   const webhooks = useQuery(watchedQuery<WatchedWebhook>(at, "webhooks"));
-  return troublesOf(schedules.data?.data ?? [], webhooks.data?.data ?? []);
+  return {
+    troubles: troublesOf(schedules.data ?? [], webhooks.data ?? []),
+    isKnown: schedules.data !== undefined && webhooks.data !== undefined,
+    error: schedules.error ?? webhooks.error,
+    refetch: () => {
+      void schedules.refetch();
+      void webhooks.refetch();
+    },
+  };
 }
 
-const watchedQuery = <T>(at: Workspace, kind: "schedules" | "webhooks") => ({
+const watchedQuery = <T extends { id: string }>(at: Workspace, kind: "schedules" | "webhooks") => ({
   queryKey: [kind, at.projectId, at.mode, "overview"],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    get<List<T>>(resourceUrl(at, `/${kind}${query({ limit: 100 })}`), signal),
+  queryFn: ({ signal }: { signal: AbortSignal }) => getAll<T>(at, `/${kind}`, {}, signal),
   refetchInterval: 15_000,
 });

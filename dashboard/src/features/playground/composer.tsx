@@ -9,6 +9,7 @@ export function Composer({
   placeholder,
   problem,
   isBusy,
+  isReading,
   canClear,
   onText,
   onSend,
@@ -21,6 +22,8 @@ export function Composer({
   /** Why nothing can be sent now, whatever is written. */
   problem: string | null;
   isBusy: boolean;
+  /** What was said before is not here yet. */
+  isReading: boolean;
   canClear: boolean;
   onText: (text: string) => void;
   onSend: () => void;
@@ -28,7 +31,7 @@ export function Composer({
   onClear: () => void;
 }) {
   const id = useId();
-  const isReady = !problem && !isBusy && text.trim() !== "";
+  const isReady = !problem && !isBusy && !isReading && text.trim() !== "";
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();

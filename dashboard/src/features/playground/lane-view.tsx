@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { useFollowEnd } from "../../lib/use-follow-end.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import type { Turn } from "./fns/turn.ts";
 import { TurnView } from "./turn-view.tsx";
@@ -36,7 +37,10 @@ export function LaneView({
         <h2 className="sr-only">{label}</h2>
         {head}
         {lane.isReading && <Skeleton className="w-1/2" />}
-        {lane.turns.length === 0 && !lane.isReading && children}
+        {lane.error && (
+          <ErrorNote title="The conversation cannot be shown" error={lane.error} onRetry={lane.readAgain} />
+        )}
+        {lane.turns.length === 0 && !lane.isReading && !lane.error && children}
         {lane.turns.map((turn, index) => (
           <TurnView
             key={turn.key}

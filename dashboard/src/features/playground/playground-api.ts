@@ -36,8 +36,11 @@ export function useHeldRun(id: string | null): Run | undefined {
   return useQuery<Run>({ queryKey: runKey(useWorkspace(), id ?? ""), enabled: false }).data;
 }
 
-/** The newest runs of a thread, oldest first. */
+/** The newest runs of a thread, oldest first. A thread that is not there is refused: a list of its runs is only empty. */
 export async function runsOfThread(at: At, threadId: string, signal: AbortSignal): Promise<Run[]> {
-  const page = await get<List<Run>>(resourceUrl(at, `/runs${query({ thread_id: threadId, limit: 20 })}`), signal);
+  const [page] = await Promise.all([
+    get<List<Run>>(resourceUrl(at, `/runs${query({ thread_id: threadId, limit: 20 })}`), signal),
+    get(resourceUrl(at, `/threads/${encodeURIComponent(threadId)}`), signal),
+  ]);
   return page.data.reverse();
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
+import { useEffect, useEffectEvent } from "react";
 import { ApiError } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
@@ -30,7 +31,13 @@ export function PlaygroundPage(props: PlaygroundProps) {
   const at = useWorkspace();
   const agents = useQuery(newestAgentsQuery(at));
   const wanted = props.search.agent;
-  const id = wanted ?? agents.data?.data[0]?.id ?? (agents.data ? "new" : null);
+  const newest = agents.data?.data[0]?.id;
+  const id = wanted ?? newest ?? (agents.data ? "new" : null);
+  const choose = useEffectEvent((agent: string) => props.onSearch({ agent }));
+  // Somebody may make a newer one meanwhile: the agent of this page stays what it is.
+  useEffect(() => {
+    if (!wanted && newest) choose(newest);
+  }, [wanted, newest]);
   if (id === "new") return <CreateFirst {...props} hasAgents={Boolean(agents.data?.data.length)} />;
   if (id) return <OneAgent key={`${at.projectId}/${at.mode}/${id}`} id={id} {...props} />;
   return (

@@ -1,24 +1,34 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { patch, resourceUrl } from "../../lib/api.ts";
+import { ApiError, patch, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
 import type { FullAgent } from "./fns/playground-types.ts";
 import { fullAgentQuery } from "./playground-api.ts";
+import type { EditedAgent } from "./use-draft.ts";
 
-/** Keeps what was changed as the agent's next version, unless somebody else was faster. */
-export function useSaveAgent(agent: FullAgent) {
+/** Keeps what was changed as the agent's next version, unless somebody else was faster: theirs is read then. */
+export function useSaveAgent({ base, draft, take }: EditedAgent) {
   const at = useWorkspace();
   const client = useQueryClient();
+  const { queryKey } = fullAgentQuery(at, base.id);
   return useMutation({
     mutationFn: (changes: Record<string, unknown>) =>
-      patch<FullAgent>(resourceUrl(at, `/agents/${encodeURIComponent(agent.id)}`), {
+      patch<FullAgent>(resourceUrl(at, `/agents/${encodeURIComponent(base.id)}`), {
         ...changes,
-        expected_version: agent.version,
+        expected_version: base.version,
       }),
-    onSuccess: (saved) => {
-      client.setQueryData(fullAgentQuery(at, agent.id).queryKey, saved);
+    onMutate: () => draft,
+    onSuccess: (saved, _, sent) => {
+      take(saved, sent);
+      client.setQueryData(queryKey, saved);
       void client.invalidateQueries({ queryKey: ["agents"] });
       toast(`Saved as version ${saved.version}`);
     },
+    onError: async (error) => {
+      if (isConflict(error)) await client.refetchQueries({ queryKey });
+    },
   });
 }
+
+/** Whether somebody else has saved another version meanwhile. */
+export const isConflict = (error: Error): boolean => error instanceof ApiError && error.code === "version_conflict";

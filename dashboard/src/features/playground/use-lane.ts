@@ -19,6 +19,9 @@ export interface Lane {
   isBusy: boolean;
   /** Its turns are being read from its thread. */
   isReading: boolean;
+  /** Why they could not be read. */
+  error: Error | null;
+  readAgain(): void;
   send(body: RunBody): void;
   /** Sends what became no run once more. */
   again(turn: Turn): void;
@@ -35,31 +38,42 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
   const client = useQueryClient();
   const [turns, setTurns] = useState<Turn[]>([]);
   const [isReading, setIsReading] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const [attempt, setAttempt] = useState(0);
   const stops = useRef(new Map<string, () => void>());
   const { projectId, mode } = at;
   const reader = useMemo(() => createRunReader({ projectId, mode }, client), [projectId, mode, client]);
   const keys = useRef(new Map<string, string>());
   /** The thread whose turns are here. */
   const held = useRef<string | undefined>(undefined);
+  /** An input is on its way that makes a thread of its own. */
+  const isBeginning = useRef(false);
+  /** The page was left: where one is now is not this conversation's to change. */
+  const isLeft = useRef(false);
 
   const change = useCallback((key: string, by: (turn: Turn) => Turn) => {
     setTurns((all) => all.map((turn) => (turn.key === key ? by(turn) : turn)));
   }, []);
 
-  /** Takes what comes for a turn, painting at most once per frame. */
-  const listener = useCallback(
-    (key: string): RunListener => {
+  /** Reads a turn's run, painting at most once per frame, until another reading of it begins. */
+  const follow = useCallback(
+    (key: string, read: (listener: RunListener) => () => void) => {
+      stops.current.get(key)?.();
       const painted = perFrame<Frame>((frames) => {
         change(key, (turn) => withFrames(turn, frames));
         const runId = frames.find(({ data }) => typeof data.run_id === "string")?.data.run_id;
         // What a run waits for and what it cost change with its events, never with its text.
         if (typeof runId === "string" && frames.some(({ event }) => event !== "token")) reader.ask(runId);
       });
-      return {
+      const stop = read({
         onFrame: painted.push,
         onState: (stream) => change(key, (turn) => ({ ...turn, stream })),
         onRefused: (error) => change(key, (turn) => ({ ...turn, error, stream: "ended" })),
-      };
+      });
+      stops.current.set(key, () => {
+        stop();
+        painted.stop();
+      });
     },
     [reader, change],
   );
@@ -68,30 +82,35 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
     for (const stop of stops.current.values()) stop();
     stops.current.clear();
   }, []);
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    isLeft.current = false;
+    return () => {
+      isLeft.current = true;
       stopAll();
       reader.stop();
-    },
-    [stopAll, reader],
-  );
+    };
+  }, [stopAll, reader]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another thread is read.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another thread is read, or one that could not be.
   useEffect(() => {
-    if (!threadId || threadId === held.current) return;
+    if (threadId ? threadId === held.current : isBeginning.current) return;
     const abort = new AbortController();
     held.current = threadId;
     stopAll();
     setTurns([]);
-    setIsReading(true);
+    setError(null);
+    setIsReading(threadId !== undefined);
+    if (!threadId) return;
     runsOfThread(at, threadId, abort.signal)
       .then((runs) => {
         setTurns(runs.map((run) => newTurn(run.id, run.input, null, run.id)));
-        for (const run of runs) stops.current.set(run.id, followRun(at, run.id, "", listener(run.id)));
+        for (const run of runs) follow(run.id, (listener) => followRun(at, run.id, "", listener));
       })
-      .catch(() => {
+      .catch((refusal: Error) => {
+        if (abort.signal.aborted) return;
         // A thread that is gone, or of the other mode: a conversation begins anew.
-        if (!abort.signal.aborted) onThread(undefined);
+        if (refusal instanceof ApiError && refusal.status === 404) onThread(undefined);
+        else setError(refusal);
       })
       .finally(() => {
         if (!abort.signal.aborted) setIsReading(false);
@@ -100,13 +119,12 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
       abort.abort();
       held.current = undefined;
     };
-  }, [threadId]);
+  }, [threadId, attempt]);
 
   const start = (turn: Turn, body: RunBody) => {
-    stops.current.get(turn.key)?.();
     const idempotencyKey = keys.current.get(turn.key) ?? crypto.randomUUID();
     keys.current.set(turn.key, idempotencyKey);
-    stops.current.set(turn.key, openRun(at, body, idempotencyKey, listener(turn.key)));
+    follow(turn.key, (listener) => openRun(at, body, idempotencyKey, listener));
   };
 
   const send = (body: RunBody) => {
@@ -129,10 +147,15 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
 
   const makeThread = async (input: string): Promise<string> => {
     const title = `Playground: ${input.trim().slice(0, 200)}`;
-    const { id } = await post<{ id: string }>(resourceUrl(at, "/threads"), { title });
-    held.current = id;
-    onThread(id);
-    return id;
+    isBeginning.current = true;
+    try {
+      const { id } = await post<{ id: string }>(resourceUrl(at, "/threads"), { title });
+      held.current = id;
+      if (!isLeft.current) onThread(id);
+      return id;
+    } finally {
+      isBeginning.current = false;
+    }
   };
 
   const again = (turn: Turn) => {
@@ -147,12 +170,15 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
     stopAll();
     held.current = undefined;
     setTurns([]);
+    setError(null);
     onThread(undefined);
   };
 
   return {
     turns,
     isReading,
+    error,
+    readAgain: () => setAttempt((n) => n + 1),
     isBusy: turns.some(isOpen),
     send,
     again,

@@ -1,15 +1,18 @@
 import { Code, Columns2 } from "lucide-react";
+import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
+import { ConflictNote } from "../../ui/conflict-note.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
-import type { FullAgent } from "./fns/playground-types.ts";
-import { useSaveAgent } from "./save-agent.ts";
+import { changedWords, draftOf } from "./fns/draft.ts";
+import { isConflict, useSaveAgent } from "./save-agent.ts";
+import type { EditedAgent } from "./use-draft.ts";
 
 /** The head of the playground: two at once, the code, and keeping what was changed. */
 export function WorkbenchHead({
-  agent,
+  edited,
   changes,
   hasFaults,
   readOnly,
@@ -18,9 +21,8 @@ export function WorkbenchHead({
   showsCode,
   onCompare,
   onCode,
-  onDiscard,
 }: {
-  agent: FullAgent;
+  edited: EditedAgent;
   /** Null while the agent is as it was saved. */
   changes: Record<string, unknown> | null;
   hasFaults: boolean;
@@ -30,9 +32,9 @@ export function WorkbenchHead({
   showsCode: boolean;
   onCompare: () => void;
   onCode: () => void;
-  onDiscard: () => void;
 }) {
-  const save = useSaveAgent(agent);
+  const save = useSaveAgent(edited);
+  const hasConflict = edited.newer !== null && !save.isPending;
   return (
     <>
       <SheetHead>
@@ -48,25 +50,53 @@ export function WorkbenchHead({
             <Code aria-hidden className="size-4" strokeWidth={1.5} />
             <span className="max-rail:sr-only">Show code</span>
           </Button>
-          {changes && !readOnly && (
+          {changes && !readOnly && !hasConflict && (
             <>
-              <Button onClick={onDiscard}>Discard</Button>
+              <Button onClick={edited.discard}>Discard</Button>
               <Button
                 disabled={save.isPending || hasFaults}
                 onClick={() => save.mutate(changes)}
                 title="Makes what is changed here the agent’s next version"
               >
-                Save as version {agent.version + 1}
+                Save as version {edited.base.version + 1}
               </Button>
             </>
           )}
         </span>
       </SheetHead>
-      {save.error && (
-        <div className="shrink-0 border-b border-line px-4 py-2 rail:px-5">
+      {hasConflict && (
+        <Below>
+          <Conflict {...edited} />
+        </Below>
+      )}
+      {save.error && !isConflict(save.error) && (
+        <Below>
           <ErrorNote title="The agent was not saved" error={save.error} />
-        </div>
+        </Below>
       )}
     </>
+  );
+}
+
+function Below({ children }: { children: ReactNode }) {
+  return <div className="shrink-0 border-b border-line px-4 py-2 rail:px-5">{children}</div>;
+}
+
+/** Until this is decided, runs are of the newer version with all that is shown here. */
+function Conflict({ base, draft, newer, rebase, discard }: EditedAgent) {
+  if (!newer) return null;
+  const begun = draftOf(base);
+  const theirs = changedWords(begun, draftOf(newer));
+  return (
+    <ConflictNote
+      title={`Somebody saved version ${newer.version} meanwhile; you began with version ${base.version}`}
+      theirs={theirs.length > 0 ? theirs : ["what is not shown here"]}
+      mine={changedWords(begun, draft)}
+      mineAct={`Keep mine on version ${newer.version}`}
+      theirsAct={`Take version ${newer.version}`}
+      busy={false}
+      onMine={rebase}
+      onTheirs={discard}
+    />
   );
 }

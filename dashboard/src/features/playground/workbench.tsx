@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
-import { useRef, useState } from "react";
+import { useRef } from "react";
+import { useKeptText } from "../../lib/use-kept-text.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { AgentPanel } from "./agent-panel.tsx";
@@ -11,11 +12,11 @@ import type { FullAgent, RunBody } from "./fns/playground-types.ts";
 import type { PlaygroundSearch } from "./fns/read-playground-search.ts";
 import { requestsOf } from "./fns/requests-of.ts";
 import { isOpen, type Turn } from "./fns/turn.ts";
-import { useDraft } from "./kept-draft.ts";
 import { LaneView } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import { PaneSwitch } from "./pane-switch.tsx";
 import { TryAgent } from "./try-agent.tsx";
+import { useDraft } from "./use-draft.ts";
 import { useLane } from "./use-lane.ts";
 import { useStop } from "./use-stop.ts";
 import { useWide } from "./use-wide.ts";
@@ -32,8 +33,9 @@ export function Workbench({
   onSearch: (change: Partial<PlaygroundSearch>) => void;
 }) {
   const readOnly = !useMay("member");
-  const [draft, setDraft, discard] = useDraft(agent);
-  const [text, setText] = useState("");
+  const edited = useDraft(agent);
+  const { base, draft } = edited;
+  const [text, setText] = useKeptText(`playground.${agent.id}.text`);
   const left = useLane(search.thread, (thread) => onSearch({ thread }));
   const right = useLane(search.other, (other) => onSearch({ other }));
   const composer = useRef<HTMLTextAreaElement>(null);
@@ -45,14 +47,16 @@ export function Workbench({
   const rightModel = search.compare ?? draft.model;
   const showsCode = search.code ? search.code === "on" : isWide && !compares;
   const faults = faultsOf(draft);
-  const changes = agentChanges(agent, draft);
+  const changes = agentChanges(base, draft);
   const unsaved = unsavedOnly(agent, draft);
   const lanes = compares ? [left, right] : [left];
   const openTurns = lanes.flatMap(({ turns }) => turns.filter(isOpen));
   const isBusy = openTurns.length > 0;
   const problem = readOnly
     ? "Your role is viewer: you may look, and not run."
-    : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "The right side needs a model." : null));
+    : lanes.some(({ error }) => error)
+      ? "What was said before has to be read first."
+      : (Object.values(faults)[0] ?? (rightModel.trim() === "" ? "The right side needs a model." : null));
 
   const bodyOf = (input: string, thread_id: string | undefined, model = draft.model): RunBody => ({
     agent_id: agent.id,
@@ -78,7 +82,7 @@ export function Workbench({
   return (
     <>
       <WorkbenchHead
-        agent={agent}
+        edited={edited}
         changes={changes}
         hasFaults={Object.keys(faults).length > 0}
         readOnly={readOnly}
@@ -87,12 +91,11 @@ export function Workbench({
         showsCode={showsCode}
         onCompare={() => onSearch(compares ? { compare: undefined, other: undefined } : { compare: draft.model })}
         onCode={() => onSearch({ code: showsCode ? "off" : "on" })}
-        onDiscard={discard}
       />
       <PaneSwitch pane={search.pane} onPane={(pane) => onSearch({ pane })} />
       <div className={clsx("pg", showsCode && "pg-with-code")} data-pane={search.pane ?? "chat"}>
         <AgentPanel
-          agent={agent}
+          agent={base}
           draft={draft}
           faults={faults}
           isEdited={changes !== null}
@@ -100,7 +103,7 @@ export function Workbench({
           readOnly={readOnly}
           compares={compares}
           onAgent={(id) => onSearch({ agent: id, thread: undefined, other: undefined, compare: undefined })}
-          onDraft={setDraft}
+          onDraft={edited.edit}
         />
         <div className="pg-chat">
           <div className={clsx("min-h-0 flex-1", compares ? "pg-duo" : "flex flex-col")}>
@@ -117,7 +120,7 @@ export function Workbench({
                     value={draft.model}
                     error={faults.model}
                     disabled={readOnly || isBusy}
-                    onModel={(model) => setDraft({ model })}
+                    onModel={(model) => edited.edit({ model })}
                   />
                 )
               }
@@ -159,7 +162,8 @@ export function Workbench({
               placeholder={placeholderOf(agent, openTurns)}
               problem={problem}
               isBusy={isBusy}
-              canClear={lanes.some(({ turns }) => turns.length > 0)}
+              isReading={lanes.some(({ isReading }) => isReading)}
+              canClear={lanes.some(({ turns, error }) => turns.length > 0 || error)}
               onText={setText}
               onSend={() => send(text.trim())}
               onStop={() => {

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
-import { post, resourceUrl } from "../../lib/api.ts";
+import { useRef, useState } from "react";
+import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
+import { createPostOnce, type PostOnce } from "../../lib/post-once.ts";
 import { sameRun } from "../../lib/same-run.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
@@ -11,41 +12,59 @@ import { toast } from "../../ui/toast.ts";
 
 export type BulkKind = "cancel" | "again";
 
+/** What became of a run: it was acted upon, or it had ended by itself before. */
+type Became = "done" | "ended";
+
 const acts = {
-  cancel: (at: Workspace, run: Run) => post<Run>(resourceUrl(at, `/runs/${run.id}/cancel`)),
+  cancel: (at: Workspace, run: Run): Promise<Became> =>
+    post(resourceUrl(at, `/runs/${run.id}/cancel`)).then(
+      () => "done",
+      (error) => {
+        if (error instanceof ApiError && error.code === "run_already_terminal") return "ended";
+        throw error;
+      },
+    ),
   // More than may work at once begin one after the other, instead of being refused.
-  again: (at: Workspace, run: Run) =>
-    post<Run>(resourceUrl(at, "/runs"), { ...sameRun(run), on_concurrency_limit: "queue" }),
+  again: async (at: Workspace, run: Run, postOnce: PostOnce): Promise<Became> => {
+    await postOnce(resourceUrl(at, "/runs"), { ...sameRun(run), on_concurrency_limit: "queue" }, run.id);
+    return "done";
+  },
 };
 
 /** Asks before several runs are cancelled or started, and says what became of it. */
 export function BulkAct({
   kind,
-  runs,
+  runs: given,
   onClose,
   onDone,
 }: {
   kind: BulkKind;
+  /** As they are when it is asked: those that come or go meanwhile change nothing at the question. */
   runs: Run[];
   onClose: () => void;
   onDone: () => void;
 }) {
   const at = useWorkspace();
   const client = useQueryClient();
+  const [runs] = useState(given);
+  const [postOnce] = useState(createPostOnce);
   /** Those that a second try leaves alone: what a tool did it would do twice. */
-  const done = useRef(new Set<string>());
+  const done = useRef(new Map<string, Became>());
   const all = useMutation({
     mutationFn: () =>
       doAll(
         runs.filter(({ id }) => !done.current.has(id)),
         async (run) => {
-          await acts[kind](at, run);
-          done.current.add(run.id);
+          done.current.set(run.id, await acts[kind](at, run, postOnce));
         },
       ),
     onSettled: () => void client.invalidateQueries({ queryKey: ["runs", at.projectId, at.mode] }),
     onSuccess: () => {
-      toast(`${plural(runs.length, "run")} ${kind === "cancel" ? "cancelled" : "started"}`);
+      const ended = [...done.current.values()].filter((became) => became === "ended").length;
+      toast(
+        `${plural(runs.length - ended, "run")} ${kind === "cancel" ? "cancelled" : "started"}`,
+        ended > 0 ? `${plural(ended, "run")} had ended before.` : undefined,
+      );
       onDone();
     },
   });

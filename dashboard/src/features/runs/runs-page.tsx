@@ -12,6 +12,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
+import { NewRows } from "../../ui/new-rows.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
@@ -112,16 +113,7 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
         </div>
       )}
       <div className="relative flex min-h-0 flex-1 flex-col">
-        {waiting > 0 && (
-          <Button
-            kind="primary"
-            size="sm"
-            className="enter absolute top-10 left-1/2 z-(--z-rail) -translate-x-1/2 rounded-full! shadow-2"
-            onClick={showNew}
-          >
-            {waiting} new
-          </Button>
-        )}
+        <NewRows count={waiting} onShow={showNew} />
         <section
           ref={body}
           aria-label="Runs"

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { List, Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { joinRuns } from "./fns/join-runs.ts";
@@ -25,16 +25,29 @@ export function useFurther(search: RunsSearch, page: List<Run> | undefined, fits
   const all = page && joinRuns(page.data, further?.runs ?? []);
   // has_more speaks of the direction in which the page was read.
   const hasMore = further ? further.hasMore : search.before ? true : Boolean(page?.has_more);
+  const stop = useRef(new AbortController());
   const look = useMutation({
     mutationFn: async () => {
+      const { signal } = stop.current;
+      // Those of the page too: as newer ones come, its oldest leave it.
       let runs = all ?? [];
       for (let pages = 0; pages < pagesAtOnce; pages++) {
-        const next = await fetchRuns(at, { ...search, before: undefined, after: runs.at(-1)?.id });
+        const next = await fetchRuns(at, { ...search, before: undefined, after: runs.at(-1)?.id }, signal);
         runs = joinRuns(runs, next.data);
         setKept({ place, runs, hasMore: next.has_more });
         if (!next.has_more || next.data.some(fits)) return;
       }
     },
   });
+  const { reset } = look;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever goes to another place looks no further in this one.
+  useEffect(() => {
+    const own = new AbortController();
+    stop.current = own;
+    return () => {
+      own.abort();
+      reset();
+    };
+  }, [place, reset]);
   return { all, hasMore, isLooking: look.isPending, error: look.error, look: () => look.mutate() } as const;
 }

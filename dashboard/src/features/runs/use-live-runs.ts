@@ -34,9 +34,15 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       const now = Date.now();
       const fits = (run: Run) => fitsFilters(run, search, now);
       const rules = { fits, firstPage, atTop: isAtTop(), limit: pageSize };
-      const start: LiveRuns = { shown: before.data, waiting };
+      const start: LiveRuns = { shown: before.data, waiting, hasMore: before.has_more };
       const after = runs.toReversed().reduce((list, run) => foldLiveRun(list, run, rules), start);
-      client.setQueryData(key, { ...before, data: after.shown, last_id: after.shown.at(-1)?.id ?? null });
+      client.setQueryData(key, {
+        ...before,
+        data: after.shown,
+        has_more: after.hasMore,
+        first_id: after.shown[0]?.id ?? null,
+        last_id: after.shown.at(-1)?.id ?? null,
+      });
       const known = new Set(before.data.map((run) => run.id));
       const added = after.shown.filter((run) => !known.has(run.id)).map((run) => run.id);
       if (added.length) setFresh((ids) => new Set([...ids, ...added]));

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.ts";
+import { failed, toast } from "../../ui/toast.ts";
 import { changeSchedule, type Schedule, triggerSchedule } from "./schedules-api.ts";
 
 /** What is being done to a schedule, in its dialog. */
@@ -38,5 +38,6 @@ export function useSwitchSchedule() {
       toast(enabled ? "Schedule resumed" : "Schedule paused", name);
       await refresh();
     },
+    onError: (error, { enabled }) => failed(`The schedule was not ${enabled ? "paused" : "resumed"}`, error.message),
   });
 }

@@ -163,7 +163,7 @@ function orderOf({ name, agent_id, input, cron, timezone, catch_up, if_busy, use
 function useAgentChoices(chosen: string): { value: string; label: string }[] {
   const at = useWorkspace();
   const { data } = useQuery(newestAgentsQuery(at));
-  const name = useAgentName(chosen || "none");
+  const name = useAgentName(chosen);
   const known = (data?.data ?? []).map(({ id, name: label }) => ({ value: id, label }));
   return chosen && !known.some(({ value }) => value === chosen) ? [{ value: chosen, label: name }, ...known] : known;
 }

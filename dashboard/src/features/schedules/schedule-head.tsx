@@ -80,12 +80,9 @@ export function ScheduleHead({
         </Facts>
       </SheetHead>
       <Trouble schedule={schedule} />
-      {(run.error || switching.error) && (
+      {run.error && (
         <div className="px-4 pt-3 rail:px-5">
-          <ErrorNote
-            title={run.error ? "No run was started" : "The schedule was not changed"}
-            error={(run.error ?? switching.error)!}
-          />
+          <ErrorNote title="No run was started" error={run.error} />
         </div>
       )}
     </>

@@ -8,6 +8,7 @@ import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { EmptiedPage } from "../../ui/emptied-page.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
@@ -42,6 +43,7 @@ export function SchedulesPage({ search, onSearch }: { search: PageSearch; onSear
   useRowKeys(body);
   useKeys({ c: () => create?.() });
   const schedules = page.data?.data;
+  const isLater = Boolean(search.after || search.before);
   return (
     <>
       <SheetHead>
@@ -92,7 +94,10 @@ export function SchedulesPage({ search, onSearch }: { search: PageSearch; onSear
             ))}
           </Table>
         )}
-        {schedules?.length === 0 && (
+        {schedules?.length === 0 && isLater && (
+          <EmptiedPage icon={CalendarClock} noun="schedule" onFirst={() => onSearch({})} />
+        )}
+        {schedules?.length === 0 && !isLater && (
           <EmptyState icon={CalendarClock} title={`No ${at.mode} schedules yet`}>
             <p className="max-w-[52ch] text-muted">
               A schedule starts a run of an agent by the clock: a report each morning, a check every quarter of an hour.

@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
 import { toast } from "../../ui/toast.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "./server-api.ts";
@@ -33,6 +34,10 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const [given, setGiven] = useState({ name: "", base_url: "", api_key: "" });
   const isOwn = provider === "openai_compatible";
   const name = isOwn ? given.name.trim() : provider;
+  const list = useQuery(connectionsQuery);
+  const there = list.data?.find((each) => each.used && each.name === name);
+  const replaces = there?.source === "stored";
+  const [act, doing] = replaces ? ["Replace", "Replacing"] : ["Add", "Adding"];
   const adding = useMutation({
     mutationFn: () =>
       addConnection({
@@ -40,9 +45,12 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         ...{ base_url: given.base_url.trim() || null, api_key: given.api_key.trim() || null },
       }),
     onSuccess: async () => {
+      onClose(); // At first: once the list is read anew, this dialog would speak of replacing what it made.
+      toast(
+        replaces ? "Connection replaced" : "Connection added",
+        `Its models are ${isOwn ? `openai_compatible/${name}` : name}/…`,
+      );
       await Promise.all([client.invalidateQueries(connectionsQuery), client.invalidateQueries(pricesQuery)]);
-      onClose();
-      toast("Connection added", `Its models are ${isOwn ? `openai_compatible/${name}` : name}/…`);
       onAdded(name);
     },
   });
@@ -57,10 +65,11 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       open
       unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
-      title="Add connection"
+      title={replaces ? `Replace connection ${name}` : "Add connection"}
       about="For all projects of this server, in test and in live."
-      act={adding.isPending ? "Adding connection" : "Add connection"}
-      busy={adding.isPending || name === ""}
+      act={`${adding.isPending ? doing : act} connection`}
+      actKind={replaces ? "danger" : "primary"}
+      busy={adding.isPending || list.isPending || name === ""}
       onSubmit={() => adding.mutate()}
     >
       <Select
@@ -72,6 +81,13 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
           adding.reset();
         }}
       />
+      {there && (
+        <Note tone="warn">
+          {replaces
+            ? `There is a connection ${name} already. Its address and its key are forgotten, and these take their place: what calls its models uses them from now on.`
+            : `The environment has a connection ${name}. What calls its models uses this one from now on.`}
+        </Note>
+      )}
       {isOwn && (
         <Field
           label="Name"
@@ -103,7 +119,9 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         autoComplete="off"
         spellCheck={false}
       />
-      {adding.error && !said && <ErrorNote title="The connection was not added" error={adding.error} />}
+      {adding.error && !said && (
+        <ErrorNote title={`The connection was not ${replaces ? "replaced" : "added"}`} error={adding.error} />
+      )}
     </FormDialog>
   );
 }

@@ -1,34 +1,81 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { Role } from "../../lib/use-may.ts";
-import { failed, toast } from "../../ui/toast.ts";
+import { useState } from "react";
+import { type Role, useSessionUser } from "../../lib/use-may.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { toast } from "../../ui/toast.ts";
 import { type Person, peopleQuery, setRole } from "./server-api.ts";
 
-export const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
+const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
+const withArticle: Record<Role, string> = { viewer: "a viewer", member: "a member", owner: "an owner" };
+const rights: Record<Role, string> = {
+  viewer: "A viewer reads everything in all projects, and changes nothing.",
+  member: "A member works in all projects, in test and in live: agents, runs, approvals, API keys, files.",
+  owner: "An owner may do everything: also remove people, change connections and prices, and delete projects.",
+};
 
-/** What somebody may do; choosing another role saves it. */
-export function RoleSelect({ person: { id, email, role }, disabled }: { person: Person; disabled: boolean }) {
+/** What somebody may do. Choosing another role asks before it is saved: an arrow key chooses too. */
+export function RoleSelect({ person, disabled }: { person: Person; disabled: boolean }) {
+  const { email, role } = person;
+  const [next, setNext] = useState<Role | null>(null);
+  return (
+    <>
+      <select
+        aria-label={`Role of ${email}`}
+        value={next ?? role}
+        disabled={disabled}
+        onChange={(event) => setNext(event.target.value as Role)}
+        className="relative h-(--control-sm) rounded-md border border-line-control bg-surface px-2 text-xs text-ink hover:border-muted disabled:cursor-not-allowed disabled:border-line disabled:bg-subtle disabled:text-muted"
+      >
+        {Object.entries(roleNames).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      {next && <ChangeRole person={person} next={next} onClose={() => setNext(null)} />}
+    </>
+  );
+}
+
+interface ChangeRoleProps {
+  person: Person;
+  next: Role;
+  onClose: () => void;
+}
+
+function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRoleProps) {
   const client = useQueryClient();
+  const isSelf = useSessionUser()?.id === id;
   const change = useMutation({
-    mutationFn: (next: Role) => setRole(id, next),
+    mutationFn: () => setRole(id, next),
     onSuccess: async ({ role: now }) => {
+      toast("Role changed", `${email} is ${withArticle[now]} now.`);
       await Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries({ queryKey: ["session"] })]);
-      toast("Role changed", `${email} is ${now === "owner" ? "an owner" : `a ${now}`} now.`);
+      onClose();
     },
-    onError: (error) => failed("The role was not changed", error.message),
   });
   return (
-    <select
-      aria-label={`Role of ${email}`}
-      value={change.isPending ? change.variables : role}
-      disabled={disabled || change.isPending}
-      onChange={(event) => change.mutate(event.target.value as Role)}
-      className="relative h-(--control-sm) rounded-md border border-line-control bg-surface px-2 text-xs text-ink hover:border-muted disabled:cursor-not-allowed disabled:border-line disabled:bg-subtle disabled:text-muted"
+    <ConfirmDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={`Make ${email} ${withArticle[next]}?`}
+      act={change.isPending ? "Changing role" : "Change role"}
+      keep="Keep the role"
+      kind={role === "owner" ? "danger" : "primary"}
+      busy={change.isPending}
+      onConfirm={() => change.mutate()}
     >
-      {Object.entries(roleNames).map(([value, label]) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
+      <p>
+        {rights[next]}
+        {role === "owner" && " The invitations of this owner that are still open end."}
+      </p>
+      {isSelf && <p className="mt-2">This is you: only another owner can give you the role back.</p>}
+      {change.error && (
+        <div className="mt-3">
+          <ErrorNote title="The role was not changed" error={change.error} />
+        </div>
+      )}
+    </ConfirmDialog>
   );
 }

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -28,11 +29,13 @@ export function AddCases({ suite, onClose }: { suite: Suite; onClose: () => void
       await refresh();
     },
   });
-  const said = faultOf(adding.error, "run_ids");
+  const said = faultOf(adding.error, "add_run_ids");
   const already = ids.length > 0 && fresh.length === 0 ? "The suite has them already." : null;
+  const unsaved = useChanged([[...choice.marked], choice.typed]) && !adding.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       wide
       title={`Add cases to ${suite.name}`}

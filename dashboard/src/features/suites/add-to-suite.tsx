@@ -2,16 +2,18 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
-import { isOver, type Run } from "../../lib/types.ts";
+import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.ts";
+import { canBePinned } from "./fns/can-be-pinned.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
-import { addCases, allSuitesQuery, createSuite } from "./suites-api.ts";
+import { addCases, allSuitesQuery, createSuite, suiteQuery } from "./suites-api.ts";
 
 const newOne = "new";
 
@@ -30,11 +32,16 @@ export function AddToSuite({
   const { data: suites, error } = useQuery(allSuitesQuery(at));
   const [chosen, setChosen] = useState<string | null>(null);
   const [name, setName] = useState("");
-  const suiteId = chosen ?? suites?.[0]?.id ?? newOne;
-  const isNew = suiteId === newOne;
-  const ids = runs.filter(({ status, trace_id }) => isOver(status) && trace_id !== null).map(({ id }) => id);
+  // What is offered first stays so: a suite that somebody makes meanwhile is not put in its place.
+  if (chosen === null && (suites || error)) setChosen(suites?.[0]?.id ?? newOne);
+  const isNew = chosen === newOne;
+  const target = useQuery({ ...suiteQuery(at, chosen ?? ""), enabled: chosen !== null && !isNew });
+  const able = runs.filter(canBePinned).map(({ id }) => id);
+  const pinned = new Set(isNew ? [] : target.data?.cases.map(({ run_id }) => run_id));
+  const ids = able.filter((id) => !pinned.has(id));
+  const isKnown = isNew || target.data !== undefined;
   const pin = useMutation({
-    mutationFn: () => (isNew ? createSuite(at, { name: name.trim(), run_ids: ids }) : addCases(at, suiteId, ids)),
+    mutationFn: () => (isNew ? createSuite(at, { name: name.trim(), run_ids: ids }) : addCases(at, chosen!, ids)),
     onSuccess: async (suite) => {
       toast(isNew ? "Suite created" : `${plural(ids.length, "case")} added`, suite.name);
       onClose();
@@ -43,35 +50,59 @@ export function AddToSuite({
     },
   });
   const nameFault = isNew ? faultOf(pin.error, "name") : null;
-  const count = plural(ids.length, "run");
+  const shownError = error ?? (isNew ? null : target.error);
   return (
     <FormDialog
       open
+      unsaved={name.trim() !== "" && !pin.isPending}
       onOpenChange={(open) => !open && onClose()}
       title={`Add ${runs.length === 1 ? "run" : plural(runs.length, "run")} to suite`}
       about="A suite keeps its runs, and tells after a change of their agents which would come out otherwise."
-      act={pin.isPending ? "Adding" : isNew ? "Create suite" : `Add ${count}`}
-      busy={pin.isPending || ids.length === 0 || (isNew && name.trim() === "") || !(suites || error)}
+      act={
+        pin.isPending
+          ? "Adding"
+          : isNew
+            ? "Create suite"
+            : ids.length > 0
+              ? `Add ${plural(ids.length, "case")}`
+              : "Add cases"
+      }
+      busy={pin.isPending || !isKnown || ids.length === 0 || (isNew && name.trim() === "")}
       onSubmit={() => pin.mutate()}
     >
-      {ids.length < runs.length && (
-        <Note tone={ids.length === 0 ? "bad" : "warn"}>
-          {ids.length === 0 ? "None of them can be pinned" : `${count} of ${runs.length} can be pinned`}: a run has to
-          be over, and to have its trace.
+      {able.length < runs.length && (
+        <Note tone={able.length === 0 ? "bad" : "warn"}>
+          {able.length === 0
+            ? "None of them can be pinned"
+            : `${plural(able.length, "run")} of ${runs.length} can be pinned`}
+          : a run has to be over, and to have its trace.
         </Note>
       )}
-      <Select
-        label="Suite"
-        value={suiteId}
-        choices={[
-          ...(suites ?? []).map((suite) => ({
-            value: suite.id,
-            label: `${suite.name} (${plural(suite.cases_count, "case")})`,
-          })),
-          { value: newOne, label: "A new suite" },
-        ]}
-        onChoose={setChosen}
-      />
+      {ids.length < able.length && (
+        <Note tone="warn">
+          {ids.length === 0
+            ? `The suite has ${able.length === 1 ? "it" : "them"} already.`
+            : `The suite has ${able.length - ids.length} of them already.`}
+        </Note>
+      )}
+      {chosen === null ? (
+        <div role="status" aria-label="Loading suites">
+          <Skeleton className="w-2/3" />
+        </div>
+      ) : (
+        <Select
+          label="Suite"
+          value={chosen}
+          choices={[
+            ...(suites ?? []).map((suite) => ({
+              value: suite.id,
+              label: `${suite.name} (${plural(suite.cases_count, "case")})`,
+            })),
+            { value: newOne, label: "A new suite" },
+          ]}
+          onChoose={setChosen}
+        />
+      )}
       {isNew && (
         <Field
           label="Name of the new suite"
@@ -83,7 +114,7 @@ export function AddToSuite({
           onChange={(event) => setName(event.target.value)}
         />
       )}
-      {error && <ErrorNote title="The suites cannot be shown" error={error} />}
+      {shownError && <ErrorNote title="The suites cannot be shown" error={shownError} />}
       {pin.error && !nameFault && <ErrorNote title="The runs were not pinned" error={pin.error} />}
     </FormDialog>
   );

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useState } from "react";
-import { isOver, type Run } from "../../lib/types.ts";
+import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -10,6 +10,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { Time } from "../../ui/time.tsx";
+import { canBePinned } from "./fns/can-be-pinned.ts";
 import { runIdsIn } from "./fns/run-ids.ts";
 import { newestRunsQuery } from "./suites-api.ts";
 
@@ -48,9 +49,9 @@ export function ChooseRuns({
 }) {
   const [text, setText] = useState("");
   const runs = useQuery(newestRunsQuery(useWorkspace()));
-  const over = runs.data?.data.filter(({ id, status }) => isOver(status) && !pinned?.has(id));
+  const offered = runs.data?.data.filter((run) => canBePinned(run) && !pinned?.has(run.id));
   const wanted = text.trim().toLowerCase();
-  const shown = over?.filter(({ input, output, id }) =>
+  const shown = offered?.filter(({ input, output, id }) =>
     [input, output, id].some((each) => each?.toLowerCase().includes(wanted)),
   );
   const toggle = (id: string) => {
@@ -82,8 +83,8 @@ export function ChooseRuns({
       )}
       {shown?.length === 0 && (
         <p className="text-muted">
-          {over!.length > 0
-            ? `None of the newest ${over!.length} runs that are over has this text.`
+          {offered!.length > 0
+            ? `None of the newest ${offered!.length} runs that can be pinned has this text.`
             : "No run is over yet that could be pinned."}
         </p>
       )}

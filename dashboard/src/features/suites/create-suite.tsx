@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -32,9 +33,11 @@ export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCre
   });
   const isReady = body.name !== "" && ids.length > 0 && fault === null;
   const isFieldFault = faultOf(creation.error, "name") !== null || faultOf(creation.error, "run_ids") !== null;
+  const unsaved = useChanged([draft, [...choice.marked], choice.typed]) && !creation.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       wide
       title="Create suite"

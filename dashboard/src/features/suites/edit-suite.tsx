@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { faultOf } from "../../lib/fault-of.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -20,25 +21,27 @@ export function EditSuite({ suite, onClose }: { suite: Suite; onClose: () => voi
   const change = useMutation({
     mutationFn: () => changeSuite(at, suite.id, body),
     onSuccess: async ({ name }) => {
-      toast("Suite renamed", name);
+      toast("Suite saved", name);
       onClose();
       await refresh();
     },
   });
   const isFieldFault = faultOf(change.error, "name") !== null;
+  const unsaved = useChanged(draft) && !change.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
-      title="Rename suite"
+      title="Edit suite"
       about="Builds that run it by its name need the new one. Its id stays."
-      act={change.isPending ? "Saving" : "Rename suite"}
+      act={change.isPending ? "Saving" : "Save suite"}
       busy={change.isPending || body.name === ""}
       onSubmit={() => change.mutate()}
     >
       <SuiteFields draft={draft} error={change.error} onChange={(part) => setDraft({ ...draft, ...part })} />
-      {change.error && !isFieldFault && <ErrorNote title="The suite was not renamed" error={change.error} />}
-      <FoldedCode name="rename" request={{ method: "PATCH", path: `/v1/suites/${suite.id}`, body }} />
+      {change.error && !isFieldFault && <ErrorNote title="The suite was not saved" error={change.error} />}
+      <FoldedCode name="edit suite" request={{ method: "PATCH", path: `/v1/suites/${suite.id}`, body }} />
     </FormDialog>
   );
 }

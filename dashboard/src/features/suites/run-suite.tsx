@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { plural } from "../../lib/format.ts";
+import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -40,9 +41,11 @@ export function RunSuite({
   });
   const write = (part: Partial<LiveDraft>) => setDraft({ ...draft, ...part });
   const real = at.mode === "live" ? " This is live data: what they do is done." : "";
+  const unsaved = useChanged(draft) && !start.isPending;
   return (
     <FormDialog
       open
+      unsaved={unsaved}
       onOpenChange={(open) => !open && onClose()}
       title={`Run ${suite.name}`}
       about={`${plural(suite.cases_count, "pinned run")}, each held against its agent as it is now.`}

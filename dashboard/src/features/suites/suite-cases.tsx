@@ -65,7 +65,6 @@ export function SuiteCases({
           removed={removes}
           onClose={() => setRemoves(null)}
           onRemoved={() => {
-            focusBeside(body.current, removes.run_id);
             setRemoves(null);
             if (search.case === removes.run_id) onSearch({ ...search, case: undefined });
           }}
@@ -73,13 +72,4 @@ export function SuiteCases({
       )}
     </section>
   );
-}
-
-/** After a row went, the focus is on the one that takes its place. */
-function focusBeside(list: HTMLElement | null, runId: string): void {
-  const rows = [...(list?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
-  const at = rows.findIndex((row) => row.closest<HTMLElement>("[data-case]")?.dataset.case === runId);
-  const next = rows[at + 1] ?? rows[at - 1];
-  // The dialog gives the focus back first, to the button that goes with the row.
-  setTimeout(() => next?.focus());
 }

@@ -27,7 +27,7 @@ export function SuiteMenu({ suite, onAct }: { suite: Suite; onAct: (act: SuiteAc
           </MenuItem>
           <MenuItem onClick={() => onAct({ kind: "edit", suite })}>
             <Pencil {...icon} />
-            Rename suite
+            Edit suite
           </MenuItem>
           <MenuLine />
           <MenuItem onClick={() => onAct({ kind: "delete", suite })}>

@@ -1,16 +1,13 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { formatCount, plural } from "../../lib/format.ts";
-import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { Suite } from "./fns/suite-types.ts";
+import type { ListedSuite } from "./fns/suite-types.ts";
 import { countWords } from "./fns/suite-words.ts";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteMenu } from "./suite-menu.tsx";
 import { SuiteRunPill } from "./suite-pill.tsx";
-import { lastSuiteRunQuery } from "./suites-api.ts";
 
 /** One suite: how much it pins, and what last came of it. The row opens it. */
 export function SuiteRow({
@@ -18,11 +15,11 @@ export function SuiteRow({
   mayChange,
   onAct,
 }: {
-  suite: Suite;
+  suite: ListedSuite;
   mayChange: boolean;
   onAct: (act: SuiteAct) => void;
 }) {
-  const { data: last } = useQuery(lastSuiteRunQuery(useWorkspace(), suite.id));
+  const last = suite.last_suite_run;
   return (
     <Row data-suite={suite.id}>
       <Cell main>
@@ -42,7 +39,7 @@ export function SuiteRow({
             <span className="text-xs text-muted">{countWords(last)}</span>
           </span>
         ) : (
-          <span className="text-muted">{last === null ? "Not run yet" : "–"}</span>
+          <span className="text-muted">Not run yet</span>
         )}
       </Cell>
       <Cell folds className="whitespace-nowrap text-muted">

@@ -4,7 +4,7 @@ import { getAll } from "../../lib/get-all.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { Live, Suite, SuiteRun, SuiteRunWithCases, SuiteWithCases } from "./fns/suite-types.ts";
+import type { ListedSuite, Live, Suite, SuiteRun, SuiteRunWithCases, SuiteWithCases } from "./fns/suite-types.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 
@@ -13,13 +13,16 @@ const restingMs = 10_000;
 
 const suiteUrl = (at: At, id: string, rest = ""): string => resourceUrl(at, `/suites/${encodeURIComponent(id)}${rest}`);
 
-/** One page of suites, newest first. */
+/** One page of suites, newest first, each with what last came of it. */
 export function suitesQuery(at: At, search: PageSearch) {
   return queryOptions({
     queryKey: ["suites", at.projectId, at.mode, search],
     queryFn: ({ signal }) =>
-      get<List<Suite>>(resourceUrl(at, `/suites${query({ limit: 50, ...pageQuery(search) })}`), signal),
-    refetchInterval: restingMs,
+      get<List<ListedSuite>>(resourceUrl(at, `/suites${query({ limit: 50, ...pageQuery(search) })}`), signal),
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(({ last_suite_run }) => last_suite_run && isGoing(last_suite_run))
+        ? 2 * workingMs
+        : restingMs,
   });
 }
 
@@ -44,16 +47,6 @@ export function suiteRunsQuery(at: At, id: string) {
     queryKey: ["suite-runs", at.projectId, at.mode, id],
     queryFn: ({ signal }) => get<List<SuiteRun>>(suiteUrl(at, id, "/runs?limit=50"), signal),
     refetchInterval: ({ state }) => (state.data?.data.some(isGoing) ? workingMs : restingMs),
-  });
-}
-
-/** The last of them, or null: for each row of a list, so it is read more seldom. */
-export function lastSuiteRunQuery(at: At, id: string) {
-  return queryOptions({
-    queryKey: ["suite-runs", at.projectId, at.mode, id, "last"],
-    queryFn: async ({ signal }) =>
-      (await get<List<SuiteRun>>(suiteUrl(at, id, "/runs?limit=1"), signal)).data[0] ?? null,
-    refetchInterval: ({ state }) => (state.data && isGoing(state.data) ? 2 * workingMs : 6 * restingMs),
   });
 }
 
@@ -87,7 +80,10 @@ export interface SuiteOrder {
 export const createSuite = (at: At, order: SuiteOrder): Promise<SuiteWithCases> =>
   post(resourceUrl(at, "/suites"), order);
 
-export const changeSuite = (at: At, id: string, change: Partial<SuiteOrder>): Promise<SuiteWithCases> =>
+/** In place of all its runs, those that come and go: others may change the suite meanwhile. */
+type SuiteChange = Partial<SuiteOrder> | { add_run_ids: readonly string[] } | { remove_run_ids: readonly string[] };
+
+export const changeSuite = (at: At, id: string, change: SuiteChange): Promise<SuiteWithCases> =>
   patch(suiteUrl(at, id), change);
 
 export const deleteSuite = (at: At, id: string): Promise<unknown> => remove(suiteUrl(at, id));
@@ -98,14 +94,10 @@ export const startSuiteRun = (at: At, id: string, body: { live?: Live }): Promis
 export const cancelSuiteRun = (at: At, id: string, suiteRunId: string): Promise<SuiteRunWithCases> =>
   post(suiteUrl(at, id, `/runs/${encodeURIComponent(suiteRunId)}/cancel`));
 
-/** Puts runs into a suite as it is now, behind those that it has. */
-export async function addCases(at: At, id: string, runIds: readonly string[]): Promise<SuiteWithCases> {
-  const { cases } = await get<SuiteWithCases>(suiteUrl(at, id));
-  return changeSuite(at, id, { run_ids: [...new Set([...cases.map(({ run_id }) => run_id), ...runIds])] });
-}
+/** Puts runs into a suite, behind those that it has. */
+export const addCases = (at: At, id: string, runIds: readonly string[]): Promise<SuiteWithCases> =>
+  changeSuite(at, id, { add_run_ids: runIds });
 
-/** Takes a run out of a suite as it is now. */
-export async function removeCase(at: At, id: string, runId: string): Promise<SuiteWithCases> {
-  const { cases } = await get<SuiteWithCases>(suiteUrl(at, id));
-  return changeSuite(at, id, { run_ids: cases.map(({ run_id }) => run_id).filter((each) => each !== runId) });
-}
+/** Takes a run out of a suite. */
+export const removeCase = (at: At, id: string, runId: string): Promise<SuiteWithCases> =>
+  changeSuite(at, id, { remove_run_ids: [runId] });

@@ -8,6 +8,7 @@ import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { EmptiedPage } from "../../ui/emptied-page.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
@@ -48,6 +49,7 @@ export function SuitesPage({
   useRowKeys(body);
   useKeys({ c: () => create?.() });
   const suites = page.data?.data;
+  const isLater = Boolean(search.after || search.before);
   return (
     <>
       <SheetHead>
@@ -86,7 +88,8 @@ export function SuitesPage({
             ))}
           </Table>
         )}
-        {suites?.length === 0 && (
+        {suites?.length === 0 && isLater && <EmptiedPage icon={ListChecks} noun="suite" onFirst={() => onSearch({})} />}
+        {suites?.length === 0 && !isLater && (
           <EmptyState icon={ListChecks} title={`No ${at.mode} suites yet`}>
             <p className="max-w-[56ch] text-muted">
               A suite pins runs that are as they should be. After a change of an agent, a tool or a guardrail it tells

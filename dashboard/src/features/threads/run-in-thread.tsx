@@ -4,9 +4,11 @@ import { type KeyboardEvent, useId, useState } from "react";
 import { post, resourceUrl } from "../../lib/api.ts";
 import type { Agent, Run } from "../../lib/types.ts";
 import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
+import { useKeptText } from "../../lib/use-kept-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { withoutSent } from "./fns/without-sent.ts";
 import { allThreads, type Thread } from "./threads-api.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
@@ -28,25 +30,25 @@ export function RunInThread({
   const id = useId();
   const { data: agents } = useQuery(newestAgentsQuery(at));
   const [chosen, setChosen] = useState<string | null>(null);
-  const [text, setText] = useState("");
+  const [text, setText] = useKeptText(`thread.${thread.id}`);
   const listed: WithMemory[] = agents?.data ?? [];
   const agent = listed.find((each) => each.id === (chosen ?? lastAgent)) ?? listed[0];
   const forgets = agent && agent.memory?.history?.mode !== "thread" && thread.message_count > 0;
   const start = useMutation({
-    mutationFn: () =>
+    mutationFn: (input: string) =>
       post<Run>(resourceUrl(at, "/runs"), {
         agent_id: agent?.id,
         thread_id: thread.id,
-        input: text,
+        input,
         if_thread_busy: "queue",
       }),
-    onSuccess: () => {
-      setText("");
+    onSuccess: (_, sent) => {
+      setText((now) => withoutSent(now, sent));
       void client.invalidateQueries({ queryKey: [...allThreads(at), thread.id] });
     },
   });
   const isReady = agent !== undefined && text.trim() !== "" && !start.isPending;
-  const send = () => isReady && start.mutate();
+  const send = () => isReady && start.mutate(text);
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) send();
   };

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 import type { Tool } from "./fns/tool.ts";
 import { deleteTool, usersQuery } from "./tools-api.ts";
@@ -12,6 +13,7 @@ export function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: 
   const client = useQueryClient();
   const read = useQuery(usersQuery(at));
   const users = read.data?.users[tool.id] ?? [];
+  const mayHaveUsers = users.length > 0 || !read.data?.isWhole;
   const deletion = useMutation({
     mutationFn: () => deleteTool(at, tool.id),
     onSuccess: () => {
@@ -25,18 +27,24 @@ export function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: 
     <DeleteDialog
       noun="tool"
       name={tool.name}
-      typed={at.mode === "live" && users.length > 0}
+      typed={at.mode === "live" && mayHaveUsers}
       busy={deletion.isPending || read.isPending}
       error={deletion.error}
       onClose={onClose}
       onDelete={() => deletion.mutate()}
     >
       <p>
-        {users.length === 0
-          ? "No agent has it."
-          : `${plural(users.length, "agent")} lose${users.length === 1 ? "s" : ""} it: ${users.map(({ name }) => name).join(", ")}.`}{" "}
+        {users.length > 0 &&
+          `${plural(users.length, "agent")} lose${users.length === 1 ? "s" : ""} it: ${users.map(({ name }) => name).join(", ")}. `}
+        {read.data?.isWhole === false && "There are so many agents that not all were looked at: more may lose it. "}
+        {!mayHaveUsers && "No agent has it. "}
         Runs that are under way keep what they began with.
       </p>
+      {read.error && (
+        <div className="mt-3">
+          <ErrorNote title="Which agents have it is not known" error={read.error} onRetry={() => void read.refetch()} />
+        </div>
+      )}
     </DeleteDialog>
   );
 }

@@ -1,30 +1,41 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { post, resourceUrl } from "../../lib/api.ts";
-import type { Run } from "../../lib/types.ts";
+import { isOver, type Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { runQuery } from "./trace-api.ts";
 
-/** Cancels a run, after saying what that does. */
-export function CancelRun({ run }: { run: Run }) {
+/** Cancels a run, after saying what that does. Of one that is over nothing is left of it. */
+export function CancelRun({
+  run,
+  beside,
+}: {
+  run: Run;
+  /** Where the focus goes once there is nothing to cancel any more. */
+  beside: () => HTMLElement | undefined;
+}) {
   const at = useWorkspace();
   const client = useQueryClient();
   const [open, setOpen] = useState(false);
+  const isDone = useRef(false);
   const cancel = useMutation({
     mutationFn: () => post<Run>(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}/cancel`)),
     onSuccess: (cancelled) => {
       client.setQueryData(runQuery(at, run.id).queryKey, cancelled);
+      isDone.current = true;
       setOpen(false);
     },
   });
   return (
     <>
-      <Button kind="danger-quiet" onClick={() => setOpen(true)}>
-        Cancel run
-      </Button>
+      {!isOver(run.status) && (
+        <Button kind="danger-quiet" onClick={() => setOpen(true)}>
+          Cancel run
+        </Button>
+      )}
       <ConfirmDialog
         open={open}
         onOpenChange={setOpen}
@@ -32,6 +43,7 @@ export function CancelRun({ run }: { run: Run }) {
         act={cancel.isPending ? "Cancelling" : "Cancel run"}
         keep="Let it run"
         busy={cancel.isPending}
+        finalFocus={() => (isDone.current && beside()) || true}
         onConfirm={() => cancel.mutate()}
       >
         <p>

@@ -8,7 +8,10 @@ import { fieldsOf, statusWord } from "./fns/step-words.ts";
 import type { TraceStep } from "./fns/trace-types.ts";
 import { LongText } from "./long-text.tsx";
 import { MessageCard, Reasoning } from "./message-card.tsx";
+import { NotYet } from "./not-yet.tsx";
+import { RowContext, shownStep } from "./row-context.ts";
 import { StepText } from "./step-text.tsx";
+import { useReached } from "./use-reached.ts";
 
 const shownAtFirst = 40;
 
@@ -37,40 +40,45 @@ export function Conversation({
           Show {plural(hidden, "earlier step")}
         </Button>
       )}
-      {said
-        .slice(hidden)
-        .map((step) =>
-          step.type === "model_call" ? (
-            <ModelMessage key={step.id} step={step} live={live.texts.get(step.step_index)} />
+      {said.slice(hidden).map((step) => (
+        <RowContext key={step.id} value={shownStep(run.id, steps, step, run.ended_at)}>
+          {step.type === "model_call" ? (
+            <ModelMessage step={step} live={live.texts.get(step.step_index)} />
           ) : (
-            <CallLine key={step.id} step={step} onSelect={onSelect} />
-          ),
-        )}
+            <CallLine step={step} onSelect={onSelect} />
+          )}
+        </RowContext>
+      ))}
     </>
   );
 }
 
 function ModelMessage({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+  const come = useReached();
   const isWriting = step.status === "in_progress";
   const text = step.output === null ? (live?.output ?? "") : String(fieldsOf(step.output).content ?? "");
   const reasoning = step.output === null ? live?.reasoning : step.reasoning;
-  if (!text && !reasoning && !isWriting && !step.error) return null;
+  if (come === "nothing" || (!text && !reasoning && !isWriting && !step.error)) return null;
   const tokens = step.usage?.output_tokens;
   return (
     <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
-      {reasoning && (
+      {come === "all" && reasoning && (
         <Reasoning>
           <LongText text={reasoning} name="reasoning" />
         </Reasoning>
       )}
       {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
-      {step.error && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
+      {come === "part" && !text && <NotYet />}
+      {come === "all" && step.error && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
     </MessageCard>
   );
 }
 
 /** A call in one line; its step has the rest. */
 function CallLine({ step, onSelect }: { step: TraceStep; onSelect: (key: string) => void }) {
+  const come = useReached();
+  if (come === "nothing") return null;
+  const isWhole = come === "all";
   const said = step.error ? step.error.message : JSON.stringify(step.output);
   return (
     <button
@@ -82,11 +90,13 @@ function CallLine({ step, onSelect }: { step: TraceStep; onSelect: (key: string)
       <span className="cut shrink-0 font-medium max-w-2/5" title={step.name}>
         {step.name}
       </span>
-      <span className={`cut flex-1 text-xs ${step.error ? "text-bad" : "text-muted"}`}>
-        {step.status === "completed" || step.error ? said?.slice(0, 200) : statusWord[step.status]}
+      <span className={`cut flex-1 text-xs ${isWhole && step.error ? "text-bad" : "text-muted"}`}>
+        {isWhole && (step.status === "completed" || step.error)
+          ? said?.slice(0, 200)
+          : statusWord[isWhole ? step.status : "in_progress"]}
       </span>
       <span className="shrink-0 text-xs text-muted tabular-nums">
-        {step.latency_ms === null ? "" : formatDuration(step.latency_ms)}
+        {isWhole && step.latency_ms !== null ? formatDuration(step.latency_ms) : ""}
       </span>
     </button>
   );

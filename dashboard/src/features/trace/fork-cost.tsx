@@ -4,7 +4,7 @@ import { formatCost, formatCount, plural } from "../../lib/format.ts";
 import { agentQuery } from "../../lib/use-agent-name.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import type { ForkDraft } from "./fns/fork-draft.ts";
-import { type ForkEstimate, forkEstimate, type Price } from "./fns/fork-estimate.ts";
+import { type ForkEstimate, forkEstimate, type Price, type Unpriced } from "./fns/fork-estimate.ts";
 import type { ForkSlot } from "./slots.ts";
 
 interface PricedModel {
@@ -29,7 +29,7 @@ export function ForkCost({
   draft,
 }: Omit<ForkSlot, "onDone" | "onClose"> & { draft: ForkDraft }) {
   const at = useWorkspace();
-  const { data: models } = useQuery(pricedModelsQuery(at));
+  const { data: models, isLoading } = useQuery(pricedModelsQuery(at));
   const agent = useQuery({ ...agentQuery(at, run.agent_id), enabled: draft.isCurrent });
   const wanted = draft.model.trim() || (draft.isCurrent ? agent.data?.model : undefined) || run.model;
   const priceOf = (model: string) => models?.data.find(({ id }) => id === model)?.prices ?? null;
@@ -37,18 +37,28 @@ export function ForkCost({
   const estimate = forkEstimate({ steps, step, draft, model, priceOf });
   return (
     <p role="status" className="min-w-0 flex-1 basis-40 text-xs text-muted">
-      {words(estimate, hasMore)}
+      {!isLoading && !agent.isLoading && words(estimate, hasMore, models !== undefined)}
     </p>
   );
 }
 
-function words(estimate: ForkEstimate | null, hasMore: boolean): string {
+function words(estimate: ForkEstimate | null, hasMore: boolean, isPriced: boolean): string {
   if (!estimate)
     return hasMore ? "Cost: not all steps are here yet." : "Cost unknown: no model call is recorded after this step.";
-  const { model_calls, tokens, cost_usd, agents } = estimate;
+  const { model_calls, tokens, cost_usd, unpriced, agents } = estimate;
   const calls = plural(model_calls, "model call");
   const spent = `${tokens === null ? "tokens unknown" : `${formatCount(tokens)} tokens`}, if it goes on as recorded.`;
   const more = agents > 0 ? " Called agents come on top." : "";
-  if (cost_usd === null) return `Cost unknown: no price is known. ${calls}, ${spent}${more}`;
+  if (unpriced) {
+    const reason = unpriced === "price" && !isPriced ? "the prices cannot be read" : reasons[unpriced];
+    return `Cost unknown: ${reason}. ${calls}, ${spent}${more}`;
+  }
   return `${hasMore ? "At least" : "About"} ${formatCost(cost_usd)} for ${calls}, ${spent}${more}`;
 }
+
+const reasons: Record<Unpriced, string> = {
+  tokens: "nobody told the tokens of a recorded call",
+  price: "no price is known",
+  length: "a recorded prompt is longer than the price of the model holds for",
+  judge: "nobody told what the judge of a guardrail cost",
+};

@@ -1,9 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { GitFork, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
-import { post, resourceUrl } from "../../lib/api.ts";
+import { resourceUrl } from "../../lib/api.ts";
+import { createPostOnce } from "../../lib/post-once.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
 import type { Run } from "../../lib/types.ts";
+import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -20,6 +22,7 @@ import type { ForkSlot } from "./slots.ts";
 /** Prepares a run that goes on from a step of this one, with something changed. */
 export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSlot) {
   const at = useWorkspace();
+  const [postOnce] = useState(createPostOnce);
   const recorded = useMemo(() => recordedDraft(run, step), [run, step]);
   const [draft, setDraft] = useState<ForkDraft>(recorded);
   const form = useRef<HTMLFormElement>(null);
@@ -27,7 +30,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
   const body = forkBody(step, draft, recorded);
   const path = `/runs/${encodeURIComponent(run.id)}/fork`;
   const create = useMutation({
-    mutationFn: () => post<Run>(resourceUrl(at, path), body),
+    mutationFn: () => postOnce<Run>(resourceUrl(at, path), body),
     onSuccess: ({ id }) => {
       toast("Fork created", "“Compare with it”, at the top, shows what changed.");
       onDone(id);
@@ -41,6 +44,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
     if (!isWrong && !isGuardrail && !create.isPending) create.mutate();
   };
   const isEdited = JSON.stringify(draft) !== JSON.stringify(recorded);
+  useUnsaved(isEdited && !create.isPending);
   const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
     sendOnEnter(event);
     // What was edited is not thrown away by one key.

@@ -58,7 +58,7 @@ export function FoundTrace(props: FoundTraceProps) {
   const back = useCallback(() => latest.current({ view: undefined }), []);
   const beginFork = useCallback(() => latest.current({ fork: true }), []);
   const endFork = () => {
-    onSearch({ fork: undefined });
+    onSearch({ fork: undefined }, { discards: true });
     requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-fork]")?.focus());
   };
 

@@ -5,8 +5,10 @@ import { fieldsOf } from "./fns/step-words.ts";
 import type { TraceStep } from "./fns/trace-types.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
+import { NotYet } from "./not-yet.tsx";
 import { PromptView } from "./prompt-view.tsx";
 import { StepText } from "./step-text.tsx";
+import { useReached } from "./use-reached.ts";
 
 interface SentMessage {
   id: string;
@@ -55,6 +57,7 @@ function Earlier({ input }: { input: Record<string, unknown> }) {
 
 /** What the model said: while it writes, as far as it got. */
 function Answer({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+  const isWhole = useReached() === "all";
   const output = fieldsOf(step.output);
   const isWriting = step.status === "in_progress";
   const text = step.output === null ? (live?.output ?? "") : String(output.content ?? "");
@@ -64,15 +67,14 @@ function Answer({ step, live }: { step: TraceStep; live: LiveText | undefined })
   const tokens = step.usage?.output_tokens;
   return (
     <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
-      {reasoning && (
+      {isWhole && reasoning && (
         <Reasoning>
           <LongText text={reasoning} name="reasoning" />
         </Reasoning>
       )}
       {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
-      {calls?.map((call) => (
-        <AskedCall key={call.id} name={call.name} args={call.arguments} />
-      ))}
+      {!isWhole && !text && <NotYet />}
+      {isWhole && calls?.map((call) => <AskedCall key={call.id} name={call.name} args={call.arguments} />)}
     </MessageCard>
   );
 }

@@ -1,34 +1,40 @@
-import { isOver, type Run } from "../../lib/types.ts";
+import { useQuery } from "@tanstack/react-query";
+import { isOver, type Run, type RunError } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
+import { requestIdQuery } from "./trace-api.ts";
 import { WaitingCalls } from "./waiting-calls.tsx";
 
 /** The answer first: why a run failed, or what it waits for. */
 export function Outcome({ run, onSelect }: { run: Run; onSelect: (key: string) => void }) {
-  if (run.status === "failed" && run.error) {
-    const index = run.error.step_index;
-    return (
-      <Note tone="bad">
-        <b>{run.error.message}</b>
-        <p className="text-muted">
-          {index != null && (
-            <>
-              In{" "}
-              <button type="button" className="text-accent underline" onClick={() => onSelect(String(index))}>
-                step {index}
-              </button>
-              .{" "}
-            </>
-          )}
-          {run.error.retryable ? "The same run may succeed at another time." : "The same run would fail again."}
-        </p>
-        <WireLine code={run.error.code} requestId={run.request_id} />
-      </Note>
-    );
-  }
+  if (run.status === "failed" && run.error) return <Failed runId={run.id} error={run.error} onSelect={onSelect} />;
   if (run.status === "cancelled") return <Note tone="info">{run.error?.message || "This run was cancelled."}</Note>;
   if (run.status === "queued")
     return <Note tone="info">Queued: it begins when a run in progress has ended and those before it have begun.</Note>;
   if (isOver(run.status)) return null;
   return <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />;
+}
+
+function Failed({ runId, error, onSelect }: { runId: string; error: RunError; onSelect: (key: string) => void }) {
+  const { data: requestId } = useQuery(requestIdQuery(useWorkspace(), runId));
+  const { step_index: index, message, retryable, code } = error;
+  return (
+    <Note tone="bad">
+      <b>{message}</b>
+      <p className="text-muted">
+        {index != null && (
+          <>
+            In{" "}
+            <button type="button" className="text-accent underline" onClick={() => onSelect(String(index))}>
+              step {index}
+            </button>
+            .{" "}
+          </>
+        )}
+        {retryable ? "The same run may succeed at another time." : "The same run would fail again."}
+      </p>
+      <WireLine code={code} requestId={requestId} />
+    </Note>
+  );
 }

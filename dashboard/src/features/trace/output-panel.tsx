@@ -15,8 +15,10 @@ import { fieldsOf } from "./fns/step-words.ts";
 import type { Approval, StepFile, TraceStep } from "./fns/trace-types.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, Reasoning } from "./message-card.tsx";
+import { NotYet } from "./not-yet.tsx";
 import { Sources } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
+import { useReached } from "./use-reached.ts";
 import { Value } from "./value.tsx";
 
 /** What a step came to: its error first, then who decided, what was tried, and what it gave. */
@@ -33,6 +35,10 @@ export function OutputPanel({
   /** What it waits for stands above. */
   waits: boolean;
 }) {
+  const come = useReached();
+  // What came of a step is not known before its end; what a model writes grows until then.
+  if (come !== "all")
+    return step.type === "model_call" ? <Written step={step} live={live} /> : <NotYet part={come === "part"} />;
   return (
     <>
       {(step.error ?? ended) && <StepError step={step} error={(step.error ?? ended)!} ended={ended} />}
@@ -109,20 +115,21 @@ function Written({ step, live }: { step: TraceStep; live: LiveText | undefined }
   const output = fieldsOf(step.output);
   const isWriting = step.status === "in_progress";
   const text = step.output === null ? (live?.output ?? "") : String(output.content ?? "");
-  const calls = (Array.isArray(output.tool_calls) ? output.tool_calls : []) as {
+  const isWhole = useReached() === "all";
+  const calls = (isWhole && Array.isArray(output.tool_calls) ? output.tool_calls : []) as {
     id: string;
     name: string;
     arguments: unknown;
   }[];
   return (
     <>
-      {step.reasoning && (
+      {isWhole && step.reasoning && (
         <Reasoning>
           <LongText text={step.reasoning} name="reasoning" />
         </Reasoning>
       )}
       {(text || isWriting) && (
-        <Block title="Text" copy={text || undefined}>
+        <Block title="Text" copy={(isWhole && text) || undefined}>
           <StepText text={text} name={step.name} growing={isWriting} />
         </Block>
       )}
@@ -135,7 +142,10 @@ function Written({ step, live }: { step: TraceStep; live: LiveText | undefined }
           </div>
         </Block>
       )}
-      {!text && !isWriting && calls.length === 0 && !step.error && <p className="text-muted">It wrote nothing.</p>}
+      {!isWhole && !text && <NotYet />}
+      {isWhole && !text && !isWriting && calls.length === 0 && !step.error && (
+        <p className="text-muted">It wrote nothing.</p>
+      )}
     </>
   );
 }

@@ -1,5 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
-import { post, resourceUrl } from "../../lib/api.ts";
+import { useState } from "react";
+import { resourceUrl } from "../../lib/api.ts";
+import { createPostOnce } from "../../lib/post-once.ts";
 import { sameRun } from "../../lib/same-run.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -22,8 +24,9 @@ export function RunAgain({
   onStarted: (runId: string) => void;
 }) {
   const at = useWorkspace();
+  const [postOnce] = useState(createPostOnce);
   const start = useMutation({
-    mutationFn: () => post<Run>(resourceUrl(at, "/runs"), sameRun(run)),
+    mutationFn: () => postOnce<Run>(resourceUrl(at, "/runs"), sameRun(run), run.id),
     onSuccess: ({ id }) => {
       onOpenChange(false);
       toast("Run started", agent);

@@ -4,8 +4,10 @@ import type { LiveView } from "./fns/fold-live.ts";
 import type { LoadedTrace, TraceStep } from "./fns/trace-types.ts";
 import { LongText } from "./long-text.tsx";
 import { Outcome } from "./outcome.tsx";
+import { RowContext, shownStep, useShownRow } from "./row-context.ts";
 import { passagesOf, placeOf } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
+import { useReached } from "./use-reached.ts";
 
 /** What went into a run and what came out; while it goes on, as far as it wrote. */
 export function RunOutput({
@@ -21,19 +23,25 @@ export function RunOutput({
 }) {
   const writing = loaded?.steps.findLast(({ type, status }) => type === "model_call" && status === "in_progress");
   const text = (writing && live.texts.get(writing.step_index)?.output) ?? run.output;
+  const isEnd = useReached() === "all";
+  const row = useShownRow();
+  // A replay writes the output with the last answer of a model, as it came.
+  const answer = loaded && !loaded.hasMore && loaded.steps.findLast(({ type }) => type === "model_call");
   return (
     <>
-      <Outcome run={run} onSelect={onSelect} />
+      {isEnd && <Outcome run={run} onSelect={onSelect} />}
       <Block title="Input" copy={run.input}>
         <LongText text={run.input} name="input" />
       </Block>
       {(text || writing) && (
-        <Block title={run.status === "completed" ? "Output" : "Output so far"} copy={text || undefined}>
-          <StepText text={text ?? ""} name="output" growing={writing !== undefined} />
+        <Block title={run.status === "completed" ? "Output" : "Output so far"} copy={(isEnd && text) || undefined}>
+          <RowContext value={answer ? shownStep(run.id, loaded.steps, answer, run.ended_at) : row}>
+            <StepText text={text ?? ""} name="output" growing={writing !== undefined} />
+          </RowContext>
         </Block>
       )}
-      {run.status === "completed" && !text && <p className="text-muted">It completed without text.</p>}
-      {loaded && <SourceList steps={loaded.steps} onSelect={onSelect} />}
+      {isEnd && run.status === "completed" && !text && <p className="text-muted">It completed without text.</p>}
+      {isEnd && loaded && <SourceList steps={loaded.steps} onSelect={onSelect} />}
     </>
   );
 }

@@ -76,6 +76,21 @@ export function eventsQuery(at: At, id: string) {
   });
 }
 
+/** Of the request that created a run; null where its journal does not tell, or is gone. */
+export function requestIdQuery(at: At, id: string) {
+  return queryOptions({
+    queryKey: ["run-request", at.projectId, at.mode, id],
+    queryFn: async ({ signal }): Promise<string | null> => {
+      const path = `/runs/${encodeURIComponent(id)}/events${query({ limit: 1 })}`;
+      const { data } = await get<{ data: RunEvent[] }>(resourceUrl(at, path), signal);
+      const requestId = data[0]?.data.request_id;
+      return typeof requestId === "string" ? requestId : null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+}
+
 /**
  * Where the stream of a run has to begin so that it brings the whole text of every model call that goes on, and nothing
  * of those that are over.

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import type { StreamState } from "../../lib/events.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { isOver, type Run } from "../../lib/types.ts";
@@ -39,7 +39,7 @@ export function TraceHead({
 }) {
   const over = isOver(run.status);
   const may = useMay("member");
-  const cancel = !over && may && <CancelRun run={run} />;
+  const acts = useRef<HTMLSpanElement>(null);
   return (
     <>
       <SheetHead>
@@ -66,9 +66,9 @@ export function TraceHead({
           </span>
         )}
         <LostBadge stream={over ? "ended" : stream} />
-        <span className="ml-auto flex items-center gap-2">
+        <span ref={acts} className="ml-auto flex items-center gap-2">
           {!may && <ViewOnly />}
-          {cancel}
+          {may && <CancelRun run={run} beside={() => [...(acts.current?.querySelectorAll("button") ?? [])].at(-1)} />}
           {menu}
         </span>
         <Facts run={run} spent={spent} />
@@ -126,16 +126,21 @@ function Facts({ run, spent }: { run: Run; spent: Spent }) {
       {replay_of && <RunFact name="Replay of" id={replay_of} />}
       {run.user_id && (
         <Fact name="User">
-          <span className="cut" title={run.user_id}>
+          <Link to="/runs" search={{ user: run.user_id }} className={link} title={`Runs of ${run.user_id}`}>
             {run.user_id}
-          </span>
+          </Link>
         </Fact>
       )}
       {thread_id && (
         <Fact name="Thread">
-          <code className="cut max-w-30" title={thread_id}>
-            {thread_id}
-          </code>
+          <Link
+            to="/threads/$threadId"
+            params={{ threadId: thread_id }}
+            className={`${link} max-w-30`}
+            title={thread_id}
+          >
+            <code>{thread_id}</code>
+          </Link>
           <CopyButton text={thread_id} what="thread id" />
         </Fact>
       )}
@@ -153,10 +158,12 @@ function ScheduleFact({ id }: { id: string }) {
   );
 }
 
+const link = "cut text-accent hover:underline";
+
 function RunFact({ name, id, children }: { name: string; id: string; children?: ReactNode }) {
   return (
     <Fact name={name}>
-      <Link to="/runs/$runId" params={{ runId: id }} className="cut max-w-24 text-accent hover:underline" title={id}>
+      <Link to="/runs/$runId" params={{ runId: id }} className={`${link} max-w-24`} title={id}>
         <code>{id}</code>
       </Link>
       {children}

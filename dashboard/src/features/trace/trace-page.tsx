@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { ApiError } from "../../lib/api.ts";
+import { isMissing } from "../../lib/api.ts";
 import type { Mode, Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -43,7 +43,8 @@ export interface TracePageProps {
   id: string;
   search: TraceSearch;
   /** Changes some of it; `back`: so that the browser's way back undoes it. */
-  onSearch: (change: Partial<TraceSearch>, options?: { back?: boolean }) => void;
+  /** `discards`: a form goes whose reader knows it, and need not be asked. */
+  onSearch: (change: Partial<TraceSearch>, options?: { back?: boolean; discards?: boolean }) => void;
   /** Looks for the same run in the other mode. */
   onLookIn: (mode: Mode) => void;
   onOpenRun: (runId: string) => void;
@@ -127,5 +128,3 @@ function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
     </>
   );
 }
-
-const isMissing = (error: Error | null): boolean => error instanceof ApiError && error.status === 404;

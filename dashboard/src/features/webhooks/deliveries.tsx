@@ -2,12 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef } from "react";
+import { useHeldRows } from "../../lib/use-held-rows.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { NewRows } from "../../ui/new-rows.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
@@ -36,9 +38,14 @@ export function Deliveries({
   const body = useRef<HTMLDivElement>(null);
   const page = useQuery(deliveriesQuery(at, webhook.id, search));
   useRowKeys(body);
-  const deliveries = page.data?.data;
-  const { status, type, delivery: open } = search;
-  const isFiltered = Boolean(status || type || search.after || search.before);
+  const { status, type, after, before, delivery: open } = search;
+  const rows = useHeldRows(page.data?.data, `${webhook.id} ${status} ${type} ${after} ${before}`);
+  const deliveries = rows.shown;
+  const showNew = () => {
+    rows.showAll();
+    body.current?.scrollTo({ top: 0 });
+  };
+  const isFiltered = Boolean(status || type || after || before);
   return (
     <div className="flex min-h-0 flex-1">
       <div className={clsx("flex min-h-0 min-w-0 flex-1 flex-col", open && "max-wide:hidden")}>
@@ -56,36 +63,39 @@ export function Deliveries({
             onChange={(next) => onSearch({ status, delivery: open, type: next })}
           />
         </SheetBar>
-        <div ref={body} className="relative min-h-0 flex-1 overflow-y-auto">
-          {page.error && (
-            <div className="px-4 pt-3 rail:px-5">
-              <ErrorNote
-                title="The deliveries are not up to date"
-                error={page.error}
-                onRetry={() => void page.refetch()}
-              />
-            </div>
-          )}
-          {page.isPending && <TableSkeleton />}
-          {deliveries && deliveries.length > 0 && (
-            <ul aria-label="Deliveries">
-              {deliveries.map((delivery) => (
-                <DeliveryRow key={delivery.id} delivery={delivery} search={search} isOpen={delivery.id === open} />
-              ))}
-            </ul>
-          )}
-          {deliveries?.length === 0 && isFiltered && (
-            <EmptyState icon={ListFilter} title="No delivery matches these filters">
-              <Button onClick={() => onSearch({})}>Clear filters</Button>
-            </EmptyState>
-          )}
-          {deliveries?.length === 0 && !isFiltered && (
-            <EmptyState icon={Inbox} title="It heard nothing yet">
-              <p className="max-w-[46ch] text-muted">
-                The next event of its kinds comes here. Send a test to see whether the address answers.
-              </p>
-            </EmptyState>
-          )}
+        <div className="relative flex min-h-0 flex-1 flex-col">
+          <NewRows count={rows.held} onShow={showNew} />
+          <div ref={body} onScroll={rows.onScroll} className="relative min-h-0 flex-1 overflow-y-auto">
+            {page.error && (
+              <div className="px-4 pt-3 rail:px-5">
+                <ErrorNote
+                  title="The deliveries are not up to date"
+                  error={page.error}
+                  onRetry={() => void page.refetch()}
+                />
+              </div>
+            )}
+            {page.isPending && <TableSkeleton />}
+            {deliveries && deliveries.length > 0 && (
+              <ul aria-label="Deliveries">
+                {deliveries.map((delivery) => (
+                  <DeliveryRow key={delivery.id} delivery={delivery} search={search} isOpen={delivery.id === open} />
+                ))}
+              </ul>
+            )}
+            {deliveries?.length === 0 && isFiltered && (
+              <EmptyState icon={ListFilter} title="No delivery matches these filters">
+                <Button onClick={() => onSearch({})}>Clear filters</Button>
+              </EmptyState>
+            )}
+            {deliveries?.length === 0 && !isFiltered && (
+              <EmptyState icon={Inbox} title="It heard nothing yet">
+                <p className="max-w-[46ch] text-muted">
+                  The next event of its kinds comes here. Send a test to see whether the address answers.
+                </p>
+              </EmptyState>
+            )}
+          </div>
         </div>
         <Paging noun="event" page={page.data} search={search} onPage={(next) => onSearch({ status, type, ...next })} />
       </div>

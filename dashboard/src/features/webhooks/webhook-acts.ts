@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { toast } from "../../ui/toast.ts";
+import { failed, toast } from "../../ui/toast.ts";
 import { testWords } from "./fns/test-words.ts";
 import { changeWebhook, type MadeWebhook, redeliver, testWebhook, type Webhook } from "./webhooks-api.ts";
 
@@ -8,7 +8,7 @@ import { changeWebhook, type MadeWebhook, redeliver, testWebhook, type Webhook }
 export type WebhookAct =
   | { kind: "create" }
   | { kind: "reveal"; made: MadeWebhook }
-  | { kind: "edit" | "rotate" | "redeliver" | "delete"; webhook: Webhook };
+  | { kind: "edit" | "rotate" | "redeliver" | "switch-off" | "delete"; webhook: Webhook };
 
 /** Reads all that tells of webhooks anew. */
 export function useRefreshWebhooks(): () => Promise<void> {
@@ -19,16 +19,16 @@ export function useRefreshWebhooks(): () => Promise<void> {
   };
 }
 
-/** Sends an event that was made for it, and says what was answered. */
-export function useTestWebhook(onTested: (deliveryId: string) => void) {
+/** Sends an event that was made for it, and says what was answered. Who goes to it asks for that with `mutate`: nobody
+ * who has left meanwhile is brought back. */
+export function useTestWebhook() {
   const at = useWorkspace();
   const refresh = useRefreshWebhooks();
   return useMutation({
     mutationFn: (id: string) => testWebhook(at, id),
-    onSuccess: async (delivery) => {
+    onSuccess: (delivery) => {
       toast(delivery.status === "delivered" ? "Test event taken" : "Test event not taken", testWords(delivery));
-      onTested(delivery.id);
-      await refresh();
+      void refresh();
     },
   });
 }
@@ -43,6 +43,7 @@ export function useSwitchWebhook() {
       toast(enabled ? "Webhook switched on" : "Webhook switched off");
       await refresh();
     },
+    onError: (error, { enabled }) => failed(`The webhook was not switched ${enabled ? "on" : "off"}`, error.message),
   });
 }
 

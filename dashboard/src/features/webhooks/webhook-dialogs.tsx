@@ -5,6 +5,7 @@ import { toast } from "../../ui/toast.ts";
 import { RedeliverSince } from "./redeliver-since.tsx";
 import { RevealSecret } from "./reveal-secret.tsx";
 import { RotateSecret } from "./rotate-secret.tsx";
+import { SwitchOff } from "./switch-off.tsx";
 import { useRefreshWebhooks, type WebhookAct } from "./webhook-acts.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 import { deleteWebhook, type MadeWebhook, type Webhook } from "./webhooks-api.ts";
@@ -50,6 +51,8 @@ export function WebhookDialogs({
       return <RotateSecret webhook={act.webhook} onClose={close} onRotated={reveal} />;
     case "redeliver":
       return <RedeliverSince webhook={act.webhook} onClose={close} />;
+    case "switch-off":
+      return <SwitchOff webhook={act.webhook} onClose={close} />;
     case "delete":
       return <DeleteWebhook webhook={act.webhook} onClose={close} onDeleted={onDeleted} />;
   }

@@ -29,10 +29,9 @@ export function WebhookHead({
   onAct: (act: WebhookAct) => void;
   onTested: (deliveryId: string) => void;
 }) {
-  const test = useTestWebhook(onTested);
+  const test = useTestWebhook();
   const switching = useSwitchWebhook();
   const trouble = whyDisabled(webhook);
-  const failed = test.error ?? switching.error;
   return (
     <>
       <SheetHead>
@@ -47,7 +46,10 @@ export function WebhookHead({
         <span className="ml-auto flex items-center gap-1">
           {mayChange ? (
             <>
-              <Button disabled={test.isPending} onClick={() => test.mutate(webhook.id)}>
+              <Button
+                disabled={test.isPending}
+                onClick={() => test.mutate(webhook.id, { onSuccess: ({ id }) => onTested(id) })}
+              >
                 <Send aria-hidden className="size-4" strokeWidth={1.5} />
                 {test.isPending ? "Sending test" : "Send test"}
               </Button>
@@ -85,7 +87,7 @@ export function WebhookHead({
           )}
         </Facts>
       </SheetHead>
-      {(trouble || failed) && (
+      {(trouble || test.error) && (
         <div className="flex flex-col gap-2 border-b border-line px-4 py-3 rail:px-5">
           {trouble && (
             <Note
@@ -105,9 +107,7 @@ export function WebhookHead({
               </div>
             </Note>
           )}
-          {failed && (
-            <ErrorNote title={test.error ? "The test event was not sent" : "It was not switched"} error={failed} />
-          )}
+          {test.error && <ErrorNote title="The test event was not sent" error={test.error} />}
         </div>
       )}
     </>

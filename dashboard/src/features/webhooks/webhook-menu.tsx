@@ -1,4 +1,5 @@
 import { Ellipsis, Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-react";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { useSwitchWebhook, type WebhookAct } from "./webhook-acts.ts";
@@ -8,7 +9,13 @@ const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as c
 
 /** All that can be done with a webhook. */
 export function WebhookMenu({ webhook, onAct }: { webhook: Webhook; onAct: (act: WebhookAct) => void }) {
+  const { mode } = useWorkspace();
   const switching = useSwitchWebhook();
+  // In live somebody relies on what would be missed.
+  const toggle = () =>
+    webhook.enabled && mode === "live"
+      ? onAct({ kind: "switch-off", webhook })
+      : switching.mutate({ id: webhook.id, enabled: !webhook.enabled });
   const trigger = (
     <button
       type="button"
@@ -34,7 +41,7 @@ export function WebhookMenu({ webhook, onAct }: { webhook: Webhook; onAct: (act:
             <Send {...icon} />
             Send failed events again
           </MenuItem>
-          <MenuItem onClick={() => switching.mutate({ id: webhook.id, enabled: !webhook.enabled })}>
+          <MenuItem onClick={toggle}>
             <Power {...icon} />
             {webhook.enabled ? "Switch off" : "Switch on"}
           </MenuItem>

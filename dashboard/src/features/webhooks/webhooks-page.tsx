@@ -8,6 +8,7 @@ import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { EmptiedPage } from "../../ui/emptied-page.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
@@ -44,13 +45,14 @@ export function WebhooksPage({
   const body = useRef<HTMLDivElement>(null);
   const page = useQuery(webhooksQuery(at, search));
   const [act, setAct] = useState<WebhookAct | null>(null);
-  const [tested, setTested] = useState("");
-  const test = useTestWebhook((delivery) => onOpen(tested, delivery));
+  const test = useTestWebhook();
+  const send = (id: string) => test.mutate(id, { onSuccess: (delivery) => onOpen(id, delivery.id) });
   const create = mayChange ? () => setAct({ kind: "create" }) : undefined;
   useTitle("Webhooks", at.project.name);
   useRowKeys(body);
   useKeys({ c: () => create?.() });
   const webhooks = page.data?.data;
+  const isLater = Boolean(search.after || search.before);
   return (
     <>
       <SheetHead>
@@ -68,16 +70,19 @@ export function WebhooksPage({
         </div>
       </SheetHead>
       <section ref={body} aria-label="Webhooks" className="relative min-h-0 flex-1 overflow-y-auto">
-        {[
-          { error: page.error, title: webhooks ? "The list is not up to date" : "The webhooks cannot be shown" },
-          { error: test.error, title: "The test event was not sent" },
-        ].map(
-          ({ error, title }) =>
-            error && (
-              <div key={title} className="px-4 pt-3 rail:px-5">
-                <ErrorNote title={title} error={error} onRetry={() => void page.refetch()} />
-              </div>
-            ),
+        {page.error && (
+          <div className="px-4 pt-3 rail:px-5">
+            <ErrorNote
+              title={webhooks ? "The list is not up to date" : "The webhooks cannot be shown"}
+              error={page.error}
+              onRetry={() => void page.refetch()}
+            />
+          </div>
+        )}
+        {test.error && (
+          <div className="px-4 pt-3 rail:px-5">
+            <ErrorNote title="The test event was not sent" error={test.error} onRetry={() => send(test.variables!)} />
+          </div>
         )}
         {page.isPending && (
           <div role="status" aria-label="Loading webhooks">
@@ -92,16 +97,16 @@ export function WebhooksPage({
                 webhook={webhook}
                 isTesting={test.isPending}
                 mayChange={mayChange}
-                onTest={() => {
-                  setTested(webhook.id);
-                  test.mutate(webhook.id);
-                }}
+                onTest={() => send(webhook.id)}
                 onAct={setAct}
               />
             ))}
           </Table>
         )}
-        {webhooks?.length === 0 && (
+        {webhooks?.length === 0 && isLater && (
+          <EmptiedPage icon={WebhookIcon} noun="webhook" onFirst={() => onSearch({})} />
+        )}
+        {webhooks?.length === 0 && !isLater && (
           <EmptyState icon={WebhookIcon} title={`No ${at.mode} webhooks yet`}>
             <p className="max-w-[52ch] text-muted">
               A webhook is an address of yours that hears when a run ends, waits for somebody, or asks for a tool. Each

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { someKey } from "./key-fixtures.ts";
 import { firstOverlap, overlapFault, overlapSeconds, overlapShare, overlapWords } from "./overlap.ts";
 
 const now = new Date(2026, 10, 21, 14, 42).getTime();
@@ -10,9 +11,13 @@ test("the end of the old key is told exactly, and never later than the key itsel
   expect(overlapWords(86_400, now, own)).toContain("until today 15:42, when it expires anyway");
 });
 
+test("nothing is left to work of a key that was sent in clear text, unless somebody chooses so", () => {
+  expect(firstOverlap(someKey()).choice).toBe("24h");
+  expect(firstOverlap(someKey({ exposed_at: "2026-11-20T00:00:00.000Z" })).choice).toBe("now");
+});
+
 test("an overlap of one's own goes to 30 days and no further", () => {
-  const own = (amount: string, unit: "hours" | "days") =>
-    overlapSeconds({ ...firstOverlap, choice: "own", amount, unit });
+  const own = (amount: string, unit: "hours" | "days") => overlapSeconds({ choice: "own", amount, unit });
   expect([own("36", "hours"), own("1.5", "days"), own("30", "days"), own("31", "days"), own("x", "days")]).toEqual([
     129_600,
     129_600,
@@ -20,7 +25,7 @@ test("an overlap of one's own goes to 30 days and no further", () => {
     null,
     null,
   ]);
-  expect(overlapFault({ ...firstOverlap, choice: "own", amount: "" })).toContain("30 days");
+  expect(overlapFault({ choice: "own", amount: "", unit: "hours" })).toContain("30 days");
 });
 
 test("a longer overlap is a longer bar, within the picture", () => {

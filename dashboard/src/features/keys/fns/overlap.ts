@@ -1,4 +1,5 @@
 import { formatEnd } from "../../../lib/format.ts";
+import type { ApiKey } from "../keys-api.ts";
 
 export const overlapChoices = ["now", "1h", "24h", "3d", "7d", "own"] as const;
 export type OverlapChoice = (typeof overlapChoices)[number];
@@ -11,7 +12,10 @@ export interface Overlap {
   unit: "hours" | "days";
 }
 
-export const firstOverlap: Overlap = { choice: "24h", amount: "36", unit: "hours" };
+/** What is offered first. Of a key that was sent in clear text nothing is left to work. */
+export const firstOverlap = ({ exposed_at }: Pick<ApiKey, "exposed_at">): Overlap => ({
+  ...{ choice: exposed_at ? "now" : "24h", amount: "36", unit: "hours" },
+});
 
 const hour = 3600;
 const day = 24 * hour;

@@ -12,7 +12,8 @@ const steps = [1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
 export function countAxis(values: readonly number[]): Axis {
   const end = endOf(values, Number.isInteger);
   const [size, unit] = end >= 1e6 ? [1e6, " M"] : end >= 10_000 ? [1000, " k"] : [1, ""];
-  return { end, format: inUnits(end, size, (text) => (text === "0" ? text : text + unit)) };
+  const format = inUnits(end, size, (text) => text + unit);
+  return { end, format: (value) => (value === 0 ? "0" : format(value)) };
 }
 
 /** Of dollars. Cents stand in full or not at all. */
@@ -28,11 +29,11 @@ const units: readonly [size: number, name: string][] = [
   [1, "ms"],
 ];
 
-/** Of durations in ms. */
+/** Of durations in ms: none is shown shorter than one. */
 export function durationAxis(values: readonly number[]): Axis {
   const most = Math.max(...values, 0) || 2000;
-  const [size, unit] = units.find(([size]) => most >= size)!;
-  const end = endOf([most / size]) * size;
+  const [size, unit] = units.find(([size]) => most >= size) ?? units.at(-1)!;
+  const end = endOf([Math.max(most / size, 1)], size === 1 ? Number.isInteger : undefined) * size;
   return { end, format: inUnits(end, size, (text) => `${text} ${unit}`) };
 }
 

@@ -6,11 +6,9 @@ import { readOverviewSearch } from "./read-overview-search.ts";
 import { formatCompact, formatDollars, share } from "./scale.ts";
 import { dayLabel, daysUntil, fillDays, sumOf, trendWords } from "./usage-days.ts";
 
-const now = Date.parse("2026-11-21T23:30:00Z");
-
 describe("days", () => {
   test("end today, in UTC, and those without usage are zero", () => {
-    const days = daysUntil(now, 3);
+    const days = daysUntil("2026-11-21", 3);
     expect(days).toEqual(["2026-11-19", "2026-11-20", "2026-11-21"]);
     const filled = fillDays([], days);
     expect(filled.map(({ day }) => day)).toEqual(days);
@@ -25,10 +23,14 @@ describe("days", () => {
 
 test("a trend says how much more or less, and nothing absurd where there was nothing", () => {
   expect(trendWords(112, 100, "7d")).toBe("12 % more than the 7 days before");
-  expect(trendWords(88, 100, "today")).toBe("12 % less than yesterday");
+  expect(trendWords(88, 100, "today")).toBe("12 % less so far than yesterday");
   expect(trendWords(100, 100, "30d")).toBe("As in the 30 days before");
   expect(trendWords(5, 0, "7d")).toBe("None in the 7 days before");
   expect(trendWords(5, 0, "today")).toBe("None yesterday");
+  expect([trendWords(0, 0, "today"), trendWords(0, 0, "7d")]).toEqual([
+    "None, as yesterday",
+    "None, as in the 7 days before",
+  ]);
   expect(trendWords(2000, 100, "7d")).toBe("20 times as many as the 7 days before");
 });
 
@@ -43,6 +45,7 @@ describe("an axis", () => {
   test("writes all its values in one unit, with the same decimals", () => {
     expect(marks(countAxis([7]))).toEqual(["0", "4", "8"]);
     expect(marks(countAxis([17_000]))).toEqual(["0", "10 k", "20 k"]);
+    expect(marks(countAxis([1_100_000]))).toEqual(["0", "0.6 M", "1.2 M"]);
     expect(marks(countAxis([9_000_000]))).toEqual(["0", "5 M", "10 M"]);
     expect(marks(dollarAxis([4.7]))).toEqual(["$0.00", "$2.50", "$5.00"]);
     expect(marks(dollarAxis([0.9]))).toEqual(["$0.00", "$0.50", "$1.00"]);
@@ -52,6 +55,8 @@ describe("an axis", () => {
 
   test("of durations has the unit in which its values are read", () => {
     expect(marks(durationAxis([3, 388]))).toEqual(["0 ms", "200 ms", "400 ms"]);
+    expect(marks(durationAxis([1]))).toEqual(["0 ms", "1 ms", "2 ms"]);
+    expect(marks(durationAxis([0.4]))).toEqual(["0 ms", "1 ms", "2 ms"]);
     expect(marks(durationAxis([2430, 22_400]))).toEqual(["0 s", "12 s", "24 s"]);
     expect(marks(durationAxis([61_000]))).toEqual(["0.0 min", "0.6 min", "1.2 min"]);
     expect(marks(durationAxis([3 * 3_600_000]))).toEqual(["0.0 h", "1.5 h", "3.0 h"]);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { troublesOf, type WatchedSchedule, type WatchedWebhook } from "./troubles.ts";
 
 const schedule: WatchedSchedule = {
-  ...{ id: "sch_1", name: "Digest", last_run_id: "run_1" },
+  ...{ id: "sch_1", name: "Digest" },
   ...{ last_error: null, disabled_reason: null },
 };
 const webhook: WatchedWebhook = {
@@ -15,12 +15,14 @@ test("nothing is said of what works, or was switched off by hand", () => {
   expect(troublesOf([schedule], [webhook, off])).toEqual([]);
 });
 
-test("a schedule names the run that tells why, until it is switched off", () => {
-  const failed = { ...schedule, last_error: { message: "The provider answered 503." } };
+test("a schedule leads to the run that failed, also once it is switched off; to itself where it began none", () => {
+  const failed = { ...schedule, last_error: { message: "The provider answered 503.", run_id: "run_1" } };
   const [trouble] = troublesOf([failed], []);
   expect(trouble).toMatchObject({ title: "Schedule Digest failed", detail: failed.last_error.message, runId: "run_1" });
   const off = { ...failed, disabled_reason: "It failed five times." };
-  expect(troublesOf([off], [])).toMatchObject([{ detail: "It failed five times.", runId: null }]);
+  expect(troublesOf([off], [])).toMatchObject([{ detail: "It failed five times.", runId: "run_1" }]);
+  const none = { ...schedule, last_error: { message: "The agent is deleted.", run_id: null } };
+  expect(troublesOf([none], [])).toMatchObject([{ runId: null }]);
 });
 
 test("a webhook is known by its host", () => {

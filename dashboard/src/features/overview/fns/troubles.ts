@@ -2,8 +2,7 @@
 export interface WatchedSchedule {
   id: string;
   name: string;
-  last_run_id: string | null;
-  last_error: { message: string } | null;
+  last_error: { message: string; run_id: string | null } | null;
   disabled_reason: string | null;
 }
 
@@ -31,12 +30,10 @@ export function troublesOf(schedules: readonly WatchedSchedule[], webhooks: read
   return [...schedules.flatMap(ofSchedule), ...webhooks.flatMap(ofWebhook)];
 }
 
-function ofSchedule({ id, name, last_run_id, last_error, disabled_reason }: WatchedSchedule): Trouble[] {
-  const kind = "schedule";
-  if (disabled_reason)
-    return [{ kind, id, title: `Schedule ${name} was switched off`, detail: disabled_reason, runId: null }];
-  if (last_error)
-    return [{ kind, id, title: `Schedule ${name} failed`, detail: last_error.message, runId: last_run_id }];
+function ofSchedule({ id, name, last_error, disabled_reason }: WatchedSchedule): Trouble[] {
+  const about = { kind: "schedule", id, runId: last_error?.run_id ?? null } as const;
+  if (disabled_reason) return [{ ...about, title: `Schedule ${name} was switched off`, detail: disabled_reason }];
+  if (last_error) return [{ ...about, title: `Schedule ${name} failed`, detail: last_error.message }];
   return [];
 }
 

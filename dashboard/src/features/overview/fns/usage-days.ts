@@ -25,9 +25,10 @@ const none: UsageCounts = {
   ...{ unknown_cost_calls: 0, unknown_token_calls: 0, estimated_calls: 0 },
 };
 
-/** The days of a span that ends today, in UTC, the oldest first. */
-export function daysUntil(now: number, count: number): string[] {
-  return Array.from({ length: count }, (_, n) => new Date(now - (count - 1 - n) * day_ms).toISOString().slice(0, 10));
+/** The days of a span in UTC, the oldest first. `today` is the last. */
+export function daysUntil(today: string, count: number): string[] {
+  const end = Date.parse(today);
+  return Array.from({ length: count }, (_, n) => new Date(end - (count - 1 - n) * day_ms).toISOString().slice(0, 10));
 }
 
 /** What was used on each of these days; on those that the report leaves out, nothing. */
@@ -56,15 +57,15 @@ export const endedOf = ({ runs }: UsageCounts): number => runs.completed + runs.
 /** Runs whose time is counted: how long one took that somebody broke off says nothing. */
 export const timedOf = ({ runs }: UsageCounts): number => runs.completed + runs.failed;
 
-/** “12 % more than the 7 days before”. */
+/** “12 % more than the 7 days before”. The period’s last day is not over: what is less now may not stay so. */
 export function trendWords(now: number, before: number, period: Period): string {
   const than = beforeWords[period];
-  if (before === 0) return now === 0 ? `As in ${than}: none` : `None in ${than}`.replace("in yesterday", "yesterday");
+  if (before === 0) return `${now === 0 ? "None, as in" : "None in"} ${than}`.replace("in yesterday", "yesterday");
   const change = Math.round(((now - before) / before) * 100);
   if (change === 0) return `As ${than}`.replace("As the", "As in the");
   // Beyond this nobody reads a percentage any more.
   if (change > 900) return `${Math.round(now / before)} times as many as ${than}`;
-  return `${Math.abs(change)} % ${change > 0 ? "more" : "less"} than ${than}`;
+  return change > 0 ? `${change} % more than ${than}` : `${-change} % less so far than ${than}`;
 }
 
 /** What each day is called. */

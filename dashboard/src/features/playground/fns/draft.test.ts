@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { agentChanges, draftOf, faultsOf, runParts, unsavedOnly } from "./draft.ts";
+import { agentChanges, changedWords, draftOf, draftOn, faultsOf, isWritten, runParts, unsavedOnly } from "./draft.ts";
+import { keptDraft } from "./kept-draft.ts";
 import type { FullAgent } from "./playground-types.ts";
 import { presetAgent, presets } from "./presets.ts";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
@@ -58,6 +59,35 @@ describe("an agent that is changed here", () => {
     expect(Object.keys(faults).sort()).toEqual(["maxOutputTokens", "maxTurns", "model", "temperature"]);
     expect(faultsOf({ ...draft, model: "test/script", script: "{" })).toHaveProperty("script");
     expect(faultsOf({ ...draft, script: "{" })).toEqual({});
+  });
+});
+
+describe("a version that somebody else saves", () => {
+  const written = { ...draft, instructions: "Be brief.", maxCost: "1" };
+  const newer = { ...agent, version: 9, instructions: "Be kind.", max_turns: 3 };
+
+  test("wipes nothing that was written here, and brings all else", () => {
+    const both = draftOn(newer, written, draft);
+    expect(both).toMatchObject({ instructions: "Be brief.", maxTurns: "3", maxCost: "1" });
+    expect(agentChanges(newer, both)).toEqual({ instructions: "Be brief." });
+    expect(changedWords(draft, draftOf(newer))).toEqual(["instructions", "model calls"]);
+  });
+
+  test("leaves what was written while the own version was saved", () => {
+    const saved = { ...agent, version: 8, instructions: "Be brief." };
+    expect(draftOn(saved, written, written)).toEqual({ ...draftOf(saved), maxCost: "1" });
+    expect(draftOn(saved, { ...written, model: "test/echo" }, written).model).toBe("test/echo");
+    expect(isWritten(written, saved)).toBeFalse();
+    expect(isWritten(written, agent)).toBeTrue();
+  });
+
+  test("finds a draft that was kept with the version it began with", () => {
+    const kept = JSON.stringify({ base: agent, draft: written });
+    expect(keptDraft(kept, newer)).toEqual({ base: agent, draft: written });
+    expect(keptDraft(kept, { ...agent, version: 6 })).toBeNull();
+    expect(keptDraft(kept, { ...newer, id: "agt_2" })).toBeNull();
+    for (const none of [null, "{", "[]", '{"base":{"id":"agt_1","version":7}}', "null"])
+      expect(keptDraft(none, agent)).toBeNull();
   });
 });
 

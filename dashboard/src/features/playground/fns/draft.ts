@@ -1,3 +1,4 @@
+import { rebased } from "../../../lib/use-edited.ts";
 import type { FullAgent, ModelSettings, RunBody, ToolReference } from "./playground-types.ts";
 
 /** An agent with what was changed here. Numbers are as they were typed. */
@@ -34,6 +35,36 @@ export function draftOf(agent: FullAgent): Draft {
   };
 }
 
+/** Whether anything was changed that an agent keeps. */
+export function isWritten(draft: Draft, base: FullAgent): boolean {
+  return changedWords(draftOf(base), draft).length > 0;
+}
+
+/** A draft that began as `begun`, on another version: what was written in it stands, the rest is that version's. */
+export function draftOn(newer: FullAgent, draft: Draft, begun: Draft): Draft {
+  return { ...rebased(draft, begun, draftOf(newer)), maxCost: draft.maxCost };
+}
+
+const fieldWords: Record<Exclude<keyof Draft, "maxCost">, string> = {
+  instructions: "instructions",
+  model: "model",
+  tools: "tools",
+  maxTurns: "model calls",
+  temperature: "temperature",
+  maxOutputTokens: "output limit",
+  reasoningEffort: "reasoning effort",
+  parallelCalls: "calls in parallel",
+  script: "script",
+  readsThread: "reading the conversation",
+};
+
+/** The words for the fields in which two drafts differ, of those that an agent keeps. */
+export function changedWords(one: Draft, other: Draft): string[] {
+  return (Object.keys(fieldWords) as (keyof typeof fieldWords)[])
+    .filter((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]))
+    .map((field) => fieldWords[field]);
+}
+
 /** What is wrong with what was typed, by field. */
 export function faultsOf(draft: Draft): Partial<Record<keyof Draft, string>> {
   return {
@@ -67,12 +98,12 @@ export function unsavedOnly(agent: FullAgent, draft: Draft): string[] {
   const settings = settingsOf(agent, draft);
   const saved = agent.model_settings;
   const words: [string, boolean][] = [
-    ["temperature", settings.temperature !== saved.temperature],
-    ["output limit", settings.max_output_tokens !== saved.max_output_tokens],
-    ["reasoning effort", settings.reasoning_effort !== saved.reasoning_effort],
-    ["calls in parallel", (settings.parallel_tool_calls ?? true) !== (saved.parallel_tool_calls ?? true)],
-    ["script", JSON.stringify(settings.script) !== JSON.stringify(saved.script)],
-    ["reading the conversation", draft.readsThread !== draftOf(agent).readsThread],
+    [fieldWords.temperature, settings.temperature !== saved.temperature],
+    [fieldWords.maxOutputTokens, settings.max_output_tokens !== saved.max_output_tokens],
+    [fieldWords.reasoningEffort, settings.reasoning_effort !== saved.reasoning_effort],
+    [fieldWords.parallelCalls, (settings.parallel_tool_calls ?? true) !== (saved.parallel_tool_calls ?? true)],
+    [fieldWords.script, JSON.stringify(settings.script) !== JSON.stringify(saved.script)],
+    [fieldWords.readsThread, draft.readsThread !== draftOf(agent).readsThread],
   ];
   return words.filter(([, differs]) => differs).map(([word]) => word);
 }

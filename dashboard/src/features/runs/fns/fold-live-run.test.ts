@@ -4,7 +4,7 @@ import { foldLiveRun, type LiveRules, type LiveRuns } from "./fold-live-run.ts";
 
 const run = (id: string, status: Run["status"] = "completed") => ({ id, status }) as Run;
 const rules: LiveRules = { fits: () => true, atTop: true, firstPage: true, limit: 3 };
-const list: LiveRuns = { shown: [run("run_5"), run("run_3")], waiting: [] };
+const list: LiveRuns = { shown: [run("run_5"), run("run_3")], waiting: [], hasMore: false };
 const isCompleted = ({ status }: Run) => status === "completed";
 const ids = (live: LiveRuns) => live.shown.map(({ id }) => id);
 
@@ -35,7 +35,15 @@ test("a run of another status or another page stays away", () => {
 });
 
 test("the page keeps its size, and runs older than a full page stay away", () => {
-  const full: LiveRuns = { shown: [run("run_5"), run("run_4"), run("run_3")], waiting: [] };
+  const full: LiveRuns = { shown: [run("run_5"), run("run_4"), run("run_3")], waiting: [], hasMore: false };
   expect(ids(foldLiveRun(full, run("run_6"), rules))).toEqual(["run_6", "run_5", "run_4"]);
-  expect(foldLiveRun(full, run("run_2"), rules)).toEqual(full);
+  expect(ids(foldLiveRun(full, run("run_2"), rules))).toEqual(ids(full));
+});
+
+test("what has no place on the page any more is said to stand on a further one", () => {
+  const full = foldLiveRun(list, run("run_6"), rules);
+  expect(full.hasMore).toBe(false);
+  expect(foldLiveRun(full, run("run_7"), rules).hasMore).toBe(true);
+  expect(foldLiveRun(full, run("run_1"), rules).hasMore).toBe(true);
+  expect(foldLiveRun(full, run("run_5", "failed"), rules).hasMore).toBe(false);
 });

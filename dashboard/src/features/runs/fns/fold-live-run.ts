@@ -4,6 +4,8 @@ import type { Run } from "../../../lib/types.ts";
 export interface LiveRuns {
   shown: Run[];
   waiting: string[];
+  /** Whether older ones stand on a further page. */
+  hasMore: boolean;
 }
 
 export interface LiveRules {
@@ -25,9 +27,14 @@ export function foldLiveRun(list: LiveRuns, run: Run, rules: LiveRules): LiveRun
   if (index >= 0) return { ...list, shown: list.shown.with(index, run) };
   const oldest = list.shown.at(-1);
   const onThisPage = !oldest || list.shown.length < rules.limit || run.id > oldest.id;
-  if (!rules.firstPage || !rules.fits(run) || !onThisPage) return list;
+  if (!rules.firstPage || !rules.fits(run)) return list;
+  if (!onThisPage) return { ...list, hasMore: true };
   if (!rules.atTop) return list.waiting.includes(run.id) ? list : { ...list, waiting: [...list.waiting, run.id] };
   const place = list.shown.findIndex((shown) => shown.id < run.id);
   const shown = list.shown.toSpliced(place < 0 ? list.shown.length : place, 0, run);
-  return { shown: shown.slice(0, rules.limit), waiting: list.waiting.filter((id) => id !== run.id) };
+  return {
+    shown: shown.slice(0, rules.limit),
+    waiting: list.waiting.filter((id) => id !== run.id),
+    hasMore: list.hasMore || shown.length > rules.limit,
+  };
 }

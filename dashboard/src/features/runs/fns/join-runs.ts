@@ -1,8 +1,10 @@
 import type { Run } from "../../../lib/types.ts";
 
-/** Two lists as one, newest first; a run of both as it stands in the first. */
+/**
+ * A list and what follows it, newest first. As far back as the first goes it alone tells what there is: what only the
+ * second still has of that time was deleted.
+ */
 export function joinRuns<T extends Pick<Run, "id">>(first: readonly T[], second: readonly T[]): T[] {
-  const known = new Set(first.map(({ id }) => id));
-  const fresh = second.filter(({ id }) => !known.has(id));
-  return [...first, ...fresh].sort((a, b) => (a.id < b.id ? 1 : -1));
+  const oldest = first.at(-1);
+  return [...first, ...second.filter(({ id }) => !oldest || id < oldest.id)];
 }

@@ -1,4 +1,4 @@
-import { readChoice, readPageSearch, readText } from "../../../lib/page-search.ts";
+import { readChoice, readId, readPageSearch, readText } from "../../../lib/page-search.ts";
 import { runOrigins, runStatuses } from "../../../lib/types.ts";
 import type { RunsSearch } from "./runs-search.ts";
 import { isTime, timeSpans } from "./time-span.ts";
@@ -6,11 +6,11 @@ import { isTime, timeSpans } from "./time-span.ts";
 /** What the address of the list says; what is none of it is left out. */
 export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
   const status = readChoice(search.status, runStatuses);
-  const agent = readId(search.agent, "agt");
+  const agent = readId(search.agent, "agent");
   const since = readChoice(search.since, timeSpans) ?? readTime(search.since);
   const until = readTime(search.until);
   const user = readText(search.user, 255);
-  const thread = readId(search.thread, "thr");
+  const thread = readId(search.thread, "thread");
   const origin = readChoice(search.origin, runOrigins);
   const q = readText(search.q);
   return {
@@ -25,9 +25,6 @@ export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
     ...readPageSearch(search, "run"),
   };
 }
-
-const readId = (value: unknown, prefix: string): string | undefined =>
-  typeof value === "string" && new RegExp(`^${prefix}_[0-9a-z]{26}$`).test(value) ? value : undefined;
 
 const readTime = (value: unknown): string | undefined =>
   typeof value === "string" && isTime(value) ? value : undefined;

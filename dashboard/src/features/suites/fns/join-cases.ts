@@ -16,13 +16,16 @@ export function joinCases(pinned: readonly PinnedCase[], results: readonly CaseR
   const known = new Set(pinned.map(({ run_id }) => run_id));
   const gone = results.filter(({ run_id }) => !known.has(run_id));
   return [
-    ...pinned.map(({ run_id, agent_id, ...rest }) => ({
-      ...{ run_id, agent_id, pinned: { run_id, agent_id, ...rest } },
-      result: byRun.get(run_id) ?? null,
-    })),
-    ...gone.map((result) => ({ run_id: result.run_id, agent_id: result.agent_id, pinned: null, result })),
+    ...pinned.map((pinned) => joined(pinned, pinned, byRun.get(pinned.run_id) ?? null)),
+    ...gone.map((result) => joined(result, null, result)),
   ];
 }
+
+const joined = (
+  { run_id, agent_id }: PinnedCase | CaseResult,
+  pinned: PinnedCase | null,
+  result: CaseResult | null,
+): JoinedCase => ({ run_id, agent_id, pinned, result });
 
 /** Those of one outcome; all of them without one. */
 export const ofOutcome = (cases: readonly JoinedCase[], outcome: CaseStatus | undefined): JoinedCase[] =>

@@ -1,4 +1,4 @@
-import { type PageSearch, readChoice, readPageSearch } from "../../../lib/page-search.ts";
+import { type PageSearch, readChoice, readId, readPageSearch } from "../../../lib/page-search.ts";
 import { type CaseStatus, caseStatuses } from "./suite-types.ts";
 
 /** Which cases of a suite are listed, what of them is told, and the one that is looked at. */
@@ -15,11 +15,8 @@ export const readSuitesSearch = (search: Record<string, unknown>): PageSearch =>
 
 /** What the address of a suite says; what is none of it is left out. */
 export function readSuiteSearch(search: Record<string, unknown>): SuiteSearch {
-  const result = readId(search.result, "srun");
+  const result = readId(search.result, "suite_run");
   const outcome = readChoice(search.outcome, caseStatuses);
   const open = readId(search.case, "run");
   return { ...(result && { result }), ...(outcome && { outcome }), ...(open && { case: open }) };
 }
-
-const readId = (value: unknown, prefix: string): string | undefined =>
-  typeof value === "string" && new RegExp(`^${prefix}_[0-9a-z]{26}$`).test(value) ? value : undefined;

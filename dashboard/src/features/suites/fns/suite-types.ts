@@ -1,6 +1,6 @@
 import type { RunStatus } from "../../../lib/types.ts";
 
-/** A suite as lists show it. */
+/** What is known of each suite. */
 export interface Suite {
   id: string;
   name: string;
@@ -8,6 +8,11 @@ export interface Suite {
   cases_count: number;
   created_at: string;
   updated_at: string;
+}
+
+/** A suite as lists show it. */
+export interface ListedSuite extends Suite {
+  last_suite_run: SuiteRun | null;
 }
 
 /** A run that a suite pins. */

@@ -3,6 +3,7 @@ import type { ThreadMessage } from "../threads-api.ts";
 import { conversation } from "./conversation.ts";
 import { metadataFault } from "./metadata-fault.ts";
 import { readThreadsSearch } from "./read-threads-search.ts";
+import { withoutSent } from "./without-sent.ts";
 
 const message = (part: Partial<ThreadMessage>): ThreadMessage => ({
   id: "msg_1",
@@ -38,4 +39,10 @@ test("metadata is pairs of texts", () => {
 
 test("an address names its filters, and nothing that is none", () => {
   expect(readThreadsSearch({ user: "ada", status: "tired", session: 7 })).toEqual({ user: "ada", session: "7" });
+});
+
+test("what is written while a message is sent stays in the field", () => {
+  expect(withoutSent("Hello", "Hello")).toBe("");
+  expect(withoutSent("Hello again", "Hello")).toBe(" again");
+  expect(withoutSent("Something else", "Hello")).toBe("Something else");
 });

@@ -12,7 +12,7 @@ const step = (step_index: number, type: string, spent: StepUsage | null = null):
     id: `stp_${step_index}`,
     step_index,
     type,
-    model: type === "model_call" ? "openai/a" : null,
+    model: type === "model_call" || type === "guardrail" ? "openai/a" : null,
     usage: spent,
   }) as TraceStep;
 
@@ -29,7 +29,10 @@ const plan = (more: Partial<ForkPlan>): ForkPlan => ({
 });
 
 test("only model calls after the step are paid for again, at what they were billed", () => {
-  expect(forkEstimate(plan({}))).toEqual({ model_calls: 2, tokens: 2200, cost_usd: 0.06, agents: 0 });
+  expect(forkEstimate(plan({}))).toEqual({
+    ...{ model_calls: 2, tokens: 2200, agents: 0 },
+    ...{ cost_usd: 0.06, unpriced: null },
+  });
 });
 
 test("agents that are called again come on top where tools are live", () => {
@@ -42,12 +45,29 @@ test("another model is reckoned at its own price, the cached tokens at theirs", 
   const priceOf = (model: string) => prices[model as "openai/b"] ?? null;
   // Twice 600 tokens at 10, 400 at 1 and 100 at 100 dollars a million.
   expect(forkEstimate(plan({ model: "openai/b", priceOf }))?.cost_usd).toBeCloseTo(2 * 0.0164, 10);
-  expect(forkEstimate(plan({ model: "openai/c", priceOf }))?.cost_usd).toBeNull();
+  expect(forkEstimate(plan({ model: "openai/c", priceOf }))).toMatchObject({ cost_usd: null, unpriced: "price" });
 });
 
 test("what is unknown of one call is unknown of all, and never nothing", () => {
   const unknown = [...steps.slice(0, 4), step(4, "model_call", null)];
-  expect(forkEstimate(plan({ steps: unknown }))).toMatchObject({ model_calls: 2, tokens: null, cost_usd: null });
+  expect(forkEstimate(plan({ steps: unknown }))).toMatchObject({
+    ...{ model_calls: 2, tokens: null },
+    ...{ cost_usd: null, unpriced: "tokens" },
+  });
+});
+
+test("a guardrail's judge costs what it was billed, also under another model, and is never reckoned at that", () => {
+  const priceOf = () => ({ input: 10, cached_input: 1, output: 100 });
+  const judged = (cost_usd: number | null) => [
+    ...steps,
+    step(5, "guardrail", usage({ cost_usd })),
+    step(6, "guardrail"),
+  ];
+  const other = (cost_usd: number | null) =>
+    forkEstimate(plan({ steps: judged(cost_usd), model: "openai/b", priceOf }));
+  expect(other(0.5)?.cost_usd).toBeCloseTo(0.5 + 2 * 0.0164, 10);
+  expect(other(0.5)?.tokens).toBe(3300);
+  expect(other(null)).toMatchObject({ cost_usd: null, unpriced: "judge" });
 });
 
 test("a call that was not billed is reckoned at today's price of its model", () => {
@@ -58,7 +78,7 @@ test("a call that was not billed is reckoned at today's price of its model", () 
 
 test("a prompt that is longer than its price holds for has no known cost", () => {
   const priceOf = () => ({ input: 10, cached_input: 1, output: 100, priced_up_to: 500 });
-  expect(forkEstimate(plan({ model: "openai/b", priceOf }))?.cost_usd).toBeNull();
+  expect(forkEstimate(plan({ model: "openai/b", priceOf }))).toMatchObject({ cost_usd: null, unpriced: "length" });
 });
 
 test("after the last model call nothing is recorded to reckon with", () => {

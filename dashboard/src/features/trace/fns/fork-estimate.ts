@@ -10,11 +10,16 @@ export interface Price {
   priced_up_to?: number;
 }
 
+/** Why a cost is not known: the tokens were not told, the model has no price, or none for such a long prompt; or a guardrail's judge was not billed. */
+export type Unpriced = "tokens" | "price" | "length" | "judge";
+
 /** What the record says about the steps that a fork makes again. Null is unknown, never nothing. */
 export interface ForkEstimate {
   model_calls: number;
   tokens: number | null;
   cost_usd: number | null;
+  /** Why the cost is null; of several reasons the first. */
+  unpriced: Unpriced | null;
   /** Agents that are called again: what they take comes on top. */
   agents: number;
 }
@@ -41,10 +46,13 @@ export function forkEstimate({ steps, step, draft, model, priceOf }: ForkPlan): 
   const billed = spent.filter(({ type, usage }) => type === "model_call" || usage !== null);
   // Under the other rules an agent that was called answers from the record, as long as it is called as it was.
   const agents = draft.tools === "live" ? later.filter(({ type }) => type === "subagent").length : 0;
+  const costs = billed.map((each) => costOf(each, model, priceOf));
+  const unpriced = costs.find((cost) => typeof cost === "string") ?? null;
   return {
     model_calls: calls.length,
     tokens: sum(billed.map(({ usage }) => tokensOf(usage))),
-    cost_usd: sum(billed.map((each) => costOf(each, model, priceOf))),
+    cost_usd: sum(costs.map((cost) => (typeof cost === "string" ? null : cost))),
+    unpriced,
     agents,
   };
 }
@@ -58,12 +66,16 @@ function tokensOf(usage: StepUsage | null): number | null {
   return usage.input_tokens + usage.output_tokens;
 }
 
-function costOf({ usage, model: recorded }: TraceStep, other: string | null, priceOf: ForkPlan["priceOf"]) {
+function costOf(step: TraceStep, other: string | null, priceOf: ForkPlan["priceOf"]): number | Unpriced {
+  const { type, usage, model: recorded } = step;
+  // A judge has a model of its own, whichever that of the fork is.
+  if (type === "guardrail") return usage?.cost_usd ?? "judge";
   if (other === null && usage?.cost_usd != null) return usage.cost_usd;
   const model = other ?? recorded;
   const price = model === null ? null : priceOf(model);
-  if (!price || usage?.input_tokens == null || usage.output_tokens == null) return null;
-  if (usage.input_tokens > (price.priced_up_to ?? usage.input_tokens)) return null;
+  if (usage?.input_tokens == null || usage.output_tokens == null) return "tokens";
+  if (!price) return "price";
+  if (usage.input_tokens > (price.priced_up_to ?? usage.input_tokens)) return "length";
   const cached = Math.min(usage.cached_input_tokens ?? 0, usage.input_tokens);
   const dollars =
     (usage.input_tokens - cached) * price.input + cached * price.cached_input + usage.output_tokens * price.output;
