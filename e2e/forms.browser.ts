@@ -126,6 +126,7 @@ test("nobody loses what was written without being asked", async ({ page }, info)
 
   await test.step("Escape in a dialog with something in it asks above it; its own button does not", async () => {
     await go("Webhooks");
+    await page.getByRole("heading", { name: "Webhooks", exact: true }).waitFor();
     await page.keyboard.press("c");
     const form = page.getByRole("dialog", { name: "Create webhook" });
     await form.getByLabel("Address").fill("https://example.com/hooks");

@@ -302,7 +302,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
 
   await test.step("a second connection of the same name says that it replaces the first", async () => {
     await page.getByRole("button", { name: "Add connection" }).click();
-    const dialog = page.getByRole("dialog");
+    const dialog = page.getByRole("dialog").filter({ has: page.getByLabel("Provider") });
     await dialog.getByLabel("Provider").selectOption("openai_compatible");
     await dialog.getByLabel("Name").fill("gpu");
     await dialog.getByLabel("Address").fill(model.url);
