@@ -193,7 +193,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.goto(`${server.url}/dashboard/overview`);
     await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
     await page.context().setOffline(true);
-    const banner = page.getByRole("alert").filter({ hasText: "The server does not answer." });
+    const banner = page.getByRole("alert").filter({ hasText: "What you see may be old." });
     await expect(banner).toBeVisible({ timeout: 40_000 });
     await expectAccessible(page, info, "offline");
     await page.context().setOffline(false);

@@ -39,6 +39,7 @@ test("a newcomer goes from the set-up link to live, and reads nothing but the pa
     await expect(page.getByRole("heading", { name: "get_weather" })).toBeVisible();
 
     await page.getByRole("link", { name: "Create one" }).click();
+    await page.getByRole("heading", { name: "Create agent" }).waitFor();
     await page.getByLabel("Name").fill("Weather desk");
     await page.getByLabel("Instructions").fill("Ask the tool for the weather, and tell it.");
     await page.getByRole("combobox", { name: "Model" }).click();
