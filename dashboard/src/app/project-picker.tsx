@@ -1,8 +1,9 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Popover } from "@base-ui/react/popover";
 import { Check, Plus, Search } from "lucide-react";
-import { type ReactElement, useLayoutEffect, useRef, useState } from "react";
+import { type ReactElement, useState } from "react";
 import type { Project } from "../lib/types.ts";
+import { useEarlyOpen } from "../ui/use-early-open.ts";
 import { findProjects } from "./fns/find-projects.ts";
 
 export interface ProjectPickerProps {
@@ -20,14 +21,7 @@ const rowClass =
 
 /** The projects with a search, for where there are many. */
 export function ProjectPicker({ trigger, defaultOpen, onNew, ...rest }: ProjectPickerProps) {
-  const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  // The trigger has the focus first: it gets it back.
-  useLayoutEffect(() => {
-    if (!defaultOpen) return;
-    button.current?.focus();
-    setOpen(true);
-  }, [defaultOpen]);
+  const { isOpen, setOpen, trigger: button } = useEarlyOpen(defaultOpen);
   return (
     <Popover.Root open={isOpen} onOpenChange={setOpen}>
       <Popover.Trigger ref={button} render={trigger} />

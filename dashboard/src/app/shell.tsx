@@ -10,6 +10,7 @@ import { useHasUnsaved } from "../lib/use-unsaved.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
 import { FrameDialogs } from "./frame-dialogs.tsx";
 import { OfflineBanner } from "./offline-banner.tsx";
+import { queryClient } from "./query-client.ts";
 import { SideBar } from "./side-bar.tsx";
 import { SignedOutBanner } from "./signed-out-banner.tsx";
 import { UnsavedGuard } from "./unsaved-guard.tsx";
@@ -35,11 +36,15 @@ export function Shell() {
   return session && !leaves ? <Frame key={session.user.id} session={session} isSignedOut={isSignedOut} /> : null;
 }
 
-/** The session as it was last known. */
+/** The session as it was last known. What one person has read is not for the next who signs in here. */
 function useLastSession(state: SessionState | undefined): Session | null {
   const [last, setLast] = useState<Session | null>(null);
   const session = state?.signedIn ? state.session : last;
-  if (session !== last) setLast(session);
+  if (session !== last) {
+    if (last && session && last.user.id !== session.user.id)
+      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+    setLast(session);
+  }
   return session;
 }
 

@@ -1,6 +1,7 @@
 import { Menu as Base } from "@base-ui/react/menu";
 import { Check } from "lucide-react";
-import { type ReactElement, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import type { ReactElement, ReactNode } from "react";
+import { useEarlyOpen } from "./use-early-open.ts";
 
 const itemClass =
   "flex min-h-8 w-full cursor-pointer items-center gap-2.5 rounded-md px-2 text-left text-ink outline-none select-none data-highlighted:bg-hover [&_svg]:text-muted";
@@ -19,14 +20,7 @@ export interface BaseMenuProps {
 
 /** The whole menu: its trigger, and what opens from it. */
 export function BaseMenu({ trigger, side = "bottom", align = "start", defaultOpen, children }: BaseMenuProps) {
-  const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  // The trigger has the focus before the menu takes it: a dialog that an item opens gives it back there.
-  useLayoutEffect(() => {
-    if (!defaultOpen) return;
-    button.current?.focus();
-    setOpen(true);
-  }, [defaultOpen]);
+  const { isOpen, setOpen, trigger: button } = useEarlyOpen(defaultOpen);
   return (
     <Base.Root open={isOpen} onOpenChange={setOpen}>
       <Base.Trigger ref={button} render={trigger} />
