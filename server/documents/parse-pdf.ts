@@ -2,7 +2,8 @@ import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { documentBounds } from "./bounds.ts";
 import { DocumentError, tooLarge, unreadable } from "./document-error.ts";
 import type { Outline } from "./outline.ts";
-import { hyphenatedWords, isContents, joinLines, type PdfLine, withoutFurniture, withoutLeaders } from "./pdf-lines.ts";
+import { withoutFurniture } from "./pdf-furniture.ts";
+import { hyphenatedWords, isContents, joinLines, type PdfLine, withoutLeaders } from "./pdf-lines.ts";
 
 /** A PDF: the text of each page; lines that are set larger than the rest are headings. Gives how many pages there are. */
 export async function parsePdf(bytes: Uint8Array, outline: Outline): Promise<number> {
@@ -63,6 +64,7 @@ async function linesOf(pdf: Pdf, number: number): Promise<PdfLine[] | null> {
 
 interface Item {
   str: string;
+  width: number;
   height: number;
   transform: number[];
   hasEOL: boolean;
@@ -74,12 +76,13 @@ function linesFrom(items: readonly Item[]): PdfLine[] {
   let above: { y: number; size: number } | null = null;
   const end = () => {
     const text = withoutLeaders(held.map(({ str }) => str).join(""));
+    const parts = partsOf(held);
     const first = held.find(({ str }) => str.trim() !== "");
     held = [];
     if (!first) return;
     const [size, y] = [first.height, first.transform[5] ?? 0];
     const apart = above !== null && Math.abs(above.y - y) > 1.7 * Math.max(size, above.size);
-    lines.push({ text, size, apart });
+    lines.push({ text, parts, size, apart });
     above = { y, size };
   };
   for (const item of items) {
@@ -88,6 +91,23 @@ function linesFrom(items: readonly Item[]): PdfLine[] {
   }
   end();
   return lines;
+}
+
+/** More room than this, in heights of the letters, is more than there is between words. */
+const wide = 1.5;
+
+/** What stands in a line, parted where there is wide room. */
+function partsOf(items: readonly Item[]): string[] {
+  const parts: string[] = [];
+  let end: number | null = null;
+  for (const { str, transform, width, height } of items) {
+    if (str.trim() === "") continue;
+    const x = transform[4] ?? 0;
+    if (end === null || x - end > wide * height) parts.push(str);
+    else parts.push(`${parts.pop()}${x - end > height / 10 ? " " : ""}${str}`);
+    end = x + width;
+  }
+  return parts.map((part) => part.replace(/\s+/g, " ").trim());
 }
 
 const larger = 1.2;

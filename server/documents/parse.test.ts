@@ -217,6 +217,21 @@ test("a PDF has pages from 1, headings that go on over them, and every script", 
   ]);
 });
 
+test("a PDF of a statement, a contract or slides keeps every row, clause and title", async () => {
+  const rows = Array.from({ length: 150 }, (_, at) => `2026-10-0${1 + (at % 9)} Shop ${at} ${at * 7}.00`);
+  const statement = Array.from({ length: 10 }, (_, at) =>
+    ["Bank", ...rows.slice(at * 15, at * 15 + 15), `Page ${at + 1} of 10`].join("\n"),
+  );
+  const clauses = Array.from({ length: 9 }, (_, at) => `Clause ${at + 1}\nThe parties agree on ${at * 20}.`);
+  const slides = Array.from({ length: 9 }, (_, at) => `# Slide ${at + 1}\nPoint ${at}`);
+  for (const pages of [statement, clauses, slides]) {
+    const found = new Set((await texts("pdf", pdfOf(pages))).flatMap((text) => text.split(/\n+/)));
+    const lines = pages.flatMap((page) => page.split("\n")).filter((line) => !line.startsWith("Page "));
+    expect(lines.filter((line) => !found.has(line))).toEqual([]);
+    expect([...found].filter((line) => line.startsWith("Page "))).toEqual([]);
+  }
+});
+
 test("a PDF of images says that it has no text layer", async () => {
   const { content } = hostileDocuments.find(({ name }) => name === "pdf: images and no text") ?? {};
   expect(read("pdf", content?.() ?? "")).rejects.toThrow("has no text layer");

@@ -1,0 +1,98 @@
+import type { PdfLine } from "./pdf-lines.ts";
+
+type Pages = readonly (readonly PdfLine[])[];
+
+const edgeLines = 2;
+const fewestPages = 3;
+
+/**
+ * Pages without their page numbers and repeated running heads. No word is lost but page numbers: a running head stays
+ * where it stands first, and a line stays whenever it could be text. Furniture is only looked for among the first and
+ * last two lines of a page; a line whose pattern also occurs inside the body of a page (a row of a table, an item of a
+ * list) is never furniture.
+ */
+export function withoutFurniture(pages: Pages, isTitle: (line: PdfLine) => boolean): PdfLine[][] {
+  const bodies = new Set(pages.flatMap((page) => page.slice(edgeLines, -edgeLines)).map(patternOf));
+  const isPageNumber = pageNumbers(pages);
+  const isNumber = ({ text }: PdfLine): boolean => numberIn(text, pages.length) !== null;
+  /** A line without the page number in it; null where nothing else is left. */
+  const headOf = (line: PdfLine, at: number): string | null =>
+    line.parts.filter((part) => !isPageNumber(part, at)).join(" ") || null;
+  const keyOf = (line: PdfLine, at: number): string => `${isTitle(line) ? "title" : "text"} ${headOf(line, at)}`;
+  const seen = new Map<string, number>();
+  for (const [at, page] of pages.entries())
+    for (const key of new Set(edgesOf(page).map((line) => keyOf(line, at)))) seen.set(key, (seen.get(key) ?? 0) + 1);
+
+  function isFurniture(line: PdfLine, at: number): boolean {
+    if (bodies.has(patternOf(line))) return false;
+    // Of two lone numbers nobody knows which one is the page's.
+    if (headOf(line, at) === null) return !isTitle(line) && pages[at]!.filter(isNumber).length === 1;
+    const fewest = isTitle(line) ? Math.max(fewestPages, pages.length / 2) : fewestPages;
+    return seen.get(keyOf(line, at))! >= fewest;
+  }
+
+  const kept = new Set<string>();
+  return pages.map((page, at) => {
+    let [from, to] = [0, page.length];
+    while (from < Math.min(edgeLines, to) && isFurniture(page[from]!, at)) from++;
+    while (to > Math.max(from, page.length - edgeLines) && isFurniture(page[to - 1]!, at)) to--;
+    return page.filter((line, index) => {
+      const head = headOf(line, at);
+      const stays = (from <= index && index < to) || (head !== null && !kept.has(head));
+      if (stays) kept.add(head ?? "");
+      return stays;
+    });
+  });
+}
+
+const edgesOf = (page: readonly PdfLine[]): PdfLine[] =>
+  page.length <= 2 * edgeLines ? [...page] : [...page.slice(0, edgeLines), ...page.slice(-edgeLines)];
+
+/** The same for lines that differ in their numbers only. */
+const patternOf = ({ parts, size }: PdfLine): string =>
+  `${Math.round(size)} ${parts.join(" ").slice(0, 200).replace(/\d+/g, "#")}`;
+
+/**
+ * Tells page numbers: parts of lines at the edges that are nothing but a number, and count as the pages do on at least
+ * three pages, or are the number of the page.
+ */
+function pageNumbers(pages: Pages): (part: string, at: number) => boolean {
+  const numberOf = (part: string) => numberIn(part, pages.length);
+  const votes = new Map<number, number>();
+  for (const [at, page] of pages.entries()) {
+    const numbers = edgesOf(page).flatMap(({ parts }) => parts.map(numberOf));
+    for (const first of new Set(numbers.filter((number) => number !== null).map((number) => number - at)))
+      votes.set(first, (votes.get(first) ?? 0) + 1);
+  }
+  return (part, at) => {
+    const number = numberOf(part);
+    return number !== null && (number === at + 1 || votes.get(number - at)! >= fewestPages);
+  };
+}
+
+const words = "page|pg|p|seite|s|página|pág|pagina|pag|side|sida|sivu|strona|str|стр|страница|oldal|lk";
+/** "7", "- 7 -", "Page 7", "第7页", "vii": a number and, at most, the word for a page. */
+const lone = new RegExp(
+  `^(?:(?:${words})(?!\\p{L})\\.?\\s*|第\\s*)?[-–—[(]?\\s*(\\d{1,5}|[ivxlc]{1,8})\\s*[-–—\\])]?\\s*[页頁]?$`,
+  "iu",
+);
+/** "7/12", "Page 7 of 12", in any language: the second number is how many pages there are. */
+const ofAll = /^(?:\p{L}+\.?\s*)?(\d{1,5})\s*(?:\/|\p{L}{1,4})\s*(\d{1,5})$/u;
+
+function numberIn(part: string, pages: number): number | null {
+  const text = part.trim();
+  const [, number, count] = ofAll.exec(text) ?? [];
+  if (number && Number(count) === pages) return Number(number);
+  const [, found] = lone.exec(text) ?? [];
+  if (!found) return null;
+  return /^\d/.test(found) ? Number(found) : romanNumber(found.toLowerCase());
+}
+
+const values: Record<string, number> = { i: 1, v: 5, x: 10, l: 50, c: 100 };
+
+/** A Roman number as printers write it; null for letters that are none. */
+function romanNumber(letters: string): number | null {
+  if (!/^c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$/.test(letters)) return null;
+  const digits = [...letters].map((letter) => values[letter]!);
+  return digits.reduce((sum, digit, index) => sum + (digit < (digits[index + 1] ?? 0) ? -digit : digit), 0);
+}
