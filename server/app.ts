@@ -511,7 +511,12 @@ export function createApp({
       .use(toolRoutes({ auth, tools, testCall }))
       .use(secretRoutes({ auth, secrets }))
       .use(fileRoutes({ auth, files, receiver }))
-      .use(runRoutes({ auth, journal, audit, runs, service, replays, tail, watches, isValid, closing: closing.signal }))
+      .use(
+        runRoutes({
+          ...{ auth, journal, audit, runs, service, replays, tail, watches, isValid },
+          ...{ hasAgent: agents.has, closing: closing.signal },
+        }),
+      )
       .use(threadRoutes({ auth, threads }))
       .use(
         memoryRoutes({

@@ -13,7 +13,8 @@ export const catalogue = {
   invalid_json: {
     status: 400,
     type: "invalid_request_error",
-    meaning: "The body is not JSON in UTF-8, or it nests too deep.",
+    meaning:
+      "The body is not JSON in UTF-8, nests too deep, has a name twice in one object, or a number that is too large.",
   },
   invalid_cursor: {
     status: 400,
@@ -53,7 +54,8 @@ export const catalogue = {
   insufficient_scope: {
     status: 403,
     type: "permission_error",
-    meaning: "The key may not do this. `details.required_scope` names the scope that may.",
+    meaning:
+      "The key may not do this. `details.required_scope` names the scope that may; or `details.bound_by` names what binds the key: `agent_ids`, `allowed_cidrs` or `expires_at`.",
   },
   https_required: {
     status: 403,
@@ -284,7 +286,9 @@ export class AppError extends Error {
     super(message, { cause: detail.cause });
     this.name = "AppError";
     this.param = detail.param ?? null;
-    this.errors = detail.errors;
+    // Whoever reads `errors` finds all that is wrong, also where that is one thing.
+    const only = code === "validation_failed" ? [{ param: this.param, code: "invalid_value", message }] : undefined;
+    this.errors = detail.errors ?? only;
     this.details = detail.details;
     this.retryAfter = detail.retryAfter;
   }

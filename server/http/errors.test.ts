@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { toAppError } from "./errors.ts";
+import { AppError } from "../core/errors.ts";
+import { errorBody, toAppError } from "./errors.ts";
 import { oneOf, orNull } from "./schemas.ts";
 
 const either = Type.Union([Type.String({ maxLength: 2 }), Type.Number(), Type.Boolean()]);
@@ -31,4 +32,13 @@ test.each([
   [{ days: null, either: [1] }, "either: Expected one of the types string, number, boolean."],
 ])("of %p is said what a client can mend, also where null would do", async (body, message) => {
   expect(await saidOf(body)).toBe(JSON.stringify(message));
+});
+
+// Clients that list what is wrong read `errors` alone.
+test("a body that breaks a rule lists its faults, also where there is one and whoever refused it", () => {
+  const { error } = errorBody(new AppError("validation_failed", "name: It is taken by nobody.", { param: "name" }));
+  expect(error.errors).toEqual([{ param: "name", code: "invalid_value", message: "name: It is taken by nobody." }]);
+  const errors = [{ param: "a", code: "required", message: "a: This parameter is required." }];
+  expect(errorBody(new AppError("validation_failed", "a", { errors })).error.errors).toEqual(errors);
+  expect(errorBody(new AppError("invalid_json", "no")).error).not.toHaveProperty("errors");
 });

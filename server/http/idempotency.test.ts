@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import fc from "fast-check";
+import { newId } from "../core/ids.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
@@ -440,11 +441,14 @@ describe("who asks again", () => {
     await send(client, "c", `/v1/runs/${run.id}/cancel`);
     const agent_ids = [await newAgent(client)];
     const bound = await server.client({ project: `p${projects - 1}`, scopes: ["run"], agent_ids });
-    for (const answer of [
+    const absent = { ...body, agent_id: newId("agent") };
+    const [known, unknown] = [
       await send(bound, "k", "/v1/runs?wait=60", body),
-      await send(bound, "s", path, outputs(run, { stream: true })),
-    ])
-      expect([...codeOf(answer), isReplay(answer)]).toEqual([404, "resource_not_found", false]);
+      await send(bound, "n", "/v1/runs", absent),
+    ];
+    expect([...codeOf(known), isReplay(known)]).toEqual([...codeOf(unknown), false]);
+    const answer = await send(bound, "s", path, outputs(run, { stream: true }));
+    expect([...codeOf(answer), isReplay(answer)]).toEqual([404, "resource_not_found", false]);
     expect(codeOf(await send(bound, "c", `/v1/runs/${run.id}/cancel`))).toEqual([409, "idempotency_key_reused"]);
   });
 

@@ -37,6 +37,16 @@ test.each<[string, Body, Record<string, string>, string]>([
   ["broken JSON", "{", json, "invalid_json"],
   ["broken UTF-8", new Uint8Array([0x22, 0xff, 0x22]), json, "invalid_json"],
   ["65 levels", "[".repeat(65) + "]".repeat(65), json, "invalid_json"],
+  ["a name twice", '{"metadata":{"a":"1"},"input":"x","metadata":{}}', json, "invalid_json"],
+  ["a name twice, once escaped", '{"a":[{"b":{},"\\u0062":1}]}', json, "invalid_json"],
+  ["a name twice among colons in texts", '{"a":"::","a":":"}', json, "invalid_json"],
+  ["an index twice", '{"0":1,"0":1}', json, "invalid_json"],
+  ["a dangerous name twice", '{"__proto__":1,"__proto__":1}', json, "invalid_json"],
+  ["a name twice, in two objects", '[{"a":{"a":"\\":"}},{"a":":"}]', json, "accepted"],
+  ["names that differ in their case", '{"a":1,"A":1}', json, "accepted"],
+  ["a number beyond all numbers", '{"temperature":1e999}', json, "invalid_json"],
+  ["one below all numbers", "[[-1e400]]", json, "invalid_json"],
+  ["the largest number", "[1.7976931348623157e308,1e-999]", json, "accepted"],
   ["400,000 levels", "[".repeat(400_000), json, "invalid_json"],
   ["one byte too many", `"${"x".repeat(1024 * 1024 - 1)}"`, json, "payload_too_large"],
   ["as many bytes as allowed", `"${"x".repeat(1024 * 1024 - 2)}"`, json, "accepted"],
@@ -44,6 +54,11 @@ test.each<[string, Body, Record<string, string>, string]>([
   ["an escaped dangerous key", '{"a":[{"\\u0063onstructor":1}]}', json, "validation_failed"],
 ])("a body with %s is answered as it should", async (_, body, headers, code) => {
   expect(await codeOf(post(body, headers))).toBe(code);
+});
+
+test("a name that an object has twice is told, as it is without its escapes", async () => {
+  const body = '{"a\\"b":1,"list":[{"x":1},{"y":{"x":1}}],"c":{"d\\u0065":1,"x":"{","d\\u0065":2}}';
+  expect(readJsonBody(post(body))).rejects.toThrow('An object in it has the name "de" twice.');
 });
 
 test("an endless body is read no further than the limit", async () => {

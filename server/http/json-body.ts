@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import { findDangerousKey, isShallow, mayHoldDangerousKey } from "../lib/json-limits.ts";
+import { countMembers, findDangerousKey, lossOf, mayHoldDangerousKey } from "../lib/json-limits.ts";
 
 /** Reads a JSON body within the limits; no body at all is `{}`, and the route's schema says whether that will do. */
 export const readJsonBody = async (request: Request): Promise<unknown> =>
@@ -21,9 +21,12 @@ export function parseJsonBody(bytes: Uint8Array, headers: Headers, depth?: numbe
 
 /** The same of bytes that were announced otherwise. */
 export function parseJson(bytes: Uint8Array, depth: number = limits.json_depth): unknown {
-  if (!isShallow(bytes, depth)) throw new AppError("invalid_json", `The body nests deeper than ${depth}.`);
+  const members = countMembers(bytes, depth);
+  if (members === null) throw new AppError("invalid_json", `The body nests deeper than ${depth}.`);
   const text = decode(bytes);
   const value = parse(text);
+  const loss = lossOf(text, members, value);
+  if (loss !== null) throw new AppError("invalid_json", `The body would not be read as it was meant. ${loss}`);
   const key = mayHoldDangerousKey(text) ? findDangerousKey(value) : null;
   if (key !== null) {
     const fault = { param: key, code: "forbidden_key", message: `${key}: this key is not allowed.` };

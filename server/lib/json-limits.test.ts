@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { findDangerousKey, isShallow, isShallowValue, mayHoldDangerousKey } from "./json-limits.ts";
+import fc from "fast-check";
+import {
+  countMembers,
+  findDangerousKey,
+  isShallow,
+  isShallowValue,
+  lossOf,
+  mayHoldDangerousKey,
+} from "./json-limits.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -27,4 +35,28 @@ test.each([
 ])("in %s the dangerous key is %s", (text, path) => {
   expect(mayHoldDangerousKey(text)).toBe(true);
   expect(findDangerousKey(JSON.parse(text))).toBe(path);
+});
+
+// A body is not to cost more than its parsing does: where nothing was lost, the text is looked at once.
+test("what the parser kept is what the text has, whatever it is", () => {
+  const text = fc.json({ noUnicodeString: false, maxDepth: 5 });
+  fc.assert(
+    fc.property(text, (json) => {
+      expect(lossOf(json, countMembers(bytes(json), 64)!, JSON.parse(json))).toBeNull();
+    }),
+  );
+});
+
+test("a member that is put in a second time is found, however its name is written", () => {
+  const name = fc.string({ unit: "binary", minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(name, fc.jsonValue(), fc.boolean(), (name, value, isEscaped) => {
+      const [plain, json] = [JSON.stringify(name), JSON.stringify(value)];
+      const units = Array.from({ length: name.length }, (_, i) => name.charCodeAt(i).toString(16).padStart(4, "0"));
+      const again = isEscaped ? `"${units.map((unit) => `\\u${unit}`).join("")}"` : plain;
+      const text = `[{${plain}:${json},${again} : ${json}}]`;
+      const loss = lossOf(text, countMembers(bytes(text), 64)!, JSON.parse(text));
+      expect(loss).toBe(`An object in it has the name ${plain} twice.`);
+    }),
+  );
 });

@@ -1,8 +1,12 @@
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [34, 92, 91, 93, 123, 125];
+const colon = 58;
 
-/** Whether JSON text nests no deeper than this. Asked of the bytes, since a parser has used the stack before it can say no. */
-export function isShallow(json: Uint8Array, maxDepth: number): boolean {
-  let depth = 0;
+/**
+ * How many members the objects of JSON text have, or null when it nests deeper than this. Asked of the bytes, since a
+ * parser has used the stack before it can say no.
+ */
+export function countMembers(json: Uint8Array, maxDepth: number): number | null {
+  let [depth, members] = [0, 0];
   let inString = false;
   for (let i = 0; i < json.length; i++) {
     const byte = json[i];
@@ -11,10 +15,55 @@ export function isShallow(json: Uint8Array, maxDepth: number): boolean {
       else if (byte === quote) inString = false;
     } else if (byte === quote) inString = true;
     else if (byte === openBracket || byte === openBrace) {
-      if (++depth > maxDepth) return false;
+      if (++depth > maxDepth) return null;
     } else if (byte === closeBracket || byte === closeBrace) depth--;
+    else if (byte === colon) members++;
   }
-  return true;
+  return members;
+}
+
+/** Whether JSON text nests no deeper than this. */
+export const isShallow = (json: Uint8Array, maxDepth: number): boolean => countMembers(json, maxDepth) !== null;
+
+/**
+ * What a parser lost of the text, or null: of a name that an object has twice it keeps the last, and a number beyond all
+ * others becomes infinite, which is null when it is written again. Where fewer members came out than went in, one was
+ * lost, however its name was escaped; only then the text is searched for it.
+ */
+export function lossOf(text: string, members: number, value: unknown): string | null {
+  const kept = keptMembers(value);
+  if (Number.isNaN(kept)) return "A number in it is too large.";
+  return kept === members ? null : `An object in it has the name ${findRepeatedName(text)} twice.`;
+}
+
+/** How many members the objects of a value have; NaN where a number is infinite. */
+function keptMembers(value: unknown): number {
+  if (typeof value === "number") return Number.isFinite(value) ? 0 : Number.NaN;
+  if (typeof value !== "object" || value === null) return 0;
+  let kept = 0;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) kept += keptMembers(value[i]);
+    return kept;
+  }
+  const keys = Object.keys(value);
+  kept = keys.length;
+  for (const key of keys) kept += keptMembers((value as Record<string, unknown>)[key]);
+  return kept;
+}
+
+/** The first name that an object of valid JSON text has twice, as JSON. */
+function findRepeatedName(text: string): string | null {
+  const open: Set<string>[] = [];
+  for (const [token, name] of text.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")\s*:|"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g)) {
+    if (token === "{") open.push(new Set());
+    else if (token === "}") open.pop();
+    else if (name !== undefined) {
+      const plain = JSON.parse(name) as string;
+      if (open.at(-1)!.has(plain)) return JSON.stringify(plain.slice(0, 100));
+      open.at(-1)!.add(plain);
+    }
+  }
+  return null;
 }
 
 /** {@link isShallow} for a value that is already parsed. */

@@ -109,9 +109,9 @@ test("an answer waits no longer than it was told to", async () => {
   const client = await server.client();
   const agent_id = await newAgent(client, { model: "test/timeout" });
   for (const wait of ["0", "00"])
-    expect((await client.post(`/v1/runs?wait=${wait}`, { agent_id, input: "" })).body.status).toBe("in_progress");
+    expect((await client.post(`/v1/runs?wait=${wait}`, { agent_id, input: "Hi" })).body.status).toBe("in_progress");
   for (const wait of ["", "-1", "61", "1.5", "1e1", "100", "abc"])
-    expect(refusal(await client.post(`/v1/runs?wait=${wait}`, { agent_id, input: "" }))).toEqual([
+    expect(refusal(await client.post(`/v1/runs?wait=${wait}`, { agent_id, input: "Hi" }))).toEqual([
       400,
       "validation_failed",
       "wait",
@@ -140,7 +140,7 @@ test("an input has at most 256 KB, counted as bytes", async () => {
   ]);
 });
 
-test("a run of an agent of nobody, or of another environment, is 404", async () => {
+test("a run of an agent of nobody, or of another environment, is refused as for every id in a body", async () => {
   await using server = testApp();
   const [client, live] = [await server.client(), await server.client({ environment: "live" })];
   const agent_id = await newAgent(client);
@@ -149,7 +149,18 @@ test("a run of an agent of nobody, or of another environment, is 404", async () 
     [client, "none"],
     [live, agent_id],
   ] as const)
-    expect((await asker.post("/v1/runs", { agent_id: id, input: "Hi" })).status).toBe(404);
+    expect(refusal(await asker.post("/v1/runs", { agent_id: id, input: "Hi" }))).toEqual([
+      400,
+      "validation_failed",
+      "agent_id",
+    ]);
+});
+
+test("a run that is asked nothing is refused", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const answer = await client.post("/v1/runs", { agent_id: await newAgent(client), input: "" });
+  expect(refusal(answer)).toEqual([400, "validation_failed", "input"]);
 });
 
 // Overrides and what is pinned
@@ -217,8 +228,9 @@ test("a key for some agents neither starts, reads, answers nor ends runs of othe
   const bound = await server.client({ agent_ids: [own] });
   const path = `/v1/runs/${run.id}`;
   const absent = refusal(await bound.get(`/v1/runs/${newId("run")}`));
+  const start = async (agent_id: string) => refusal(await bound.post("/v1/runs", { agent_id, input: "Hi" }));
+  expect(await start(agent)).toEqual(await start(newId("agent")));
   for (const asked of [
-    bound.post("/v1/runs", { agent_id: agent, input: "Hi" }),
     bound.get(path),
     bound.get(`${path}/events`),
     bound.post(`${path}/submit_tool_outputs`, answerOf(run)),
@@ -296,7 +308,7 @@ test("a stream of a run that fails ends with run.failed, and with nothing else",
   await using server = testApp();
   const client = await server.client();
   const agent_id = await scripted(client, [{ text: "Half ", error: "broken" }]);
-  const { body } = await server.send("POST", "/v1/runs", { agent_id, input: "", stream: true }, bearer(client));
+  const { body } = await server.send("POST", "/v1/runs", { agent_id, input: "Hi", stream: true }, bearer(client));
   const ends = parseFrames(body).filter(({ event }) => /^run\.(completed|failed)$/.test(event));
   expect(ends).toMatchObject([{ event: "run.failed", data: { status: "failed", error: { code: "model_error" } } }]);
   expect(parseFrames(body).at(-1)).toEqual(ends[0]!);
@@ -436,13 +448,13 @@ test("a run is cancelled when its reader hangs up, if it was told so, and only t
   await using server = testApp();
   const client = await server.client();
   const endless = await scripted(client, [{ text: "word ".repeat(50_000), delta_ms: 5 }]);
-  const cancelled = await hangUp(server, client, { agent_id: endless, input: "", on_disconnect: "cancel" });
+  const cancelled = await hangUp(server, client, { agent_id: endless, input: "Hi", on_disconnect: "cancel" });
   expect(await until(server, client, cancelled, over)).toMatchObject({
     status: "cancelled",
     error: { code: "run_cancelled" },
   });
   const { agent } = await asking(client);
-  const kept = await hangUp(server, client, { agent_id: agent, input: "" });
+  const kept = await hangUp(server, client, { agent_id: agent, input: "Hi" });
   const run = await until(server, client, kept, over);
   expect(run.status).toBe("requires_action");
   await client.post(`/v1/runs/${kept}/submit_tool_outputs`, answerOf(run));
@@ -454,7 +466,7 @@ test("a run that somebody else reads is not cancelled because its first reader h
   const client = await server.client();
   const agent_id = await scripted(client, [{ text: "word ".repeat(50_000), delta_ms: 5 }]);
   const other = new AbortController();
-  const id = await hangUp(server, client, { agent_id, input: "", on_disconnect: "cancel" }, async (run) => {
+  const id = await hangUp(server, client, { agent_id, input: "Hi", on_disconnect: "cancel" }, async (run) => {
     const headers = { ...bearer(client), accept: "text/event-stream" };
     const request = new Request(`http://localhost/v1/runs/${run}/events`, { headers, signal: other.signal });
     await server.app.handle(request);
@@ -471,7 +483,7 @@ test("a run is cancelled at once and once; what is over otherwise cannot be", as
   await using server = testApp();
   const client = await server.client();
   const agent_id = await newAgent(client, { model: "test/timeout" });
-  const { body: run } = await client.post("/v1/runs", { agent_id, input: "" });
+  const { body: run } = await client.post("/v1/runs", { agent_id, input: "Hi" });
   const path = `/v1/runs/${run.id}/cancel`;
   const first = await client.post(path, { reason: "enough" });
   expect([first.status, first.body.status, first.body.error]).toMatchObject([
@@ -546,7 +558,7 @@ test("of a hundred creations at once exactly as many are taken as may be in prog
   const client = await server.client();
   const agent_id = await newAgent(client, { model: "test/timeout" });
   const answers = await Promise.all(
-    Array.from({ length: 100 }, () => client.post("/v1/runs", { agent_id, input: "" })),
+    Array.from({ length: 100 }, () => client.post("/v1/runs", { agent_id, input: "Hi" })),
   );
   const taken = answers.filter(({ status }) => status === 201);
   const refused = answers.filter(({ status }) => status !== 201);
@@ -558,8 +570,8 @@ test("of a hundred creations at once exactly as many are taken as may be in prog
   expect((await client.get("/v1/me")).body.runs_in_progress).toEqual({ limit: 20, remaining: 0 });
   await client.post(`/v1/runs/${taken[0]!.body.id}/cancel`, {});
   const live = await server.client({ project: "other" });
-  expect((await client.post("/v1/runs", { agent_id, input: "" })).status).toBe(201);
-  expect((await live.post("/v1/runs", { agent_id: await newAgent(live), input: "" })).status).toBe(201);
+  expect((await client.post("/v1/runs", { agent_id, input: "Hi" })).status).toBe(201);
+  expect((await live.post("/v1/runs", { agent_id: await newAgent(live), input: "Hi" })).status).toBe(201);
 });
 
 test("a run that waits takes no slot, and goes on without a refusal as soon as there is one", async () => {
@@ -570,7 +582,7 @@ test("a run that waits takes no slot, and goes on without a refusal as soon as t
   const waiting = await ran(client, agent);
   const other = await client.post("/v1/runs", {
     agent_id: await newAgent(client, { model: "test/timeout" }),
-    input: "",
+    input: "Hi",
   });
   expect(other.status).toBe(201);
   const submitted = await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, answerOf(waiting));

@@ -7,7 +7,7 @@ import { origins } from "../core/origin.ts";
 import type { RunObject } from "../core/run-object.ts";
 import { runStatuses } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
-import { type Auth, type Principal, requireAgent, type StillValid } from "../http/auth.ts";
+import type { Auth, Principal, StillValid, Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
@@ -36,6 +36,8 @@ export interface RunRoutes {
   tail: RunStream;
   watches: Watches;
   isValid: StillValid;
+  /** Whether there is such an agent, for whoever asks. */
+  hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
 }
@@ -52,14 +54,14 @@ const filters = {
 };
 
 export const runRoutes = (deps: RunRoutes) => {
-  const { auth, runs, service, replays } = deps;
+  const { auth, runs, service, replays, hasAgent } = deps;
   const params = pathOf("run");
   return new Elysia()
     .use(auth)
     .post(
       "/runs",
       ({ principal, body, request, set }) => {
-        requireAgent(principal, body.agent_id);
+        if (!hasAgent(principal, body.agent_id)) throw validationError([fault("agent_id", "There is no such agent.")]);
         checkInput(body.input);
         return answerNew(deps, principal, request, set, body, (requestId, note) =>
           service.create(principal, body, requestId, note),

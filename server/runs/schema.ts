@@ -11,8 +11,8 @@ const Subject = Type.String({ minLength: 1, maxLength: 255 });
 /** Body of `POST /v1/runs` (contract, section 6). */
 export const CreateRun = Type.Object(
   {
-    agent_id: Type.String(),
-    input: Type.String({ maxLength: limits.input_bytes }),
+    agent_id: idOf("agent"),
+    input: Type.String({ minLength: 1, maxLength: limits.input_bytes }),
     stream: Type.Optional(Type.Boolean()),
     thread_id: Type.Optional(idOf("thread")),
     if_thread_busy: Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),

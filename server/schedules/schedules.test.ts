@@ -458,6 +458,7 @@ test("every fault of a schedule is named", async () => {
   expect(await refused({ timezone: undefined })).toEqual(["timezone required"]);
   expect(await refused({ agent_id: "agt_00000000000000000000000000" })).toEqual(["agent_id invalid_value"]);
   expect(await refused({ input: "€".repeat(100_000) })).toEqual(["input invalid_value"]);
+  expect(await refused({ input: "" })).toEqual(["input invalid_value"]);
   expect(await refused({ if_busy: "never" })).toEqual(["if_busy invalid_value"]);
   expect(await refused({ seconds: 5 })).toEqual(["seconds unknown_parameter"]);
   const id = await schedule(client);

@@ -26,7 +26,7 @@ const Overrides = Type.Partial(
 const required = {
   name: Type.String({ minLength: 1, maxLength: 128 }),
   agent_id: idOf("agent"),
-  input: Type.String({ maxLength: limits.input_bytes }),
+  input: Type.String({ minLength: 1, maxLength: limits.input_bytes }),
   cron: Type.String({ maxLength: 256 }),
   timezone: Type.String({ maxLength: 64 }),
 };

@@ -118,7 +118,7 @@ test("runs that were failed or cancelled are sent too", async () => {
   const failed = await ran(client, [{ error: "model_error" }]);
   await collector.requests(1);
   const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/timeout" });
-  const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "" });
+  const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "Hi" });
   await client.post(`/v1/runs/${run.id}/cancel`, {});
   expect(runsOf(await collector.requests(2))).toMatchObject([
     { "runnel.run.id": failed.id, "runnel.run.status": "failed" },

@@ -82,7 +82,7 @@ test("the trace of a model call in flight is there, without an end", async () =>
   await using server = testApp();
   const client = await server.client();
   const { body: agent } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/timeout" });
-  const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "" });
+  const { body: run } = await client.post("/v1/runs", { agent_id: agent.id, input: "Hi" });
   const watch = server.watches.join(run.id);
   while (watch.live() === null) await watch.next(10_000);
   watch.leave();

@@ -5,6 +5,6 @@ import type { Viewer } from "../http/auth.ts";
 export function requireUnbound({ agent_ids }: Viewer): void {
   if (agent_ids)
     throw new AppError("insufficient_scope", "A key that is bound to agents cannot use webhooks, which hear of all.", {
-      details: { required_scope: "admin" },
+      details: { bound_by: "agent_ids" },
     });
 }

@@ -154,7 +154,8 @@ describe("the resource", () => {
     const bound = await server.client({ project: `p${projects - 1}`, agent_ids: [own] });
     for (const path of ["", `/${id}/test`, `/${id}/rotate_secret`]) {
       const body = path === "" ? { url: somewhere, events: ["*"] } : {};
-      expect((await bound.post(`/v1/webhooks${path}`, body)).body.error.code).toBe("insufficient_scope");
+      const { error } = (await bound.post(`/v1/webhooks${path}`, body)).body;
+      expect(error).toMatchObject({ code: "insufficient_scope", details: { bound_by: "agent_ids" } });
     }
     expect((await bound.delete(`/v1/webhooks/${id}`)).status).toBe(403);
     const [all, seen] = [await deliveriesOf(client, id), await deliveriesOf(bound, id)];
