@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { createFairQueue } from "../server/lib/fair/queue.ts";
 import { childStages } from "../server/sandbox/child-order.ts";
 import { runReplacing, startChild } from "../server/sandbox/child-process.ts";
 import type { Program } from "../server/sandbox/program.ts";
-import { slots } from "../server/sandbox/slots.ts";
 import { hostileFaults } from "../server/testing/hostile-faults.ts";
 import { breakingPython, hostilePython } from "../server/testing/hostile-python.ts";
 import { executable } from "./harness.ts";
@@ -22,21 +22,17 @@ const never = new AbortController().signal;
 
 describe.each(users)("the executable's Python, as %s", (_, become, each) => {
   const pids: number[] = [];
-  const free = slots(2);
-  const run = async (program: Program) => {
-    const release = await free.take(never);
-    try {
+  const queue = createFairQueue({ count: 2, reserve: 0 });
+  const run = (program: Program) =>
+    queue.run("", never, () => {
       const command = [...become, executable, childStages.jail, order];
       const start = () => {
         const child = startChild({ language: "python", jailed: true, command });
         pids.push(child.pid);
         return child;
       };
-      return await runReplacing(start, { ...program, language: "python" }, never);
-    } finally {
-      release();
-    }
-  };
+      return runReplacing(start, { ...program, language: "python" }, never);
+    });
 
   test("reads a table and leaves a file behind", async () => {
     const code = `

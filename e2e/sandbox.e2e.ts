@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { createFairQueue } from "../server/lib/fair/queue.ts";
 import { childStages } from "../server/sandbox/child-order.ts";
 import { runReplacing, startChild } from "../server/sandbox/child-process.ts";
 import type { Program } from "../server/sandbox/program.ts";
-import { slots } from "../server/sandbox/slots.ts";
 import { hostileFaults } from "../server/testing/hostile-faults.ts";
 import { hostileJavaScript } from "../server/testing/hostile-javascript.ts";
 import { executable } from "./harness.ts";
@@ -26,17 +26,11 @@ describe.each(users)("the executable's sandbox, as %s", (_, become) => {
   });
 
   test("lets no hostile JavaScript come to anything", async () => {
-    const free = slots(4);
+    const queue = createFairQueue({ count: 4, reserve: 0 });
     const never = new AbortController().signal;
     const command = [...become, executable, childStages.jail, order];
-    const run = async (program: Program) => {
-      const release = await free.take(never);
-      try {
-        return await runReplacing(() => startChild({ language: "javascript", jailed: true, command }), program, never);
-      } finally {
-        release();
-      }
-    };
+    const start = () => startChild({ language: "javascript", jailed: true, command });
+    const run = (program: Program) => queue.run("", never, () => runReplacing(start, program, never));
     expect(await hostileFaults(hostileJavaScript, run)).toEqual([]);
   }, 120_000);
 });

@@ -248,7 +248,7 @@ export function createApp({
   const announced = () => dispatcher.wake(outbox.take());
   const embedders = givenEmbedders ?? createEmbedders({ resolve: (model) => connections.resolve(model, "live"), log });
   const searcher = createSearcher({ path: database ?? null, sqlite: db.sqlite, log });
-  const reader = createDocumentReader({ level: sandbox.level, concurrent: navigator.hardwareConcurrency });
+  const reader = createDocumentReader({ level: sandbox.level });
   const documentChunks = createDocumentChunks({ db });
   const documentWork = createDocumentWork({ db, now });
   const fileEntries = createFileEntries({ db, now });

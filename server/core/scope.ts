@@ -7,5 +7,8 @@ export interface Scope {
   readonly environment: Environment;
 }
 
+/** The name of a scope where it is one of many: as the owner of work, say. */
+export const nameOf = ({ project_id, environment }: Scope): string => `${project_id}:${environment}`;
+
 export const permissions = ["read", "run", "admin"] as const;
 export type Permission = (typeof permissions)[number];

@@ -1,5 +1,5 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Outputs } from "../files/outputs.ts";
@@ -36,7 +36,7 @@ export function createBench({
     const answer = createAnswers({ ...answerers, callback: nowhere });
     const head = { ...scope, ...noRun } as const;
     const ask: Ask = async (of, question) => (await answer(head, { of, ...question } as Question)) as never;
-    const start = { secrets: secretsOf(scope, [tool]), egress: policyOf(scope.environment) };
+    const start = { owner: nameOf(scope), secrets: secretsOf(scope, [tool]), egress: policyOf(scope.environment) };
     const outcome = await tryTool(tools, start, ask, tool, args, signal);
     if ("files" in outcome && outcome.files) {
       const { files } = outcome;

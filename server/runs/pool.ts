@@ -4,7 +4,7 @@ import { runError, stallsMax } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import { unknownRunUsage } from "../core/usage.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
@@ -484,5 +484,4 @@ export const recoveredEvent = ({ attempt, open }: RunState, clean = false): RunE
  * Whose slot a run takes. Those that others started have slots of their own at each depth: a run that waits for one
  * below it holds its slot meanwhile, and if both wanted the same slots, all would wait for each other.
  */
-const keyOf = ({ project_id, environment, depth }: Scope & { depth: number }): string =>
-  `${project_id}:${environment}:${depth}`;
+const keyOf = (of: Scope & { depth: number }): string => `${nameOf(of)}:${of.depth}`;

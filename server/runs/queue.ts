@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Pool } from "./pool.ts";
 import type { CreateRun } from "./schema.ts";
@@ -66,7 +66,7 @@ export function createRunQueue({
 
   /** A run of this scope has become `queued`. */
   function wait(scope: Scope): void {
-    waiting.set(keyOf(scope), scope);
+    waiting.set(nameOf(scope), scope);
     looks ??= setInterval(look, look_ms).unref();
     advance(scope);
   }
@@ -78,12 +78,12 @@ export function createRunQueue({
   function changed(runId: string): void {
     if (waiting.size === 0) return;
     const head = journal.head(runId);
-    const scope = head && head.status !== "in_progress" && waiting.get(keyOf(head));
+    const scope = head && head.status !== "in_progress" && waiting.get(nameOf(head));
     if (scope) advance(scope);
   }
 
   async function move(scope: Scope): Promise<void> {
-    const key = keyOf(scope);
+    const key = nameOf(scope);
     if (stopped || advancing.has(key)) return; // Whoever moves it looks again before it ends.
     advancing.add(key);
     try {
@@ -139,5 +139,3 @@ function full(limit: number, queued: number): AppError {
       : `${queued} runs are queued, which is the limit. Try again when one has begun.`;
   return new AppError("concurrency_limit_exceeded", message, { retryAfter: 1, details: { limit, queued } });
 }
-
-const keyOf = ({ project_id, environment }: Scope): string => `${project_id}:${environment}`;

@@ -2,7 +2,6 @@ import { capsuleLimits } from "../core/capsule-format.ts";
 import { type CapsuleOrder, type CapsuleOutcome, capsuleTask } from "./capsule-task.ts";
 import { type Child, performReplacing, startChild } from "./child-process.ts";
 import type { SandboxLevel } from "./program.ts";
-import { slots } from "./slots.ts";
 
 export type { CapsuleContent, CapsuleRun } from "./capsule-answer.ts";
 export type { CapsuleOrder, CapsuleOutcome };
@@ -14,16 +13,16 @@ export interface CapsuleReader {
   stop(): void;
 }
 
-/** Reads each capsule in a fresh child process, which is never used again: whoever made one knows SQLite better than we. */
+/**
+ * Reads each capsule in a fresh child process, which is never used again: whoever made one knows SQLite better than we.
+ * How many at a time is for the caller to say.
+ */
 export function createCapsuleReader({
   level,
-  concurrent = 2,
 }: {
   /** Asked for each capsule, so that a server need not wait for its self-test. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
-  concurrent?: number;
 }): CapsuleReader {
-  const free = slots(concurrent);
   const running = new Set<Child>();
   let stopped = false;
 
@@ -42,17 +41,12 @@ export function createCapsuleReader({
         return { error: "Capsules are not read on this server: its sandbox is off.", unavailable: "off" };
       if (order.bytes > capsuleLimits.bytes)
         return { error: `The capsule is larger than ${capsuleLimits.bytes} bytes.` };
-      const release = await free.take(signal);
-      try {
-        const outcome = await performReplacing(
-          () => start(now === "strict"),
-          () => capsuleTask(order),
-          signal,
-        );
-        return stopped && "error" in outcome ? { ...outcome, unavailable: "stopped" } : outcome;
-      } finally {
-        release();
-      }
+      const outcome = await performReplacing(
+        () => start(now === "strict"),
+        () => capsuleTask(order),
+        signal,
+      );
+      return stopped && "error" in outcome ? { ...outcome, unavailable: "stopped" } : outcome;
     },
     stop() {
       stopped = true;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { getPriority } from "node:os";
 import fc from "fast-check";
 import { runReplacing, startChild } from "./child-process.ts";
 import { encodeFrame, frameKinds, frameReader } from "./frame.ts";
@@ -41,6 +42,17 @@ test("whatever a child answers, the parent has an outcome in time", async () => 
     { numRuns: 100 },
   );
 }, 60_000);
+
+test("a child gives way to the server, and one that takes long to those that do not", async () => {
+  const caller = new AbortController();
+  const child = startChild({ language: "javascript", jailed: false });
+  expect(getPriority(child.pid)).toBe(Math.min(19, getPriority() + 5));
+  const outcome = child.run({ ...program, code: "for (;;);", timeout_ms: 60_000 }, caller.signal);
+  while (getPriority(child.pid) < Math.min(19, getPriority() + 15)) await Bun.sleep(20);
+  caller.abort(new Error("left"));
+  expect(outcome).rejects.toThrow("left");
+  await child.gone;
+});
 
 test.each<[string, Uint8Array[]]>([
   ["a result that is no JSON", [started, encodeFrame("result", text("{")), end]],

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { bounds } from "./bounds.ts";
 import { childCommand } from "./child-order.ts";
 import { type Frame, frameReader } from "./frame.ts";
@@ -15,6 +16,9 @@ const startLimit_ms = 10_000;
 /** The interpreter ends its program itself where it can, and then still tells what it printed. */
 const grace_ms = 500;
 const watch_ms = 50;
+// Behind the server's own threads, so that nobody else waits for a program; and one that takes long behind short ones.
+const niceness = { short: 5, long: 15 };
+const short_ms = 1000;
 
 export interface ChildOptions {
   language: ChildLanguage;
@@ -37,6 +41,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     env: {},
     cwd: "/",
   });
+  yieldMore(child.pid, niceness.short);
   const ready = Promise.withResolvers<boolean>();
   let task: Task<unknown> | null = null;
   let started: number | null = null;
@@ -101,6 +106,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
         watch = setInterval(() => {
           if (residentMb(child.pid) > given.memory_mb + overhead_mb)
             end({ kind: "memory", message: given.memory_message });
+          if (started !== null && performance.now() - started > short_ms) yieldMore(child.pid, niceness.long);
         }, watch_ms);
         send(child.stdin, given.order);
       }
@@ -191,6 +197,13 @@ async function flushed(stdin: Bun.FileSink, piece: Uint8Array): Promise<void> {
     await stdin.write(piece);
     await stdin.flush();
   } catch {}
+}
+
+/** Gives a process so much less of the processor than this one gets. */
+function yieldMore(pid: number, by: number): void {
+  try {
+    setPriority(pid, Math.min(19, getPriority() + by));
+  } catch {} // It is gone, or the system has no such thing.
 }
 
 /** Memory in use, in MB; 0 where the system does not tell. */

@@ -9,7 +9,7 @@ import { createDocumentReader, type DocumentOrder, type DocumentReader } from ".
 import { documentTask } from "./document-task.ts";
 import { encodeFrame, frameKinds } from "./frame.ts";
 
-const reader = createDocumentReader({ level: () => "strict", concurrent: 2 });
+const reader = createDocumentReader({ level: () => "strict" });
 afterAll(() => reader.stop());
 
 const never = new AbortController().signal;

@@ -3,7 +3,6 @@ import { formatOf } from "../documents/formats.ts";
 import { type Child, performReplacing, startChild } from "./child-process.ts";
 import { type DocumentFault, type DocumentOrder, type DocumentOutcome, documentTask } from "./document-task.ts";
 import type { SandboxLevel } from "./program.ts";
-import { slots } from "./slots.ts";
 import { spareChildren } from "./spare-children.ts";
 
 export type { Chunking, DocumentChunk } from "../documents/chunking.ts";
@@ -12,8 +11,6 @@ export type { DocumentFault, DocumentOrder, DocumentOutcome };
 export interface DocumentReaderOptions {
   /** Asked for each document, so that a server need not wait for its self-test. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
-  /** Documents at a time; the others wait in line. */
-  concurrent?: number;
   /** Children that wait with the parsers loaded, once a document was read. */
   spares?: number;
   /** How long they wait. An idle server pays for none. */
@@ -27,14 +24,15 @@ export interface DocumentReader {
   stop(): void;
 }
 
-/** Reads each document in a fresh child process, which is never used again: parsers fall for what they are given. */
+/**
+ * Reads each document in a fresh child process, which is never used again: parsers fall for what they are given. How many
+ * at a time is for the caller to say.
+ */
 export function createDocumentReader({
   level,
-  concurrent = 2,
   spares: spareCount = 1,
   idle_ms = 60_000,
 }: DocumentReaderOptions): DocumentReader {
-  const free = slots(concurrent);
   const running = new Set<Child>();
   const spares = spareChildren({ count: spareCount, idle_ms });
   let stopped = false;
@@ -60,12 +58,7 @@ export function createDocumentReader({
       const now = await level();
       const refusal = refuse(order, now);
       if (refusal) return { error: refusal };
-      const release = await free.take(signal);
-      try {
-        return await readNow(order, now === "strict", signal);
-      } finally {
-        release();
-      }
+      return readNow(order, now === "strict", signal);
     },
     stop() {
       stopped = true;

@@ -4,7 +4,7 @@ import { hostileFaults } from "../testing/hostile-faults.ts";
 import { hostileJavaScript } from "../testing/hostile-javascript.ts";
 import { createSandbox } from "./sandbox.ts";
 
-const sandbox = createSandbox({ level: () => "strict", concurrent: 4, spares: 2, idle_ms: 10_000 });
+const sandbox = createSandbox({ level: () => "strict", places: { count: 4, reserve: 0 }, spares: 2, idle_ms: 10_000 });
 afterAll(() => sandbox.stop());
 
 const children = () =>

@@ -6,7 +6,7 @@ import { breakingPython, hostilePython, someOf } from "../testing/hostile-python
 import type { Program } from "./program.ts";
 import { createSandbox } from "./sandbox.ts";
 
-const sandbox = createSandbox({ level: () => "strict", concurrent: 2, spares: 1, idle_ms: 60_000 });
+const sandbox = createSandbox({ level: () => "strict", places: { count: 2, reserve: 0 }, spares: 1, idle_ms: 60_000 });
 beforeAll(pythonFiles, 60_000);
 afterAll(() => sandbox.stop());
 

@@ -147,7 +147,7 @@ describe("the sandbox", () => {
   });
 
   test("lets the others wait in line, and lets them leave it", async () => {
-    const narrow = createSandbox({ level: () => "strict", concurrent: 1, spares: 0 });
+    const narrow = createSandbox({ level: () => "strict", places: { count: 1, reserve: 0 }, spares: 0 });
     const first = narrow.run(program("'first'"), never);
     const caller = new AbortController();
     const second = narrow.run(program("'second'"), caller.signal).catch((error: Error) => error.message);
@@ -156,6 +156,21 @@ describe("the sandbox", () => {
     caller.abort(new Error("left"));
     expect([(await first).result, await second, (await third).result]).toEqual(["first", "left", "third"]);
     narrow.stop();
+  });
+
+  test("runs a project's program while another has sixty that do not end", async () => {
+    const full = createSandbox({ level: () => "strict", places: { count: 3, reserve: 1 }, spares: 0 });
+    const endless = new AbortController();
+    const noisy = Array.from({ length: 60 }, () =>
+      full.run(program("for (;;);", { timeout_ms: 60_000 }), endless.signal, "noisy").then(
+        () => "ended",
+        () => "left",
+      ),
+    );
+    expect((await full.run(program("6 * 7"), never, "quiet")).result).toBe(42);
+    endless.abort();
+    expect(new Set(await Promise.all(noisy))).toEqual(new Set(["left"]));
+    full.stop();
   });
 
   test("ends what runs when it is stopped", async () => {

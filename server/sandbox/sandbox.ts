@@ -1,15 +1,16 @@
+import type { FairOptions } from "../lib/fair/places.ts";
+import { createFairQueue } from "../lib/fair/queue.ts";
 import { bounds } from "./bounds.ts";
 import { type Child, runReplacing, startChild } from "./child-process.ts";
 import { isPlainName } from "./file-name.ts";
 import type { Program, ProgramOutcome, SandboxLevel } from "./program.ts";
-import { slots } from "./slots.ts";
 import { spareChildren } from "./spare-children.ts";
 
 export interface SandboxOptions {
   /** Asked for each program, so that a server need not wait for its self-test. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
-  /** Programs at a time; the others wait in line. */
-  concurrent?: number;
+  /** Programs at a time; the others wait for their owner's turn. */
+  places?: FairOptions;
   /** Children that wait with their language loaded, once a program of it has run. */
   spares?: number;
   /** How long they wait. An idle server pays for none. */
@@ -17,8 +18,8 @@ export interface SandboxOptions {
 }
 
 export interface Sandbox {
-  /** Throws only for the signal. */
-  run(program: Program, signal: AbortSignal): Promise<ProgramOutcome>;
+  /** Throws only for the signal. `owner` is whose place the program takes. */
+  run(program: Program, signal: AbortSignal, owner?: string): Promise<ProgramOutcome>;
   /** Ends all children, also those that run. */
   stop(): void;
 }
@@ -26,11 +27,11 @@ export interface Sandbox {
 /** Runs each program in a fresh child process, which is never used again. */
 export function createSandbox({
   level,
-  concurrent = 2 * navigator.hardwareConcurrency,
+  places = { count: 3 * navigator.hardwareConcurrency, reserve: navigator.hardwareConcurrency },
   spares: spareCount = 2,
   idle_ms = 60_000,
 }: SandboxOptions): Sandbox {
-  const free = slots(concurrent);
+  const queue = createFairQueue(places);
   const running = new Set<Child>();
   let stopped = false;
   const spares = spareChildren({ count: spareCount, idle_ms });
@@ -52,16 +53,11 @@ export function createSandbox({
   };
 
   return {
-    async run(program, signal) {
+    async run(program, signal, owner = "") {
       const now = await level();
       const refusal = refuse(program, now);
       if (refusal) return refused(refusal);
-      const release = await free.take(signal);
-      try {
-        return await runNow(program, now === "strict", signal);
-      } finally {
-        release();
-      }
+      return queue.run(owner, signal, () => runNow(program, now === "strict", signal));
     },
     stop() {
       stopped = true;

@@ -1,10 +1,11 @@
 import { isId } from "../core/ids.ts";
 import type { RunCreated } from "../core/run-event.ts";
+import { nameOf } from "../core/scope.ts";
 import { requireAgent, type Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
 import type { Journal } from "../journal/journal.ts";
+import { createFairQueue } from "../lib/fair/queue.ts";
 import { inSlices } from "../lib/slices.ts";
-import { slots } from "../sandbox/slots.ts";
 import { type CapsuleFilesOptions, createCapsuleFiles, type FilesWriter } from "./capsule-files.ts";
 import { type CapsuleWriter, createCapsuleWriter } from "./capsule-writer.ts";
 import type { Pause } from "./foreign-run.ts";
@@ -26,8 +27,8 @@ export interface CapsuleOptions extends CapsuleFilesOptions {
 export type Capsules = ReturnType<typeof createCapsules>;
 
 const entriesPerRead = 16;
-// Each takes room on the disk.
-const atOnce = 2;
+// Each takes room on the disk: one of an owner, and one of another beside it.
+const places = { count: 2, reserve: 1 };
 
 /** Writes runs into files of their own (contract, section 16): with all runs below them, and nothing secret. */
 export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) {
@@ -39,7 +40,7 @@ export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) 
   );
   const find = ({ project_id, environment }: Viewer, id: string): RunRow | null =>
     select.get(project_id, environment, id);
-  const free = slots(atOnce);
+  const queue = createFairQueue(places);
 
   /** Depth first, as calls name runs: those of a replay or a fork are children of the run that it was made of. */
   async function write(viewer: Viewer, root: RunRow, capsule: CapsuleWriter, files: FilesWriter, pause: Pause) {
@@ -99,16 +100,15 @@ export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) 
       const root = isId("run", id) ? find(viewer, id) : null;
       if (!root) throw notFound();
       requireAgent(viewer, root.agent_id);
-      const release = await unlessGone(signal, () => free.take(signal));
       const path = workspace.name("capsule");
       try {
-        await unlessGone(signal, () => make(viewer, root, withContents, path, createPause(signal)));
+        await unlessGone(signal, () =>
+          queue.run(nameOf(viewer), signal, () => make(viewer, root, withContents, path, createPause(signal))),
+        );
         return path;
       } catch (error) {
         workspace.remove(path);
         throw error;
-      } finally {
-        release();
       }
     },
   };

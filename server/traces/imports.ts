@@ -2,12 +2,13 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { siblingId } from "../core/ids.ts";
 import type { JournalEntry } from "../core/run-event.ts";
+import { nameOf } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
+import { createFairQueue } from "../lib/fair/queue.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { CapsuleContent, CapsuleOrder, CapsuleReader } from "../sandbox/capsule-reader.ts";
-import { slots } from "../sandbox/slots.ts";
 import { NoRun } from "./foreign-fold.ts";
 import { type ForeignRun, type Pause, readCapsuleContent, readTraceExport, refusal } from "./foreign-run.ts";
 import { ownRecord, type Place } from "./own-record.ts";
@@ -35,8 +36,8 @@ export function createImports({
   reader: Pick<CapsuleReader, "read">;
   now: () => number;
 }) {
-  /** Each may take hundreds of megabytes of memory for a second. */
-  const turn = slots(1);
+  // Each may take hundreds of megabytes of memory for a second: one of an owner, and one of another beside it.
+  const queue = createFairQueue({ count: 2, reserve: 1 });
 
   /** Before anything is written: all of it can be shown, or none of it is taken. */
   async function arrivalsOf(viewer: Viewer & Author, runs: readonly ForeignRun[], pause: Pause): Promise<Arrival[]> {
@@ -69,7 +70,7 @@ export function createImports({
   }
 
   async function contentOf(capsule: CapsuleOrder, signal: AbortSignal): Promise<CapsuleContent> {
-    const read = await unlessGone(signal, () => reader.read(capsule, signal));
+    const read = await reader.read(capsule, signal);
     if ("content" in read) return read.content;
     const { error, unavailable } = read;
     if (unavailable === "stopped") throw new AppError("shutting_down", "The server is stopping.", { retryAfter: 5 });
@@ -85,16 +86,15 @@ export function createImports({
       capsule: CapsuleOrder | null,
       signal: AbortSignal,
     ): Promise<string> {
-      const release = await unlessGone(signal, () => turn.take(signal));
-      try {
-        const pause = inSlices();
-        const runs = capsule
-          ? await readCapsuleContent(await contentOf(capsule, signal), now(), pause)
-          : await readTraceExport(body, now(), pause);
-        return await insert(viewer, await arrivalsOf(viewer, runs, pause));
-      } finally {
-        release();
-      }
+      return unlessGone(signal, () =>
+        queue.run(nameOf(viewer), signal, async () => {
+          const pause = inSlices();
+          const runs = capsule
+            ? await readCapsuleContent(await contentOf(capsule, signal), now(), pause)
+            : await readTraceExport(body, now(), pause);
+          return insert(viewer, await arrivalsOf(viewer, runs, pause));
+        }),
+      );
     },
   };
 }

@@ -1,8 +1,9 @@
 import type { RunEvent } from "../core/run-event.ts";
+import { nameOf } from "../core/scope.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { parseModel } from "../models/registry.ts";
 import type { Appended, Ask, Notice, Order, Question, RunStart } from "./messages.ts";
-import { createReach, type Reach } from "./reach.ts";
+import { createReach, type Reach, type ToolStart } from "./reach.ts";
 import { runLoop } from "./run-loop.ts";
 import { type Ports, Superseded } from "./turn.ts";
 
@@ -67,7 +68,7 @@ export function createEngine(
     const ask: Ask = (of, question) =>
       wait((ticket) => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question }), signal);
     let { day_budget } = start;
-    const tools = reach.tools({ ...start, file_ids: fileIdsOf(start) }, ask);
+    const tools = reach.tools({ ...start, ...createdWith(start) }, ask);
     const ports: Ports = {
       async append(events) {
         const appended = await append(start, events);
@@ -111,9 +112,10 @@ function ownModel(name: string, { connection }: RunStart): string {
   throw new Error(`${name} is not a model of ${connection.name}.`);
 }
 
-function fileIdsOf({ history }: RunStart): readonly string[] {
+function createdWith({ history }: RunStart): Pick<ToolStart, "owner" | "file_ids"> {
   const created = history[0]?.event;
-  return created?.type === "run.created" ? created.file_ids : [];
+  if (created?.type !== "run.created") return { owner: "", file_ids: [] };
+  return { owner: nameOf(created), file_ids: created.file_ids };
 }
 
 /** Null for an ordinary end; else what the bug said, for the log and the run's error. */

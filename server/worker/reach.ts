@@ -22,7 +22,11 @@ export interface Reach {
 }
 
 /** What tools need of a run's start. */
-export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egress"> & { file_ids: readonly string[] };
+export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egress"> & {
+  /** Whose work it is, where that of several waits in one line. */
+  owner: string;
+  file_ids: readonly string[];
+};
 
 /** The tools of one run, until they are closed with it. */
 export type RunTools = Pick<Ports, "runTool" | "keepFile"> & { close(): void };
@@ -65,7 +69,7 @@ export function createTools(now: () => number, warn: Warn): Reach["tools"] {
         return { id, filename: name, mime_type: mimeTypeOf(name), bytes: bytes.length, sha256: sha256(bytes) };
       },
       readFile: (id, most) => readFile(id, most, ask),
-      sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal) },
+      sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal, start.owner) },
       mcp,
       now,
     };

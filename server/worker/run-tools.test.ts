@@ -35,7 +35,7 @@ test("a tool that is tried ends with whoever asked for it, which is no bug eithe
     throw new Error("a bug");
   };
   const reach = () => ({ runTool, keepFile: never, close: () => void closed++ });
-  const start = { secrets: {}, egress: { allow: [], loopback: false } };
+  const start = { owner: "a", secrets: {}, egress: { allow: [], loopback: false } };
   const trying = () => tryTool(reach, start, never, tools[0]!, {}, abort.signal);
   await expect(trying()).rejects.toThrow("a bug");
   abort.abort();

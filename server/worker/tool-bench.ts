@@ -9,7 +9,7 @@ import { type Done, failed } from "./tools/context.ts";
 /** Runs one call as runs do, but for none of them: nobody is there to wait for what comes later. */
 export async function tryTool(
   tools: Reach["tools"],
-  start: Pick<ToolStart, "secrets" | "egress">,
+  start: Pick<ToolStart, "owner" | "secrets" | "egress">,
   ask: Ask,
   tool: ToolSnapshot,
   args: Record<string, unknown>,
