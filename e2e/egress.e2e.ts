@@ -8,7 +8,7 @@ import { type Canaries, openCanaries } from "../server/testing/egress-canaries.t
 import { createHostileUrls } from "../server/testing/hostile-urls.ts";
 import { createRandom } from "../server/testing/random.ts";
 import { createAgent, createTool, runToEnd, stubConnection } from "./fixtures.ts";
-import { type Answer, type Json, type Runnel, runCommand, startRunnel } from "./harness.ts";
+import { type Answer, type Json, type Runnel, read, runCommand, startRunnel } from "./harness.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
@@ -414,6 +414,60 @@ describe("on loopback, with a test key,", () => {
       expect(run).toMatchObject({ status: "completed", output: "I read 1 results." });
     }
     expect(await canaries.strangers()).toEqual([]);
+  });
+});
+
+describe("the server itself", () => {
+  const headers = { "x-forwarded-proto": "https" };
+
+  test("is the target of no tool, webhook or server of tools, however it is spelled and whatever is open", async () => {
+    const open = "127.0.0.0/8,::1/128,localhost,*.localhost";
+    await using server = await startRunnel({ flags: ["--egress-allow", open] });
+    await using plain = await startRunnel({ flags: ["--insecure-http", "--egress-allow", open] });
+    for (const { post, url, keys } of [server, plain]) {
+      const { protocol, port } = new URL(url);
+      for (const host of ["127.0.0.1", "localhost", "127.1", "[::ffff:127.0.0.1]", "0x7f000001"])
+        for (const path of ["", "v1/me"])
+          for (const [resource, body] of [
+            ["tools", { name: "h", url: `${protocol}//${host}:${port}/${path}` }],
+            ["tools", { name: "w", type: "webhook", url: `${protocol}//${host}:${port}/${path}` }],
+            ["tools", { name: "m", type: "mcp", server_url: `${protocol}//${host}:${port}/${path}` }],
+            ["webhooks", { url: `${protocol}//${host}:${port}/${path}`, events: ["*"] }],
+          ] as const) {
+            const { status, body: said } = await post(`/v1/${resource}`, body, keys.test);
+            expect([host, resource, status, said.error?.code]).toEqual([host, resource, 403, "url_not_allowed"]);
+          }
+    }
+  });
+
+  test("believes no tool that it sends that it is the proxy that is trusted", async () => {
+    await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1"] });
+    const send = async (method: string, path: string, body: unknown) =>
+      read(await server.fetch(path, { method, headers, body: JSON.stringify(body) }));
+    const tool = (more: object) => send("POST", "/v1/tools", { name: `t_${crypto.randomUUID()}`, ...more });
+    // Loopback is trusted, so nothing on it may be asked: neither this server nor what may stand in front of it.
+    for (const url of [`${server.url}/v1/me`, `${tools.url}/fine`, `http://localhost:${new URL(tools.url).port}/`])
+      expect([url, (await tool({ url })).body.error?.code]).toEqual([url, "url_not_allowed"]);
+    for (const name of ["X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP", "Via"])
+      for (const type of ["http", "mcp"] as const) {
+        const { status, body } = await tool({
+          type,
+          ...addressOf(type as Type, "https://1.1.1.1/"),
+          headers: { [name]: "203.0.113.7" },
+        });
+        expect([name, status, body.error?.code]).toEqual([name, 400, "validation_failed"]);
+      }
+    // A tool from before this was refused.
+    const made = await tool({ url: "https://1.1.1.1/" });
+    expect(made.status).toBe(201);
+    const db = new Database(join(server.dataDir, "runnel.db"));
+    db.query("UPDATE tools SET definition = json_set(definition, '$.http.url', ?) WHERE id = ?").run(
+      `${server.url}/v1/me`,
+      made.body.id,
+    );
+    db.close();
+    const { body } = await send("POST", `/v1/tools/${made.body.id}/test`, { arguments: {} });
+    expect(["address_forbidden", "scheme_forbidden"]).toContain(body.error.code);
   });
 });
 

@@ -47,7 +47,7 @@ import { createJournal } from "./journal/journal.ts";
 import { bearer, createKeyAuthenticate } from "./keys/authenticate.ts";
 import { keyRoutes, meRoutes } from "./keys/routes.ts";
 import { createKeyStore } from "./keys/store.ts";
-import { createEgress } from "./lib/egress.ts";
+import { createEgress, type EgressPolicy } from "./lib/egress.ts";
 import type { Log } from "./lib/log.ts";
 import type { Seal } from "./lib/seal.ts";
 import { createMcpClient } from "./mcp/client.ts";
@@ -137,7 +137,7 @@ export interface AppOptions {
   /** Threads for runs; 0 runs the loops on this thread. */
   workers: number;
   /** What users' addresses may reach; `loopback` counts in test environments only. */
-  egress: { allow: readonly string[]; loopback: boolean; ca?: string };
+  egress: EgressPolicy;
   /** Absent where requests come from memory and not from a socket. */
   transport?: Omit<GateOptions, "onExposed"> & { keepExposedKeys: boolean };
   /** What is known of disk and database file; absent where there is none. */

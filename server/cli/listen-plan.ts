@@ -1,5 +1,7 @@
 import { domainToASCII } from "node:url";
-import { type Cidr, isLoopback, parseAddress, parseCidr } from "../lib/ip-address.ts";
+import { hostOf, portOf } from "../lib/egress-policy.ts";
+import { type Cidr, hasLoopback, isLoopback, parseAddress, parseCidr } from "../lib/ip-address.ts";
+import type { OwnAddress } from "../lib/own-addresses.ts";
 import { usageError } from "./exit-code.ts";
 
 /** The listener's part of the flags of `serve`, as they were given. */
@@ -134,6 +136,25 @@ function readNetworks(text: string | undefined): Cidr[] {
     return network;
   });
 }
+
+/** Whether tools may reach this machine: where whoever is on it passes for a proxy, they would be believed as one. */
+export const opensLoopback = ({ loopback, trustProxy }: ListenPlan): boolean =>
+  loopback && !trustProxy.some(hasLoopback);
+
+/** Every way into the server that listens so, for those who may not take it. */
+export function ownAddresses(plan: ListenPlan, ports: readonly (number | null)[], publicUrl?: string): OwnAddress[] {
+  // What a name stands for when the port is opened is the system's to say: it counts as all of this machine.
+  const hosts = [parseAddress(plan.host) ? plan.host : "::", ...domainsOf(plan)];
+  const listening = ports.filter((port) => port !== null);
+  const own: OwnAddress[] = hosts.flatMap((host) => listening.map((port) => ({ host, port })));
+  const url = publicUrl === undefined ? null : URL.parse(publicUrl);
+  if (url) own.push({ host: hostOf(url) ?? "", port: portOf(url), shared: true });
+  return own;
+}
+
+/** The names that the server has its certificate for. */
+export const domainsOf = ({ tls }: ListenPlan): string[] =>
+  tls !== null && tls !== "own" && "domains" in tls ? tls.domains : [];
 
 /** The parts of a list with commas. */
 export const splitList = (text: string | undefined): string[] =>

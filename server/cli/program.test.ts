@@ -4,7 +4,7 @@ import { DataDirInUse } from "../db/data-dir.ts";
 import { DatabaseTooNew } from "../db/version.ts";
 import { answerCall, readAnswers } from "./answer-calls.ts";
 import { CliError, exitCodeOf, explain } from "./exit-code.ts";
-import { type ListenFlags, planListener } from "./listen-plan.ts";
+import { type ListenFlags, opensLoopback, ownAddresses, planListener } from "./listen-plan.ts";
 import { readConnection } from "./models.ts";
 import { tidyEnvironment } from "./option.ts";
 import { printable } from "./print.ts";
@@ -85,6 +85,26 @@ describe("the listener", () => {
       tls: null,
       insecureHttp: false,
     });
+  });
+
+  test("opens this machine to tools only where nobody on it is believed as a proxy", () => {
+    expect(opensLoopback(plan({}))).toBe(true);
+    expect(opensLoopback(plan({ host: "0.0.0.0" }))).toBe(false);
+    expect(opensLoopback(plan({ trustProxy: "10.0.0.0/8,fd00::/8" }))).toBe(true);
+    for (const trustProxy of ["127.0.0.1", "10.0.0.1,::1", "127.0.0.0/8", "126.0.0.0/7", "::ffff:127.0.0.1", "::/8"])
+      expect([trustProxy, opensLoopback(plan({ trustProxy }))]).toEqual([trustProxy, false]);
+  });
+
+  test("knows every way into itself", () => {
+    expect(ownAddresses(plan({}), [8443, null])).toEqual([{ host: "127.0.0.1", port: 8443 }]);
+    expect(ownAddresses(plan({ host: "localhost" }), [1, 2], "https://API.example.com")).toEqual([
+      { host: "::", port: 1 },
+      { host: "::", port: 2 },
+      { host: "api.example.com", port: 443, shared: true },
+    ]);
+    expect(ownAddresses(planListener({ domain: "a.example" }), [443, 80])).toEqual(
+      ["0.0.0.0", "a.example"].flatMap((host) => [443, 80].map((port) => ({ host, port }))),
+    );
   });
 
   test.each([

@@ -20,7 +20,15 @@ import { backUpApart } from "./back-up-apart.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
-import { type ListenFlags, type ListenPlan, planListener, splitList } from "./listen-plan.ts";
+import {
+  domainsOf,
+  type ListenFlags,
+  type ListenPlan,
+  opensLoopback,
+  ownAddresses,
+  planListener,
+  splitList,
+} from "./listen-plan.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
 import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
 import { print } from "./print.ts";
@@ -47,7 +55,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   removeProxyEnvironment();
   const plan = planListener(flags);
   const workers = readWorkers(flags.workers);
-  const egress = { allow: splitList(flags.egressAllow), loopback: plan.loopback };
+  const egress = { allow: splitList(flags.egressAllow), loopback: opensLoopback(plan) };
   const audit_days = readDays(flags.auditDays);
   checkPublicUrl(flags.publicUrl);
   const collector = otlpTarget(flags, process.env);
@@ -78,7 +86,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     log,
     environment: process.env,
     workers,
-    egress,
+    egress: { ...egress, own: ownAddresses(plan, [entrance.port, entrance.httpPort], flags.publicUrl) },
     transport: {
       ...entrance,
       rules: { tls: plan.tls !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
@@ -193,9 +201,9 @@ function cacertOf(entrance: Entrance): string | null {
   return certificate?.self_signed ? certificate.path : null;
 }
 
-function addressOf({ tls, host }: ListenPlan, port: number): string {
-  const name = tls !== null && tls !== "own" && "domains" in tls ? tls.domains[0] : addressHost(host);
-  return `${tls ? "https" : "http"}://${name}${tls && port === 443 ? "" : `:${port}`}`;
+function addressOf(plan: ListenPlan, port: number): string {
+  const name = domainsOf(plan)[0] ?? addressHost(plan.host);
+  return `${plan.tls ? "https" : "http"}://${name}${plan.tls && port === 443 ? "" : `:${port}`}`;
 }
 
 /** A host that a client on this machine can use: every address is no address. */

@@ -1,6 +1,6 @@
 import dns from "node:dns";
 import { EgressError } from "./egress-error.ts";
-import { hostOf, type Judge, type Verdict } from "./egress-policy.ts";
+import { hostOf, type Judge, portOf, type Verdict } from "./egress-policy.ts";
 import { parseAddress } from "./ip-address.ts";
 
 /** Looks a name up: every address that it has. */
@@ -19,6 +19,8 @@ export function createVet(judge: Judge, resolve: Resolve) {
     const addresses = parseAddress(host) ? [host] : await lookUp(host, resolve, signal);
     const verdicts = addresses.map((text): Verdict => {
       const address = parseAddress(text);
+      if (address && judge.isOwn(host, port, address))
+        throw new EgressError("address_forbidden", `${host}:${port} leads back to this server.`);
       return address ? judge.verdict(address, { named, loopback: rules.loopback }) : "forbidden";
     });
     // One bad address among good ones is refused too: which of them is reached would be up to chance, or an attacker.
@@ -36,7 +38,7 @@ function vetText(url: URL, rules: HopRules, judge: Judge): { host: string; port:
   if (url.username || url.password)
     throw new EgressError("credentials_in_url", "A user name or password in a URL is not allowed.");
   if (host === null) throw new EgressError("url_invalid", "The URL names no host.");
-  const port = Number(url.port) || (url.port === "0" ? 0 : url.protocol === "https:" ? 443 : 80);
+  const port = portOf(url);
   const named = judge.names(host, port);
   if (port === 0 || (otherProtocols.has(port) && !named))
     throw new EgressError("port_forbidden", `Port ${port} is not for HTTP.`);

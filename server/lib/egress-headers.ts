@@ -6,6 +6,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) refuse(name, "is not a header name");
+    if (isForwarding(lower)) refuse(name, "says who is forwarded, which only a proxy may");
     if (reserved.has(lower) || lower.startsWith("proxy-")) refuse(name, "is set by the server itself");
     // Two spellings of one name would be joined into one value that neither of them had.
     if (seen.has(lower)) refuse(name, "is given twice");
@@ -14,6 +15,16 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
     seen.add(lower);
   }
 }
+
+/** Headers without those that a proxy speaks of its client in: who believes them would be told of another sender. */
+export const withoutForwarding = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !isForwarding(name.toLowerCase())));
+
+// Some receivers read `_` as `-`.
+const isForwarding = (name: string): boolean => forwarding.test(name.replaceAll("_", "-"));
+
+const forwarding =
+  /^(via|forwarded|x-forwarded(-.*)?|x-original-.*|x-envoy-external-address|(x-|true-|x-cluster-)?client-ip|x-real-(ip|host)|x-remote-(ip|addr)|x-originating-ip|x-proxyuser-ip|(cf|fastly|fly)-(connecting-|client-)?ip(v6)?|x-azure-(client|socket)ip|x-appengine-user-ip)$/;
 
 /** What may follow a redirect to another origin. A list of what to strip would miss the secret in an `X-Token`. */
 export function withoutSecrets(headers: Headers): Headers {

@@ -10,6 +10,7 @@ import {
   parseCidr,
   unmappedNetwork,
 } from "./ip-address.ts";
+import { isOwn, type OwnAddress } from "./own-addresses.ts";
 
 /** What may be reached besides public addresses. Plain data: it crosses to worker threads as it is. */
 export type EgressPolicy = {
@@ -17,6 +18,8 @@ export type EgressPolicy = {
   allow: readonly string[];
   /** Whether this machine itself may be reached. */
   loopback: boolean;
+  /** Where this server itself is, which no rule opens. */
+  own?: readonly OwnAddress[];
   /** Certificates (PEM) to trust instead of the usual authorities. */
   ca?: string;
 };
@@ -30,7 +33,7 @@ type HostRule = { host: string; wildcard: boolean; port: number | null };
 export type Judge = ReturnType<typeof createJudge>;
 
 /** Reads a policy once; throws `policy_invalid` with every rule that cannot be read. */
-export function createJudge({ allow, loopback }: EgressPolicy) {
+export function createJudge({ allow, loopback, own = [] }: EgressPolicy) {
   const { hosts, networks } = readRules(allow);
 
   /** Whether a host rule names this host at this port. */
@@ -44,6 +47,9 @@ export function createJudge({ allow, loopback }: EgressPolicy) {
   return {
     names,
     loopback,
+
+    /** Whether an address is a way into this server: what it trusts of its neighbours, a user's request may not claim. */
+    isOwn: (host: string, port: number, address: IpAddress): boolean => isOwn(own, host, port, address),
 
     /** Whether plain HTTP could be right for this host: known before its name is looked up. */
     mayBePlain: (host: string, port: number): boolean =>
@@ -104,3 +110,7 @@ function canonicalHost(name: string): string | null {
 
 /** A URL's host without brackets and without the dots that end a fully qualified name; null if nothing is left. */
 export const hostOf = (url: URL): string | null => url.hostname.replace(/^\[|\]$|\.+$/g, "") || null;
+
+/** The port that a URL leads to: its own, or that of its scheme. 0 is one that was written so. */
+export const portOf = ({ port, protocol }: URL): number =>
+  port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);

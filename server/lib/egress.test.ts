@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, jest, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { generate } from "selfsigned";
@@ -323,6 +324,63 @@ describe("what the operator allows", () => {
   });
 });
 
+describe("this server itself", () => {
+  const allow = ["good.test", "127.0.0.0/8", "::1/128", "192.0.2.0/24", "fd00::/8", "*.example.com"];
+  const open = { allow, loopback: true };
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all!.map(({ address }) => address));
+  const inUrl = (address: string) => (address.includes(":") ? `[${address}]` : address);
+
+  test("is reached at the address that it listens on in no spelling, whatever the rules open", async () => {
+    const own = [{ host: "127.0.0.1", port: port! }];
+    for (const host of ["127.0.0.1", "127.1", "0x7f000001", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "good.test"])
+      for (const scheme of ["http", "https"])
+        expect([host, await failure(`${scheme}://${host}:${port}/`, {}, { ...open, own })]).toEqual([
+          host,
+          "address_forbidden",
+        ]);
+    expect(seen).toEqual([]);
+    expect((await egress({ ...open, own }).fetch(plain.url.href)).status).toBe(200);
+    await egress({ ...open, own }).check(`https://127.0.0.2:${port}/`);
+  });
+
+  test.each(["0.0.0.0", "::"])("that listens on %s is reached at no address of this machine", async (host) => {
+    const guard = { ...open, allow: [...allow, ...addresses], own: [{ host, port: port! }] };
+    for (const address of [...addresses, "127.0.0.9", "::ffff:127.0.0.1", "0.0.0.0", "::"])
+      expect([address, await failure(`https://${inUrl(address)}:${port}/`, {}, guard)]).toEqual([
+        address,
+        "address_forbidden",
+      ]);
+    await egress(guard).check(`https://${publicIp}:${port}/`);
+    await egress(guard).check(`https://good.test:${plain.port}/`);
+    expect(seen).toEqual([]);
+  });
+
+  test("is not reached through a redirect", async () => {
+    const own = [{ host: "127.0.0.1", port: plain.port! }];
+    const url = `https://good.test:${port}/to?url=${encodeURIComponent(`https://other.test:${plain.port}/`)}`;
+    const rules = { ...open, allow: [...allow, "other.test"], own };
+    expect(await failure(url, { maxRedirects: 3 }, rules)).toBe("address_forbidden");
+    expect(seen).toMatchObject([{ path: "/to" }]);
+  });
+
+  test("is not reached by a name of its own, nor by one that it shares where that leads to this machine", async () => {
+    const own = [
+      { host: "api.example.com", port: 443 },
+      { host: "www.example.com", port: 443, shared: true },
+    ];
+    for (const [name, at, code] of [
+      ["API.example.com.", publicIp, "address_forbidden"],
+      ["www.example.com", "127.0.0.1", "address_forbidden"],
+      ["www.example.com", publicIp, { answer: undefined }],
+      ["www.example.com:8443", "127.0.0.1", { answer: undefined }],
+    ] as const)
+      expect([name, await codeOf(() => egress({ ...open, own }, async () => [at]).check(`https://${name}/`))]).toEqual([
+        name,
+        code,
+      ]);
+  });
+});
+
 describe("loopback", () => {
   const open = { allow: [], loopback: true };
 
@@ -461,7 +519,18 @@ describe("headers", () => {
     expect(seen).toEqual([]);
   });
 
+  test.each([
+    ..."Forwarded Via X-Forwarded-For x-forwarded-proto X-Forwarded X-Forwarded-Whatever X_Forwarded_For".split(" "),
+    ..."X-Real-IP Client-IP X-Client-IP True-Client-IP X-Cluster-Client-IP CF-Connecting-IP X-Original-Host".split(" "),
+  ])("%s, in which a proxy names its client, is refused at creation and left out of the request", async (name) => {
+    const headers = { [name]: "203.0.113.7", "x-kept": "yes" };
+    expect(await codeOf(async () => checkHeaders(headers))).toBe("header_forbidden");
+    await egress().fetch(`https://good.test:${port}/`, { headers });
+    expect([seen[0]!.headers.get(name), seen[0]!.headers.get("x-kept")]).toEqual([null, "yes"]);
+  });
+
   test("ordinary headers pass", () => {
+    checkHeaders({ "X-Forward": "a", "X-Realm": "b", Viability: "c", "X-Client": "d" });
     checkHeaders({ Authorization: "Bearer {{secret.KEY}}", "X-Tab": "a\tb", "content-type": "text/plain", "x-e": "é" });
   });
 });

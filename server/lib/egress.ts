@@ -1,7 +1,7 @@
 import { decodedBody, isDecoded, limitedStream, readBody } from "./egress-body.ts";
 import { createVet, type Destination, type Resolve, systemResolve } from "./egress-destination.ts";
 import { EgressError } from "./egress-error.ts";
-import { checkHeaders, withoutSecrets } from "./egress-headers.ts";
+import { checkHeaders, withoutForwarding, withoutSecrets } from "./egress-headers.ts";
 import { createJudge, type EgressPolicy } from "./egress-policy.ts";
 
 export type { Resolve } from "./egress-destination.ts";
@@ -142,7 +142,8 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-function firstHop({ method = "GET", headers = {}, body }: EgressRequest): Outgoing {
+function firstHop({ method = "GET", headers: given = {}, body }: EgressRequest): Outgoing {
+  const headers = withoutForwarding(given);
   checkHeaders(headers);
   if (body !== undefined && (method === "GET" || method === "HEAD"))
     throw new EgressError("body_forbidden", `A ${method} request has no body.`);

@@ -21,6 +21,21 @@ export function isPublic(address: IpAddress): boolean {
 /** True for this machine itself, in IPv4, IPv6 and IPv4-mapped form. */
 export const isLoopback = (address: IpAddress): boolean => isIn(unmapped(address), loopback);
 
+/** True for "any address", which a listener is bound to and a connection takes for this machine. */
+export const isUnspecified = (address: IpAddress): boolean => unmapped(address).value === 0n;
+
+/** Whether both reach the same, also where one is the mapped form of the other. */
+export function isSame(one: IpAddress, other: IpAddress): boolean {
+  const [a, b] = [unmapped(one), unmapped(other)];
+  return a.family === b.family && a.value === b.value;
+}
+
+/** Whether the network has an address of this machine's loopback in it. */
+export const hasLoopback = (network: Cidr): boolean => {
+  const plain = unmappedNetwork(network);
+  return loopback.some((each) => contains(plain, each) || contains(each, plain));
+};
+
 /** True for an address where clouds hand out credentials, also when a translation prefix wraps it. */
 export function isCloudMetadata(address: IpAddress): boolean {
   const embedding = embeddingOf(address);
