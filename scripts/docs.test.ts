@@ -3,8 +3,13 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { createProgram } from "../server/cli/program.ts";
 import { errorCodes, runErrorCodes } from "../server/core/errors.ts";
+import { frameOf } from "../server/core/frames.ts";
+import { prefixes } from "../server/core/ids.ts";
+import type { JournalEntry } from "../server/core/run-event.ts";
 import { operations } from "../server/http/openapi-operations.ts";
 import { testApp } from "../server/testing/test-app.ts";
+import { eventSchemas } from "../server/traces/event-schema.ts";
+import { eventTypes, testEvent } from "../server/webhooks/schema.ts";
 import { inProject, root } from "./root.ts";
 
 // What the README does not name does not exist for its reader: whatever is added to the code must be added there too.
@@ -50,6 +55,38 @@ describe("README.md names", () => {
 
   test("every error code of the API and of a failed run", () => {
     expect(unnamed([...errorCodes, ...runErrorCodes])).toEqual([]);
+  });
+});
+
+describe("README.md tells", () => {
+  test("the prefix of every id, in one place", () => {
+    const [, listed = ""] = /Ids are a prefix and 26 characters \(([^)]*)\)/.exec(readme) ?? [];
+    const known = Object.values(prefixes).map((prefix) => `\`${prefix}_\``);
+    expect([...listed.matchAll(/`\w+`/g)].map(String).sort()).toEqual(known.sort());
+  });
+
+  // By journals that have every event there is, as they go out: what they have, a reader of the stream meets.
+  test("every event of a stream, with all that it says", () => {
+    const journals = [...new Bun.Glob("server/core/__fixtures__/journals/**/*.jsonl").scanSync({ cwd: root })];
+    const entries = journals.flatMap((path) => readFileSync(inProject(path), "utf8").trimEnd().split("\n"));
+    const all = entries.map((line): JournalEntry => JSON.parse(line));
+    expect([...new Set(all.map(({ event }) => event.type))].sort()).toEqual(Object.keys(eventSchemas).sort() as never);
+    const fields = new Map<string, Set<string>>([["token", new Set(["delta", "kind", "offset", "step_index"])]]);
+    for (const { event, data } of all.map((entry) => frameOf("run_1", entry)))
+      fields.set(event, new Set([...(fields.get(event) ?? []), ...Object.keys(data)]));
+    const rows = new Map(
+      [...readme.matchAll(/^\| `(\w+\.?\w*)` \| (.*) \|$/gm)].map(([, name, data]) => [name, data!]),
+    );
+    const ofEach = new Set(["seq", "run_id", "at"]);
+    const left = [...fields].map(([event, names]) => {
+      const told = new Set((rows.get(event) ?? "").match(/\w+/g));
+      return { event, untold: [...names].filter((name) => !ofEach.has(name) && !told.has(name)), row: rows.has(event) };
+    });
+    expect(left.filter(({ untold, row }) => !row || untold.length > 0)).toEqual([]);
+  });
+
+  test("every event that webhooks hear of", () => {
+    expect(unnamed([...eventTypes, testEvent])).toEqual([]);
   });
 });
 

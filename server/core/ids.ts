@@ -1,4 +1,5 @@
-const prefixes = {
+/** What every id begins with, before its `_`. */
+export const prefixes = {
   agent: "agt",
   run: "run",
   tool: "tool",

@@ -45,6 +45,11 @@ describe("a tool that no model could be given is left out, with the reason", () 
   });
 });
 
+test("a schema without a type is that of an object, and says so to the model", () => {
+  const { type: _, ...untyped } = schema;
+  expect(read({ name: "a", inputSchema: untyped }).tools[0]!.parameters).toEqual(schema);
+});
+
 test("a description keeps nothing that a person would not see, and has a bound", () => {
   const hidden = [..."steal"].map((letter) => String.fromCodePoint(0xe0000 + letter.codePointAt(0)!)).join("");
   const description = `Reads\u0000 a\u202e file.${hidden}\n\u200bOne.`;

@@ -57,7 +57,7 @@ function faultOf({ name, inputSchema }: Raw, names: ReadonlySet<string>): string
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     return "Its name is none of up to 64 letters, digits, _ and -.";
   if (names.has(name)) return "The server has two tools of this name.";
-  if (!isObject(inputSchema) || inputSchema.type !== "object") return "Its arguments are no object.";
+  if (!isObject(inputSchema) || (inputSchema.type ?? "object") !== "object") return "Its arguments are no object.";
   const [fault = null] = checkSchema(inputSchema);
   if (fault) return beginning(`Its arguments cannot be checked: the schema's ${plainText(fault)}.`, 300);
   return jsonFault(inputSchema);
@@ -69,7 +69,7 @@ function readTool({ name, title, description, inputSchema, annotations }: Raw): 
   return {
     name: name as string,
     description: cut(plainText((said as string | undefined) ?? ""), limits.description),
-    parameters: inputSchema as JsonSchema,
+    parameters: { type: "object", ...(inputSchema as JsonSchema) },
     idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
   };
 }

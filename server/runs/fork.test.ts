@@ -320,6 +320,16 @@ describe("a run that did not come to its end", () => {
 });
 
 describe("a fork that cannot be is refused, and no run comes of it", () => {
+  test("for an edit that nothing follows, and it says from where something does", () =>
+    withServer(async (client) => {
+      const { run } = await make(client, [{ text: "Hello." }]);
+      const edits = { instructions: "Be brief." };
+      const { status, body } = await fork(client, run, { step_index: 0, edits });
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining("step_index: -1 begins anew")]);
+      expect((await fork(client, run, { step_index: -1, edits })).status).toBe(201);
+      expect((await fork(client, run, { step_index: 0, edits: { model_output: "Bye." } })).status).toBe(201);
+    }));
+
   test("for an input that is too long", () =>
     withServer(async (client) => {
       const { run } = await make(client, [{ text: "Paid." }]);
@@ -338,6 +348,10 @@ describe("a fork that cannot be is refused, and no run comes of it", () => {
     [{ step_index: 0, edits: { model: "nobody/none" } }, "edits.model"],
     [{ step_index: 0, edits: { color: "red" } }, "edits.color"],
     [{ step_index: 0, tools: "none" }, "tools"],
+    // Nothing follows the last step: what was edited would be read by nobody.
+    [{ step_index: 2, edits: { instructions: "Be brief." } }, "edits.instructions"],
+    [{ step_index: 2, edits: { input: "Something else." } }, "edits.input"],
+    [{ step_index: 2, edits: { model_output: "Yes.", model: "test/echo" } }, "edits.model"],
   ])("%j", (body, param) =>
     withServer(async (client) => {
       const { run } = await make(client, [pay(5), { text: "Paid." }]);

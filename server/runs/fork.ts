@@ -76,7 +76,10 @@ export function createForks({
     const record = endingAt(at, prefix, run);
     const before = await foldInSlices(record, rest);
     const own = ownEvents(before, agent, edits, body.step_index, at);
-    return begin(viewer, { agent, record, before, own, at }, body.on_concurrency_limit, note);
+    const begun = withFollowUp(before, own, agent, at);
+    const isOverAtOnce = isOver(after(before, begun, at).status);
+    if (isOverAtOnce) requireFollower(body);
+    return begin(viewer, { agent, record, before, own, begun, isOverAtOnce, at }, body.on_concurrency_limit, note);
   }
 
   async function agentFor(
@@ -98,19 +101,17 @@ export function createForks({
 
   async function begin(
     viewer: Viewer,
-    { agent, record, before, own, at }: Beginning,
+    { agent, record, before, own, begun, isOverAtOnce, at }: Beginning,
     on_concurrency_limit: ForkRun["on_concurrency_limit"],
     note: Note | undefined,
   ): Promise<RunObject> {
     const [first, ...rest] = record as [JournalEntry, ...JournalEntry[]];
     const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
     const run = { ...before.run!, run_id };
-    const begun = withFollowUp(before, own, agent, at);
-    // What is over at once takes nobody's slot.
-    const isOverAtOnce = isOver(after(before, begun, at).status);
     let events: RunEvent[] = begun;
     const history = await journal.commit(run_id, () => {
       requireRecord(runs, viewer, run.forked_from!.run_id); // It may have been deleted in the meantime.
+      // What is over at once takes nobody's slot.
       const queue_position = isOverAtOnce ? null : queue.place(viewer, on_concurrency_limit);
       const isQueued = queue_position !== null;
       if (isQueued) events = [{ type: "run.queued", queue_position }, ...own];
@@ -137,7 +138,17 @@ interface Beginning {
   record: JournalEntry[];
   before: RunState;
   own: RunEvent[];
+  /** These, and what follows from them at once. */
+  begun: RunEvent[];
+  isOverAtOnce: boolean;
   at: number;
+}
+
+/** Throws for edits of what follows a step, where nothing does: they would change nothing in silence. */
+function requireFollower({ step_index, edits = {} }: ForkRun): void {
+  const idle = (["instructions", "model", "input"] as const).filter((name) => edits[name] !== undefined);
+  const said = `The run ends with step ${step_index}: nothing follows that would read this. Name an earlier step; step_index: -1 begins anew.`;
+  if (idle.length > 0) throw validationError(idle.map((name) => fault(`edits.${name}`, said)));
 }
 
 /** What a fork has of a record, and what it has different, as the guardrails of its agent leave that. */

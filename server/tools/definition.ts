@@ -71,7 +71,7 @@ export function changed(input: UpdateTool, type: ToolType, before: Definition | 
   const base = before ?? defaults;
   const after: Definition = {
     description: input.description ?? base.description,
-    parameters: input.parameters ?? base.parameters,
+    parameters: input.parameters ? ofObject(input.parameters) : base.parameters,
     approval: (input.approval as ApprovalRule | undefined) ?? base.approval,
     on_unknown: input.on_unknown ?? base.on_unknown,
     max_output_bytes: input.max_output_bytes ?? base.max_output_bytes,
@@ -84,6 +84,10 @@ export function changed(input: UpdateTool, type: ToolType, before: Definition | 
   // Parameters of a source that is gone say nothing of the next one.
   return hasFixedParameters(after) ? { ...after, parameters: defaults.parameters } : after;
 }
+
+/** Clients leave out what goes without saying, and providers refuse a schema that does not say it. */
+const ofObject = (parameters: Record<string, unknown>): Record<string, unknown> =>
+  parameters.type === undefined ? { ...defaults.parameters, ...parameters } : parameters;
 
 function changedHttp(input: UpdateTool, before: HttpDefinition | null): HttpDefinition {
   const base = before ?? { ...httpDefaults, url: "", header_names: [] };

@@ -272,6 +272,20 @@ test.each<[string, object, number, string, string]>([
   expect(await refusal(await server.client(), body)).toEqual(expected);
 });
 
+// Clients and generators leave the type out: arguments are an object in any case.
+test.each([
+  [{}, { type: "object", properties: {} }],
+  [{ properties: { a: { type: "number" } } }, { type: "object", properties: { a: { type: "number" } } }],
+  [{ type: "object" }, { type: "object" }],
+])("parameters %j are those of an object", async (parameters, shown) => {
+  await using server = testApp();
+  const client = await server.client();
+  const { status, body } = await client.post("/v1/tools", { name: "a", parameters });
+  expect([status, body.parameters]).toEqual([201, shown]);
+  await client.patch(`/v1/tools/${body.id}`, { parameters: { type: "object", required: ["b"] } });
+  expect((await client.patch(`/v1/tools/${body.id}`, { parameters })).body.parameters).toEqual(shown);
+});
+
 test("a live tool is reached over https, never on this machine", async () => {
   await using server = testApp();
   const live = await server.client({ environment: "live" });

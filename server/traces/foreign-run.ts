@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { parseJson } from "../http/json-body.ts";
+import { answerSchemas } from "../http/openapi-schemas.ts";
 import type { CapsuleContent } from "../sandbox/capsule-reader.ts";
 import { readAgent } from "./foreign-agent.ts";
 import { readEvent } from "./foreign-event.ts";
@@ -23,6 +24,8 @@ const ahead_ms = 24 * 3_600_000;
 /** Lets everybody else go first, now and then. */
 export type Pause = () => Promise<void>;
 
+const exported = new Set(Object.keys(answerSchemas().Trace!.properties as object));
+
 /** The run in the body of `GET /v1/traces/:run_id?include=raw`, its pages joined. */
 export async function readTraceExport(body: unknown, now: number, pause: Pause): Promise<ForeignRun[]> {
   const { object, run_id, agent, raw, steps }: Record<string, unknown> = Object(body);
@@ -30,6 +33,12 @@ export async function readTraceExport(body: unknown, now: number, pause: Pause):
     throw refusal("object", "This is no exported trace. Send what GET /v1/traces/:run_id?include=raw answers.");
   if (!Array.isArray(raw) || typeof agent !== "object" || agent === null)
     throw refusal("raw", "The trace has no entries. Export it with include=raw, from its first page on.");
+  // What is not read would be lost in silence.
+  const unknown = Object.keys(body as object).filter((name) => !exported.has(name));
+  if (unknown.length > 0)
+    throw validationError(
+      unknown.slice(0, 100).map((name) => fault(name, "An exported trace has no such field.", "unknown_parameter")),
+    );
   if (steps.length > capsuleLimits.steps) throw refusal("steps", `Expected at most ${capsuleLimits.steps} steps.`);
   // Those of child runs have runs of their own.
   const own = steps.map((step) => Object(step)).filter((step) => step.run_id === undefined || step.run_id === run_id);

@@ -118,6 +118,12 @@ test("an export that was tampered with anywhere is refused, or shown like any ot
   expect([taken > 5, taken < 240]).toEqual([true, true]);
 }, 30_000);
 
+test("an export with a field that no export has is refused, and says which", async () => {
+  const { status, body } = await client.post("/v1/traces", { ...whole, comment: "Mine.", steps_more: 1 });
+  expect([status, body.error.code]).toEqual([400, "unknown_parameter"]);
+  expect(body.error.errors.map(({ param }: { param: string }) => param)).toEqual(["comment", "steps_more"]);
+});
+
 test("entries that are missing, doubled or in another order are no run, nor are those of two runs", async () => {
   const refused = async (change: (trace: typeof whole) => void, param: RegExp) => {
     const trace = structuredClone(whole);

@@ -87,7 +87,7 @@ test("a key for the parent's agent alone runs it with all its agents, and sees o
   for (const call of run.tool_calls) expect((await bound.get(`/v1/runs/${call.subagent_run_id}`)).status).toBe(404);
   expect((await bound.get(`/v1/runs?parent_run_id=${run.id}`)).body.data).toEqual([]);
   for (const agent_id of [middle, deepest])
-    expect((await bound.post("/v1/runs", { agent_id, input: "Hello" })).status).toBe(404);
+    expect((await bound.post("/v1/runs", { agent_id, input: "Hello" })).status).toBe(400);
 });
 
 test("the runs that a run's calls started are listed by it, for its own project and environment", async () => {
