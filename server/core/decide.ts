@@ -62,8 +62,9 @@ export const runError = (code: RunError["code"], message: string, state: RunStat
 export const textOf = (parts: readonly { type: string; text?: string }[]): string =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** The text of the newest answer: what a run that ends early keeps as its output. */
+/** The newest text, of an answer or of a given-up attempt at one: what a run that ends early keeps as its output. */
 export function partialOutput(state: RunState): string | null {
+  if (state.discarded !== null) return state.discarded;
   const last = state.messages.findLast((message) => message.role === "assistant");
   return (last && textOf(last.parts)) || null;
 }

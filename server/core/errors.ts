@@ -307,6 +307,8 @@ export const errorCodes = Object.keys(catalogue) as ErrorCode[];
 /** Why a run ended `failed` or `cancelled`: data in `run.error.code`, never an HTTP error. */
 export const runErrors = {
   model_error: "The model's provider failed, or could not be reached, also when asked again.",
+  model_incomplete:
+    "The model's answer ended before it was complete, also when asked again. `output` is what came at last.",
   model_rate_limited: "The model's provider kept refusing for too many requests.",
   model_not_available:
     "The model's provider does not know the model, or refused the credential; or its connection is gone.",

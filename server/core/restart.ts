@@ -11,7 +11,7 @@ export const processRestarted = (doing: string) => ({
 export const restartStep = (
   { step_type, step_index, attempt, anchor }: OpenStep,
   reason: { code: string; message: string },
-  { delay_ms = 0, spent = null }: { delay_ms?: number; spent?: ModelSpend | null } = {},
+  { delay_ms = 0, spent = null, said = "" }: { delay_ms?: number; spent?: ModelSpend | null; said?: string } = {},
 ): RunEvent => ({
   type: "step.restarted",
   step_type,
@@ -21,4 +21,5 @@ export const restartStep = (
   reason,
   delay_ms,
   spent,
+  ...(said !== "" && { said }),
 });

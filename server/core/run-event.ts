@@ -231,6 +231,8 @@ export interface StepRestarted {
   delay_ms: number;
   /** What the discarded attempt cost; null when there was nothing to count. */
   spent: ModelSpend | null;
+  /** The text that the discarded attempt had shown: the run's output, should nothing else be said before it ends. */
+  said?: string;
 }
 
 export interface StepCompleted {

@@ -94,6 +94,8 @@ export interface RunState {
   open: OpenStep[];
   /** The final error of a model call, until the run fails of it. */
   model_error: (RunError & { step_index: number }) | null;
+  /** What attempts showed that were given up, as long as no answer has come since. */
+  discarded: string | null;
   /** What guardrails have found so far. */
   decisions: GuardrailDecided[];
   /** What a guardrail blocked, until the run fails of it. */
@@ -134,6 +136,7 @@ export const initialState: RunState = {
   calls: [],
   open: [],
   model_error: null,
+  discarded: null,
   decisions: [],
   blocked: null,
   repairs: 0,
@@ -222,10 +225,11 @@ function change(before: RunState, { seq, at, event }: JournalEntry): RunState {
       };
     }
     case "step.restarted": {
-      const { step_index, attempt, spent } = event;
+      const { step_index, attempt, spent, said = state.discarded } = event;
       const again = (step: OpenStep) =>
         step.step_index === step_index ? { ...step, attempt, anchor: seq, run_attempt: state.attempt } : step;
-      return { ...state, open: state.open.map(again), usage: spent ? addModelCall(state.usage, spent) : state.usage };
+      const usage = spent ? addModelCall(state.usage, spent) : state.usage;
+      return { ...state, open: state.open.map(again), usage, discarded: said };
     }
     case "step.completed": {
       const open = state.open.filter((step) => step.step_index !== event.step_index);
@@ -346,10 +350,9 @@ const ended = (state: RunState, at: number): RunState => ({
 function answered(state: RunState, answer: ModelAnswer, at: number, finished: boolean): Partial<RunState> {
   const usage = addModelCall(state.usage, answer);
   if (answer.parts.length === 0 && !finished) return { usage };
-  return {
-    usage,
-    messages: [...state.messages, { role: "assistant", id: answer.message_id, at, parts: answer.parts }],
-  };
+  const message: Message = { role: "assistant", id: answer.message_id, at, parts: answer.parts };
+  const isNews = finished || answer.parts.some((part) => part.type === "text" && part.text !== "");
+  return { usage, messages: [...state.messages, message], discarded: isNews ? null : state.discarded };
 }
 
 const waiting = (needs: Needs | null): ToolCallStatus =>

@@ -36,6 +36,9 @@ export const unknownRunUsage: RunUsage = {
   cost_usd: null,
 };
 
+/** An estimate: about four characters make a token in the providers' tokenizers. */
+export const tokensIn = (characters: number): number => Math.ceil(characters / 4);
+
 /** One unknown summand makes the sum unknown: a partial sum would be read as the whole. */
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 

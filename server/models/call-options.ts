@@ -6,13 +6,14 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
+import type { Format } from "./model-stream.ts";
 import type { AssistantPart, ModelRequest, PromptMessage } from "./port.ts";
 
 type Schema = LanguageModelV4FunctionTool["inputSchema"];
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
 /** Our request in the words of the AI SDK's provider interface; what only one provider knows is added by its adapter. */
-export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {
+export function callOptions(request: ModelRequest, format: Format): LanguageModelV4CallOptions {
   const { settings, tools, output_schema } = request;
   return {
     prompt: toPrompt(request.messages),
@@ -20,9 +21,13 @@ export function callOptions(request: ModelRequest): LanguageModelV4CallOptions {
     ...(settings.max_output_tokens !== undefined && { maxOutputTokens: settings.max_output_tokens }),
     ...(settings.reasoning_effort !== undefined && { reasoning: settings.reasoning_effort }),
     ...(tools.length > 0 && { tools: tools.map(toTool), toolChoice: { type: "auto" as const } }),
-    ...(output_schema && {
-      responseFormat: { type: "json" as const, schema: output_schema as Schema, name: "output" },
-    }),
+    ...(output_schema &&
+      format !== "text" && {
+        responseFormat: {
+          type: "json" as const,
+          ...(format === "schema" && { schema: output_schema as Schema, name: "output" }),
+        },
+      }),
   };
 }
 

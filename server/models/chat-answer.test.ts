@@ -51,9 +51,14 @@ test("an empty call beside others is nothing, and one with arguments and no name
   expect(broken).toMatchObject([{ type: "error", error: { retryable: true } }]);
 });
 
-test("an end without a reason is an end, and no end is none", () => {
-  expect(heard([said({ content: "So." }), "[DONE]"]).at(-1)).toMatchObject({ type: "done", finish: "other" });
-  expect(heard([said({ content: "So." })]).at(-1)).toMatchObject({ type: "error", error: { retryable: true } });
+test.each([
+  ["[DONE] alone", ["[DONE]"]],
+  ["a text and [DONE]", [said({ content: "So." }), "[DONE]"]],
+  ["a text and an empty reason", [said({ content: "So." }), JSON.stringify({ choices: [{ finish_reason: "" }] })]],
+  ["a text", [said({ content: "So." })]],
+])("%s without a reason is no end", (_, payloads) => {
+  const error = { code: "model_incomplete", retryable: true };
+  expect(heard(payloads).at(-1)).toMatchObject({ type: "error", error });
 });
 
 test("nothing counts behind the end", () => {

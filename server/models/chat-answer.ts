@@ -58,7 +58,8 @@ export function chatAnswer(secrets: readonly string[]) {
   function take(chunk: Fields): [Kind, string][] {
     if (chunk.usage) usage = usageOf(fieldsOf(chunk.usage));
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
-    if (typeof choice.finish_reason === "string") finish = choice.finish_reason;
+    // Some servers write "" for none.
+    if (typeof choice.finish_reason === "string") finish = choice.finish_reason || finish;
     const delta = fieldsOf(choice.delta ?? choice.message); // A server that does not stream sends a whole message.
     const pieces: [Kind, string][] = [["reasoning", textOf(delta.reasoning_content) || textOf(delta.reasoning)]];
     if (typeof delta.content === "string") pieces.push(["output", delta.content]);
@@ -109,8 +110,8 @@ export function chatAnswer(secrets: readonly string[]) {
     if (failed) return;
     yield* close();
     const asked = calls.filter(({ name, arguments: args }) => name !== "" || args !== "");
-    // Some servers end without a reason, but say that this is the end.
-    if ((finish === null && !over) || asked.some(({ name }) => name === ""))
+    // A server that gives up in the middle says [DONE] too: only the reason says that this was all.
+    if (finish === null || asked.some(({ name }) => name === ""))
       return yield { type: "error", error: incompleteError, usage };
     for (const { name, arguments: input, extra_content } of asked)
       yield parts.toolCall(name, input, extra_content ? { extra_content } : undefined);

@@ -1,15 +1,20 @@
 import { toInput } from "./call-options.ts";
-import type { AssistantPart, ModelRequest, ModelTool, PromptImage, PromptMessage } from "./port.ts";
+import type { Way } from "./model-stream.ts";
+import type { AssistantPart, JsonSchema, ModelRequest, ModelTool, PromptImage, PromptMessage } from "./port.ts";
 
 type ToolCall = Extract<AssistantPart, { type: "tool_call" }>;
 
-/** Our request as the body of `POST /chat/completions`, streamed. Fields that the agent does not set are left out. */
-export function chatRequest(model: string, { messages, tools, settings, output_schema }: ModelRequest) {
+/** Our request as the body of `POST /chat/completions`. Fields that the agent does not set are left out. */
+export function chatRequest(
+  model: string,
+  { messages, tools, settings, output_schema }: ModelRequest,
+  { streamed, format }: Way,
+) {
   return {
     model,
-    stream: true,
+    stream: streamed,
     // Without it most servers count nothing in a stream.
-    stream_options: { include_usage: true },
+    ...(streamed && { stream_options: { include_usage: true } }),
     messages: messages.flatMap(toMessage),
     temperature: settings.temperature,
     max_tokens: settings.max_output_tokens,
@@ -19,11 +24,14 @@ export function chatRequest(model: string, { messages, tools, settings, output_s
       tool_choice: "auto",
       parallel_tool_calls: settings.parallel_tool_calls,
     }),
-    ...(output_schema && {
-      response_format: { type: "json_schema", json_schema: { name: "output", schema: output_schema, strict: false } },
-    }),
+    ...(output_schema && format !== "text" && { response_format: responseFormat(output_schema, format) }),
   };
 }
+
+const responseFormat = (schema: JsonSchema, format: "schema" | "json") =>
+  format === "json"
+    ? { type: "json_object" }
+    : { type: "json_schema", json_schema: { name: "output", schema, strict: false } };
 
 const toTool = ({ name, description, parameters }: ModelTool) => ({
   type: "function",

@@ -13,7 +13,7 @@ export const abortedError: ModelError = {
 
 /** For a stream that stops without saying that it is finished: a cut connection looks like this. */
 export const incompleteError: ModelError = {
-  code: "model_error",
+  code: "model_incomplete",
   message: "The provider's answer ended before it was complete.",
   retryable: true,
   retry_after_ms: null,
@@ -32,6 +32,8 @@ export function toModelError(failure: unknown, secrets: readonly string[], now =
     retryable: verdict.retryable,
     retry_after_ms: verdict.retryable ? retryAfterMs(facts.headers, facts.body, now) : null,
     aborted: false,
+    ...(verdict.away && { away: true }),
+    ...(refusesFormat(facts) && { refuses_format: true }),
   };
 }
 
@@ -48,12 +50,12 @@ interface Facts {
   network: boolean;
 }
 
-type Verdict = Pick<ModelError, "code" | "message" | "retryable">;
+type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "away">;
 
 function judge(facts: Facts): Verdict {
   const { status } = facts;
   const said = facts.text === "" ? "" : `: ${facts.text}`;
-  if (facts.network) return modelError("The model's server cannot be reached.", true);
+  if (facts.network) return { ...modelError("The model's server cannot be reached.", true), away: true };
   if (status !== null && status < 300) return incompleteError;
   if (status === 401 || status === 403) {
     // The provider's own sentence repeats most of the key.
@@ -72,7 +74,10 @@ function judge(facts: Facts): Verdict {
     const message = `The conversation is longer than the model's context${said}`;
     return { code: "context_length_exceeded", message, retryable: false };
   }
-  if (status !== null) return modelError(`The provider answered HTTP ${status}${said}`, isPassing(status));
+  if (status !== null) {
+    const verdict = modelError(`The provider answered HTTP ${status}${said}`, isPassing(status));
+    return isAway(status) ? { ...verdict, away: true } : verdict;
+  }
   return withoutStatus(facts, said);
 }
 
@@ -95,6 +100,21 @@ function modelError(message: string, retryable: boolean): Verdict {
 function isPassing(status: number): boolean {
   return status === 408 || status === 409 || status === 425 || status >= 500;
 }
+
+/** Who says so has no time, or speaks for a server that is not there. */
+const isAway = (status: number): boolean => status === 502 || status === 503 || status === 504;
+
+// 500 and 501 too: not every server finds out what it cannot do before it tries.
+const formatRefusals = new Set([400, 422, 500, 501]);
+const formatWords =
+  /response[_ ]?(format|schema|mime)|json[_ ]?(schema|object|mode)|structured[_ ]?output|text\.format|output_(config|format)|grammar/i;
+
+/** Of a request that had no such form nobody asks. */
+const refusesFormat = (facts: Facts): boolean =>
+  facts.status !== null &&
+  formatRefusals.has(facts.status) &&
+  !isContextOverflow(facts) &&
+  formatWords.test(facts.body === "" ? facts.text : facts.body);
 
 /** Errors that an SDK throws before it sends anything. */
 const unsendable = new Set([

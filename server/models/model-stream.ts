@@ -1,37 +1,103 @@
 import { abortedError, incompleteError, toModelError } from "./model-error.ts";
-import { type Model, type ModelEvent, type ModelRequest, unknownUsage } from "./port.ts";
+import { type Model, type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "./port.ts";
 
-/** What an adapter says of one call; it may throw, and it ends early when the signal is aborted. */
-export type Answer = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
+/** How an answer is to be shaped: by its schema, as some JSON, or as the model likes. The prompt says the rest. */
+export type Format = "schema" | "json" | "text";
 
-/** Makes a model of an adapter's answers: whatever goes wrong becomes the one `error` that ends the stream. */
-export function modelOf(answer: Answer, secrets: readonly string[]): Model {
-  return { stream: (request, signal) => stream(answer, secrets, request, signal) };
+/** The way in which a call is made: the first one, or what is left when a server cannot do that. */
+export interface Way {
+  streamed: boolean;
+  format: Format;
 }
 
-async function* stream(
-  answer: Answer,
-  secrets: readonly string[],
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ModelEvent> {
-  const call = callAbort(signal);
-  try {
-    call.signal.throwIfAborted();
-    for await (const event of answer(request, call.signal)) {
-      // Chunks that were already here when the caller aborted are not news any more.
-      if (signal.aborted) break;
-      yield event;
-      if (event.type === "done" || event.type === "error") return;
+/** What an adapter says of one call; it may throw, and it ends early when the signal is aborted. */
+export type Answer = (request: ModelRequest, signal: AbortSignal, way: Way) => AsyncIterable<ModelEvent>;
+
+// Shapes whose refusal is remembered, for each model; more are asked for anew.
+const shapesMax = 64;
+
+/**
+ * Makes a model of an adapter's answers: whatever goes wrong becomes the one `error` that ends the stream. A server that
+ * cannot shape its answers by a schema is asked in another way, and one whose stream is empty is asked without streaming,
+ * which gives the answer or the reason.
+ */
+export function modelOf(answer: Answer, secrets: readonly string[]): Model {
+  const formats = new Map<string, Format>();
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const shape = JSON.stringify(request.output_schema ?? null);
+    const call = callAbort(signal);
+    try {
+      let way: Way | null = { streamed: true, format: formats.get(shape) ?? "schema" };
+      while (way) {
+        const { format }: Way = way;
+        const ended: Ended = yield* ask(request, signal, call.signal, way);
+        if (ended.well && format !== "schema" && formats.size < shapesMax) formats.set(shape, format);
+        way = ended.again;
+      }
+    } finally {
+      call.end();
     }
-    yield { type: "error", error: signal.aborted ? abortedError : incompleteError, usage: unknownUsage };
-  } catch (failure) {
-    // The signal decides: what is thrown after an abort depends on the abort's reason and on the moment.
-    const error = signal.aborted ? abortedError : toModelError(failure, secrets);
-    yield { type: "error", error, usage: unknownUsage };
-  } finally {
-    call.end();
   }
+
+  async function* ask(
+    request: ModelRequest,
+    signal: AbortSignal,
+    own: AbortSignal,
+    way: Way,
+  ): AsyncGenerator<ModelEvent, Ended> {
+    let said = false;
+    let last: Extract<ModelEvent, { type: "error" }> | null = null;
+    try {
+      own.throwIfAborted();
+      for await (const event of answer(shaped(request, way.format), own, way)) {
+        // Chunks that were already here when the caller aborted are not news any more.
+        if (signal.aborted) break;
+        if (event.type === "error") {
+          last = event;
+          break;
+        }
+        said = true;
+        yield event;
+        if (event.type === "done") return { well: true, again: null };
+      }
+      last ??= { type: "error", error: incompleteError, usage: unknownUsage };
+    } catch (failure) {
+      last = { type: "error", error: toModelError(failure, secrets), usage: unknownUsage };
+    }
+    // The signal decides: what is thrown after an abort depends on the abort's reason and on the moment.
+    if (signal.aborted) last = { ...last, error: abortedError };
+    const again = said ? null : otherWay(way, last.error, request);
+    // Who has spoken was there, and asking again is not for nothing.
+    if (!again) yield said ? { ...last, error: { ...last.error, away: false } } : last;
+    return { well: false, again };
+  }
+
+  return { stream };
+}
+
+interface Ended {
+  well: boolean;
+  again: Way | null;
+}
+
+/** Null: what went wrong would go wrong in any other way too. */
+function otherWay(way: Way, { code, refuses_format }: ModelError, { output_schema }: ModelRequest): Way | null {
+  if (code === "model_incomplete" && way.streamed) return { ...way, streamed: false };
+  if (!refuses_format || !output_schema || way.format === "text") return null;
+  return { ...way, format: way.format === "schema" ? "json" : "text" };
+}
+
+/** Who cannot be held to a schema is told of it. The answer is held against it in any case. */
+function shaped(request: ModelRequest, format: Format): ModelRequest {
+  if (format === "schema" || !request.output_schema) return request;
+  const told = `Answer with JSON alone, without any text around it. It must fit this JSON Schema: ${JSON.stringify(request.output_schema)}`;
+  const [first, ...rest] = request.messages;
+  const messages: ModelRequest["messages"] =
+    first?.role === "system"
+      ? [{ role: "system", content: `${first.content}\n\n${told}` }, ...rest]
+      : [{ role: "system", content: told }, ...request.messages];
+  return { ...request, messages };
 }
 
 /** A signal that also ends when the reader stops early, so that no request outlives its stream. */

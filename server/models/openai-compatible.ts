@@ -2,7 +2,7 @@ import { createParser } from "eventsource-parser";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
-import { modelOf } from "./model-stream.ts";
+import { modelOf, type Way } from "./model-stream.ts";
 import { ollamaUrl } from "./ollama.ts";
 import type { Connection, Model, ModelEvent, ModelRequest } from "./port.ts";
 
@@ -19,8 +19,8 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
   const headers = { "content-type": "application/json", ...(api_key && { authorization: `Bearer ${api_key}` }) };
   const secrets = api_key ? [api_key] : [];
 
-  async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const body = JSON.stringify(chatRequest(modelName, request));
+  async function* answer(request: ModelRequest, signal: AbortSignal, way: Way): AsyncGenerator<ModelEvent> {
+    const body = JSON.stringify(chatRequest(modelName, request, way));
     const response = await fetch(url, { method: "POST", headers, body, signal });
     if (!response.ok) throw await refusal(response);
     const chat = chatAnswer(secrets);

@@ -26,13 +26,20 @@ export type ModelEvent =
   | { type: "error"; error: ModelError; usage: ModelUsage };
 
 export interface ModelError {
-  code: Extract<RunErrorCode, "model_error" | "model_rate_limited" | "model_not_available" | "context_length_exceeded">;
+  code: Extract<
+    RunErrorCode,
+    "model_error" | "model_incomplete" | "model_rate_limited" | "model_not_available" | "context_length_exceeded"
+  >;
   /** A sentence without secrets: no key, no URL with credentials. */
   message: string;
   retryable: boolean;
   /** What the provider asked for by `Retry-After`, in milliseconds. */
   retry_after_ms: number | null;
   aborted: boolean;
+  /** The server was not reached, or is not ready: nothing has been asked of it yet. */
+  away?: boolean;
+  /** The server refused the form in which the answer was asked for. */
+  refuses_format?: boolean;
 }
 
 export interface Model {

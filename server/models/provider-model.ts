@@ -1,6 +1,7 @@
 import type {
   LanguageModelV4,
   LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
   SharedV4ProviderOptions,
@@ -8,7 +9,7 @@ import type {
 import { answerParts } from "./answer-parts.ts";
 import { callOptions } from "./call-options.ts";
 import { incompleteError, toModelError } from "./model-error.ts";
-import { modelOf } from "./model-stream.ts";
+import { modelOf, type Way } from "./model-stream.ts";
 import {
   type FinishReason,
   type Model,
@@ -17,6 +18,8 @@ import {
   type ModelUsage,
   unknownUsage,
 } from "./port.ts";
+
+type AnswerParts = ReturnType<typeof answerParts>;
 
 /** What differs between providers beyond the SDK's common interface. */
 export interface Dialect {
@@ -30,7 +33,7 @@ export interface Dialect {
 
 /** Gives a model of the AI SDK the shape of our port. */
 export function providerModel(model: LanguageModelV4, dialect: Dialect): Model {
-  return modelOf((request, signal) => answer(model, dialect, request, signal), dialect.secrets);
+  return modelOf((...call) => answer(model, dialect, ...call), dialect.secrets);
 }
 
 async function* answer(
@@ -38,10 +41,12 @@ async function* answer(
   dialect: Dialect,
   request: ModelRequest,
   signal: AbortSignal,
+  { streamed, format }: Way,
 ): AsyncGenerator<ModelEvent> {
-  const options = { ...callOptions(request), providerOptions: dialect.options(request), abortSignal: signal };
-  const reader = (await model.doStream(options)).stream.getReader();
+  const options = { ...callOptions(request, format), providerOptions: dialect.options(request), abortSignal: signal };
   const parts = answerParts();
+  if (!streamed) return yield* whole(await model.doGenerate(options), parts, dialect);
+  const reader = (await model.doStream(options)).stream.getReader();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       yield* events(next.value, parts, dialect);
@@ -51,11 +56,25 @@ async function* answer(
   }
 }
 
-function* events(
-  part: LanguageModelV4StreamPart,
-  parts: ReturnType<typeof answerParts>,
+/** An answer that came in one piece, as if it had been streamed. */
+function* whole(
+  { content, finishReason, usage }: LanguageModelV4GenerateResult,
+  parts: AnswerParts,
   dialect: Dialect,
 ): Generator<ModelEvent> {
+  for (const [index, each] of content.entries()) {
+    if (each.type === "tool-call") yield parts.toolCall(each.toolName, each.input, each.providerMetadata);
+    if (each.type !== "text" && each.type !== "reasoning") continue;
+    const { type, text: delta, providerMetadata } = each;
+    const id = String(index);
+    yield* parts.read({ type: `${type}-start`, id, providerMetadata });
+    yield* parts.read({ type: `${type}-delta`, id, delta });
+    yield* parts.read({ type: `${type}-end`, id });
+  }
+  yield finished(finishReason.unified, usageOf(usage, dialect.counts));
+}
+
+function* events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: Dialect): Generator<ModelEvent> {
   switch (part.type) {
     case "text-start":
     case "text-delta":

@@ -15,6 +15,10 @@ interface Case {
   reasoning: string;
   /** A body of this provider's 400 for a prompt that is too long. */
   overflow: unknown;
+  /** What a stream without its end lacks. */
+  end: RegExp;
+  /** An answer in one piece. */
+  whole: unknown;
 }
 
 const broken = '{"city": "Par';
@@ -34,6 +38,21 @@ const cases: Case[] = [
         code: "context_length_exceeded",
       },
     },
+    end: /event: response\.completed\n.*\n/,
+    whole: {
+      ...{ id: "resp_1", object: "response", created_at: 1_764_000_000, status: "completed", model: "gpt-5-mini" },
+      output: [
+        {
+          ...{ id: "msg_0", type: "message", role: "assistant", status: "completed" },
+          content: [{ type: "output_text", annotations: [], text: "In one piece." }],
+        },
+        { type: "function_call", id: "fc_1", call_id: "call_1", name: "weather", arguments: "{}" },
+      ],
+      usage: {
+        ...{ input_tokens: 36, input_tokens_details: { cached_tokens: 8 }, total_tokens: 48 },
+        ...{ output_tokens: 12, output_tokens_details: { reasoning_tokens: 5 } },
+      },
+    },
   },
   {
     provider: "anthropic",
@@ -45,6 +64,16 @@ const cases: Case[] = [
     overflow: {
       type: "error",
       error: { type: "invalid_request_error", message: "prompt is too long: 208310 tokens > 200000 maximum" },
+    },
+    end: /event: message_delta\n.*\n\nevent: message_stop\n.*\n/,
+    whole: {
+      ...{ type: "message", id: "msg_1", role: "assistant", model: "claude-sonnet-4-5", stop_sequence: null },
+      content: [
+        { type: "text", text: "In one piece." },
+        { type: "tool_use", id: "toolu_01A", name: "weather", input: {} },
+      ],
+      stop_reason: "tool_use",
+      usage: { input_tokens: 28, output_tokens: 12, cache_read_input_tokens: 8, cache_creation_input_tokens: 0 },
     },
   },
   {
@@ -61,6 +90,22 @@ const cases: Case[] = [
         status: "INVALID_ARGUMENT",
       },
     },
+    end: /,"finishReason":"STOP"/,
+    whole: {
+      candidates: [
+        {
+          content: {
+            role: "model",
+            parts: [{ text: "In one piece." }, { functionCall: { name: "weather", args: {} } }],
+          },
+          ...{ index: 0, finishReason: "STOP" },
+        },
+      ],
+      usageMetadata: {
+        ...{ promptTokenCount: 36, candidatesTokenCount: 7, cachedContentTokenCount: 8 },
+        ...{ thoughtsTokenCount: 5, totalTokenCount: 48 },
+      },
+    },
   },
   {
     provider: "openai_compatible",
@@ -74,6 +119,23 @@ const cases: Case[] = [
         code: 400,
         message: "the request exceeds the available context size, try increasing it",
         type: "exceed_context_size_error",
+      },
+    },
+    end: /data: .*"finish_reason":"stop".*\n/,
+    whole: {
+      ...{ id: "chatcmpl-7", object: "chat.completion", created: 1_764_000_000, model: "qwen3-8b" },
+      choices: [
+        {
+          ...{ index: 0, finish_reason: "tool_calls" },
+          message: {
+            ...{ role: "assistant", content: "In one piece." },
+            tool_calls: [{ id: "call_1", type: "function", function: { name: "weather", arguments: "{}" } }],
+          },
+        },
+      ],
+      usage: {
+        ...{ prompt_tokens: 36, completion_tokens: 12, total_tokens: 48 },
+        ...{ prompt_tokens_details: { cached_tokens: 8 }, completion_tokens_details: { reasoning_tokens: 5 } },
       },
     },
   },
@@ -160,6 +222,12 @@ const chunkwise = (bytes: Uint8Array) =>
     .map((text) => new TextEncoder().encode(text));
 const bytewise = (bytes: Uint8Array) => [...bytes].map((byte) => Uint8Array.of(byte));
 
+/** Whether a request asks for a stream: Google says so in the path. */
+async function isStreamed(incoming: Request): Promise<boolean> {
+  const body = (await incoming.json()) as { stream?: boolean };
+  return body.stream === true || incoming.url.includes("streamGenerateContent");
+}
+
 /** A fetch whose answers come in these pieces, each by a read of its own. */
 function inPieces(cut: (bytes: Uint8Array) => Uint8Array[]) {
   const cutting = async (...args: Parameters<typeof globalThis.fetch>) => {
@@ -241,7 +309,74 @@ describe.each(cases)("$provider", (each) => {
   test("ends with a retryable error when the stream stops without a finish", async () => {
     const all = await ask(each, half(each, "end"));
     expect(textOf(all)).toStartWith("Hel");
-    expect(errorOf(all)).toMatchObject({ code: "model_error", retryable: true, aborted: false });
+    expect(errorOf(all)).toMatchObject({ code: "model_incomplete", retryable: true, aborted: false });
+  });
+
+  test("takes a whole text that nobody has said to be at its end for incomplete", async () => {
+    const text = await file(each, "text").text();
+    const cut = text.replace(each.end, "");
+    expect(cut).not.toBe(text);
+    const all = await ask(each, () => new Response(cut, events));
+    expect(textOf(all)).toBe("Hello, world.");
+    expect(errorOf(all)).toMatchObject({ code: "model_incomplete", retryable: true });
+  });
+
+  test.each(["", "data: [DONE]\n\n"])("asks once without a stream for one that was empty (%j)", async (empty) => {
+    const asked: boolean[] = [];
+    const all = await ask(each, async (incoming) => {
+      asked.push(await isStreamed(incoming));
+      return asked.at(-1) ? new Response(empty, events) : Response.json(each.whole);
+    });
+    expect(asked).toEqual([true, false]);
+    expect(textOf(all)).toBe("In one piece.");
+    expect(callsOf(all)).toEqual([[1, "weather", "{}"]]);
+    expect(all.at(-1)).toEqual({ type: "done", finish: "tool_calls", usage: each.usage });
+  });
+
+  test("says what the empty stream was about, or that there was nothing to be had", async () => {
+    const about = (answer: () => Response) =>
+      ask(each, async (incoming) => ((await isStreamed(incoming)) ? new Response("", events) : answer()));
+    const message = "GPU lost";
+    const told = errorOf(
+      await about(() => Response.json({ error: { message, type: "server_error" } }, { status: 500 })),
+    );
+    expect(told).toMatchObject({ code: "model_error", retryable: true });
+    expect(told.message).toContain("GPU lost");
+    const still = errorOf(await about(() => new Response("", events)));
+    expect(still).toMatchObject({ retryable: true, aborted: false });
+  });
+
+  test("asks for JSON in another way where a server cannot shape it by a schema, and remembers that", async () => {
+    const asked: string[] = [];
+    const model = await connect(each, async (incoming) => {
+      const body = await incoming.text();
+      asked.push(body);
+      if (!body.includes("told_by_prompt") || asked.length <= 2) {
+        const error = { message: "This response_format type is unavailable now", type: "invalid_request_error" };
+        return Response.json({ type: "error", error }, { status: 400 });
+      }
+      return new Response(file(each, "text"), events);
+    });
+    const output_schema = { type: "object", properties: { told_by_prompt: { type: "string" } } };
+    const stream = () => Array.fromAsync(model.stream({ ...request, output_schema }, new AbortController().signal));
+    expect(textOf(await stream())).toBe("Hello, world.");
+    expect(asked).toHaveLength(3);
+    expect(asked.map((body) => body.includes("It must fit this JSON Schema"))).toEqual([false, true, true]);
+    expect(textOf(await stream())).toBe("Hello, world.");
+    expect(asked).toHaveLength(4);
+    expect(asked[3]).toBe(asked[2]!);
+    const other = { ...request, output_schema: { type: "object" } };
+    await Array.fromAsync(model.stream(other, new AbortController().signal));
+    expect(asked[4]).not.toContain("It must fit"); // A schema that was refused says nothing of another.
+  });
+
+  test("takes a refusal of the form for one where no form was asked for", async () => {
+    let calls = 0;
+    const all = await ask(each, () => {
+      calls++;
+      return Response.json({ error: { message: "response_format is not supported" } }, { status: 400 });
+    });
+    expect([errorOf(all).code, errorOf(all).retryable, calls]).toEqual(["model_error", false, 1]);
   });
 
   test("ends with a retryable error when the connection breaks", async () => {
@@ -256,7 +391,7 @@ describe.each(cases)("$provider", (each) => {
     const base_url = `http://127.0.0.1:${broken.port}/v1`;
     const model = await openModel({ name: "x", provider: each.provider, base_url, api_key: key }, "some-model");
     const all = await Array.fromAsync(model.stream(request, new AbortController().signal));
-    expect(errorOf(all)).toMatchObject({ code: "model_error", retryable: true, aborted: false });
+    expect(errorOf(all)).toMatchObject({ retryable: true, aborted: false });
   });
 
   test("ends with a retryable error when a chunk is not JSON", async () => {
@@ -360,6 +495,7 @@ describe.each(cases)("$provider", (each) => {
     expect(error).toMatchObject({
       code: "model_error",
       retryable: true,
+      away: true,
       message: "The model's server cannot be reached.",
     });
   });

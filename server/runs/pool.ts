@@ -370,7 +370,7 @@ export function createPool({
     const done = await change(runId, attempt, (entries) => {
       const state = fold(entries);
       const error = runError(known ? "model_not_available" : "internal_error", message, state);
-      return failedEvents(state, error, now(), partialOf(watches.live(runId), state));
+      return failedEvents(state, error, now(), partialOf(watches.live(runId), state, journal));
     });
     if (!done) return later(() => end(runId, attempt, cause));
     ending.delete(runId);

@@ -72,6 +72,17 @@ test("the stream of a run is its record: live, afterwards, and from every place 
   }
 });
 
+test("what a cancelled run is estimated to have said is no more than it was allowed to say", async () => {
+  using bench = runBench();
+  const script = [{ text: `${"x".repeat(60)} `.repeat(100), delta_ms: 2 }];
+  const { id } = await bench.start(script, { agent: { settings: { script, max_output_tokens: 90 } } });
+  await bench.stream(id, undefined, ({ event, data }) => event === "token" && (data.offset as number) > 500);
+  await bench.service.cancel(bench.scope, id, "enough");
+  const { usage, output } = bench.runs.get(bench.scope, id);
+  expect(output!.length).toBeGreaterThan(400);
+  expect(usage).toMatchObject({ estimated: true, output_tokens: 90 });
+});
+
 test("a cancelled run is over at once, and what was streamed until then is in its record", async () => {
   using bench = runBench();
   const { id } = await bench.start([{ text: "word ".repeat(500), delta_ms: 2 }]);

@@ -272,7 +272,7 @@ export function createRunService({
   }
 
   const cancelled = (id: string, reason: string | null) => (last: RunState) =>
-    cancelledEvents(last, reason, now(), partialOf(watches.live(id), last), children.usagesOf(last));
+    cancelledEvents(last, reason, now(), partialOf(watches.live(id), last, journal), children.usagesOf(last));
 
   /** Within a write: the end of a run whose parent is over. */
   function insertOrphan(id: string): JournalEntry[] {
@@ -328,7 +328,7 @@ export function createRunService({
       const state = fold(journal.read(runId));
       const error = expiredError(state, at);
       return insertEnds(runId, state, (last) =>
-        failedEvents(last, error, now(), partialOf(watches.live(runId), last), children.usagesOf(last)),
+        failedEvents(last, error, now(), partialOf(watches.live(runId), last, journal), children.usagesOf(last)),
       );
     });
 

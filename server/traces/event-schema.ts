@@ -279,6 +279,7 @@ export const eventSchemas = {
     reason: nullable(ToolError),
     delay_ms: Milliseconds,
     spent: nullable(Spend),
+    said: optional(Text),
   }),
   "step.completed": exact({
     ...is("step.completed"),

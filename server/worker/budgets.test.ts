@@ -84,7 +84,16 @@ async function run(
   };
   const never = () => Promise.reject(new Error("Nobody asks for this."));
   const ports = {
-    ...{ append, delta: () => {}, model: { stream }, keepFile: never, startChild: never, ask: never, now: () => 0 },
+    ...{
+      append,
+      delta: () => {},
+      model: { stream },
+      keepFile: never,
+      startChild: never,
+      sleep: async () => {},
+      ask: never,
+      now: () => 0,
+    },
     judge: async () => {
       if (!more.verdict) throw new Error("There is no judge.");
       return { stream: verdicts };

@@ -3,13 +3,14 @@ import { created } from "../core/__fixtures__/events.ts";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
-import { abortedError } from "../models/model-error.ts";
-import { type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";
-import { testConnection } from "../models/registry.ts";
+import { sleep } from "../lib/retry.ts";
+import { abortedError, incompleteError } from "../models/model-error.ts";
+import { type Model, type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";
+import { openModel, testConnection } from "../models/registry.ts";
 import { tool } from "../testing/run-bench.ts";
 import type { Delta } from "./messages.ts";
 import { runLoop } from "./run-loop.ts";
-import { Superseded } from "./turn.ts";
+import { type Ports, Superseded } from "./turn.ts";
 
 const usage = { input_tokens: 3, output_tokens: 2, cached_input_tokens: 0, reasoning_tokens: 0 };
 const says = (text: string): ModelEvent[] => [
@@ -30,7 +31,12 @@ const fails = (more: Partial<ModelError> = {}, text = ""): ModelEvent[] => [
 ];
 
 /** A loop over a model that answers like this, call by call; `null` is a model that says nothing until it is aborted. */
-function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> = {}) {
+function loopOf(
+  answers: (ModelEvent[] | null)[] | Model,
+  agent: Partial<AgentSnapshot> = {},
+  sleep: Ports["sleep"] = async () => {},
+) {
+  const waits: number[] = [];
   const entries: JournalEntry[] = [];
   const requests: ModelRequest[] = [];
   const deltas: Delta[] = [];
@@ -43,7 +49,9 @@ function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> 
     return { seq, at: 0 };
   };
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const answer = answers[requests.push(request) - 1]!;
+    const index = requests.push(request) - 1;
+    if (!Array.isArray(answers)) return yield* answers.stream(request, signal);
+    const answer = answers[index]!;
     if (answer) return yield* answer;
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     yield { type: "error", error: abortedError, usage: unknownUsage };
@@ -82,6 +90,10 @@ function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> 
     runTool,
     keepFile: none,
     startChild: none,
+    sleep(ms: number, signal: AbortSignal) {
+      waits.push(ms);
+      return sleep(ms, signal);
+    },
     ask: none,
     reserve: async () => null,
     judge: () => Promise.reject(new Error("There is no judge.")),
@@ -94,6 +106,7 @@ function loopOf(answers: (ModelEvent[] | null)[], agent: Partial<AgentSnapshot> 
     },
     entries,
     requests,
+    waits,
     deltas,
     abort,
     onEvent: (hear: typeof heard) => {
@@ -131,6 +144,74 @@ test("four attempts are enough, and what the last one said is the output", async
   expect(state).toMatchObject({ status: "failed", output: "Half", error: { code: "model_error", retryable: true } });
 });
 
+test("an answer that stays incomplete fails the run with model_incomplete, and the text of the last attempt is its output", async () => {
+  const cut = (text: string) => fails({ ...incompleteError }, text);
+  const loop = loopOf([cut("One"), cut("Two"), cut("Three"), cut("Four")]);
+  const state = await loop.run();
+  expect(state).toMatchObject({
+    status: "failed",
+    output: "Four",
+    error: { code: "model_incomplete", retryable: true },
+  });
+  expect(loop.requests).toHaveLength(4);
+});
+
+test("what an attempt had streamed is the output when those after it say nothing", async () => {
+  const loop = loopOf([calls("look", "{}"), fails({}, "Half of it"), fails(), fails(), fails()]);
+  const state = await loop.run();
+  expect(state).toMatchObject({ status: "failed", output: "Half of it", error: { code: "model_error" } });
+  expect(loop.events("run.failed")).toMatchObject([{ output: "Half of it" }]);
+});
+
+test("a server that is away is waited for, for thirty seconds of growing pauses, and no longer", async () => {
+  const loop = loopOf(Array.from({ length: 99 }, () => fails({ away: true, retry_after_ms: null })));
+  const state = await loop.run();
+  expect(state).toMatchObject({ status: "failed", error: { code: "model_error", retryable: true } });
+  expect(loop.waits.reduce((sum, ms) => sum + ms)).toBe(30_000);
+  expect(Math.max(...loop.waits)).toBeLessThanOrEqual(4000);
+  expect(loop.waits[0]).toBeLessThanOrEqual(500);
+  expect(loop.events("step.restarted").map((event) => "delay_ms" in event && event.delay_ms)).toEqual(loop.waits);
+});
+
+test("a server that says when it will be back is asked then", async () => {
+  const loop = loopOf(Array.from({ length: 99 }, () => fails({ away: true, retry_after_ms: 7000 })));
+  await loop.run();
+  expect(loop.waits).toEqual([7000, 7000, 7000, 7000, 7000]);
+});
+
+test.each(["openai", "anthropic", "google", "ollama", "openai_compatible"] as const)(
+  "a run of %s goes on when its server was away for a while and is back",
+  async (provider) => {
+    const started = () =>
+      Bun.serve({
+        port: back.port,
+        hostname: "127.0.0.1",
+        fetch: () => new Response(Bun.file(fixture), { headers: { "content-type": "text/event-stream" } }),
+      });
+    const back: { port: number; server?: ReturnType<typeof Bun.serve> } = { port: 0 };
+    const named = provider === "ollama" ? "openai-compatible" : provider.replace("_", "-");
+    const fixture = `${import.meta.dir}/../models/__fixtures__/${named}-text.chunks.txt`;
+    const first = started();
+    back.port = first.port!;
+    await first.stop(true);
+    let waits = 0;
+    const connection = { name: provider, provider, base_url: `http://127.0.0.1:${back.port}/v1`, api_key: "key" };
+    const loop = loopOf(await openModel(connection, "some-model"), {}, async () => {
+      if (++waits === 6) back.server = started();
+    });
+    const state = await loop.run();
+    await back.server?.stop(true);
+    expect([state.status, state.output, waits]).toEqual(["completed", "Hello, world.", 6]);
+  },
+);
+
+test("an estimate of an answer is never longer than the answer may be", async () => {
+  const cut = () => fails({}, "word ".repeat(100));
+  const loop = loopOf([cut(), cut(), cut(), cut()], { settings: { max_output_tokens: 16 } });
+  expect((await loop.run()).usage).toMatchObject({ output_tokens: 64, model_calls: 4, estimated: true });
+  expect(loop.events("step.completed")).toMatchObject([{ answer: { usage: { output_tokens: 16 } } }]);
+});
+
 test("what will not pass fails at once, and keeps what was said", async () => {
   const loop = loopOf([fails({ code: "context_length_exceeded", retryable: false }, "Half")]);
   const state = await loop.run();
@@ -146,7 +227,7 @@ test("a call that an error cut short is neither run nor kept", async () => {
 });
 
 test("an abort ends the wait before the next attempt at once", async () => {
-  const loop = loopOf([fails({ retry_after_ms: 60_000 }), says("Never.")]);
+  const loop = loopOf([fails({ retry_after_ms: 60_000 }), says("Never.")], {}, sleep);
   loop.onEvent(({ type }) => {
     if (type === "step.restarted") setImmediate(() => loop.abort.abort());
   });

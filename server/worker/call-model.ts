@@ -1,3 +1,4 @@
+import { textOf } from "../core/decide.ts";
 import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
@@ -7,12 +8,12 @@ import type { ModelAnswer, ModelSpend, RunError } from "../core/run-event.ts";
 import { addModelCall, type RunUsage } from "../core/usage.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import { backoff, sleep } from "../lib/retry.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { allowCall, withinAllowance } from "./allow-call.ts";
 import { fetchImages } from "./fetch-images.ts";
 import { askJudges, judgesOn } from "./judge.ts";
+import { createPatience } from "./patience.ts";
 import { requestCalls } from "./request-calls.ts";
 import { createScreen, type Piece, type Screen } from "./screen.ts";
 import { screenCalls } from "./screen-calls.ts";
@@ -20,7 +21,6 @@ import { spendingOf, withFindings } from "./spending.ts";
 import { Transcript } from "./transcript.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
-const attemptsMax = 4;
 // A provider that says nothing for so long is taken for dead; models that think do so with signs of life.
 const silenceMax_ms = 300_000;
 // A model that does not come to an end may not fill the memory, nor a tool with calls.
@@ -41,22 +41,25 @@ export async function callModel(turn: Turn): Promise<void> {
   const { start, signal } = turn;
   const request = modelRequest(turn.state(), start.agent);
   const begun = performance.now();
+  const patience = createPatience();
   let anchor = await begin(turn);
-  for (let attempt = 1; ; attempt++) {
+  for (;;) {
     const allowed = await allowCall(turn, request);
     if ("code" in allowed) return refuse(turn, allowed, begun);
     failpoint?.("before_effect.model_call");
-    const whole = await fetchImages(withinAllowance(request, allowed), turn.ports.ask);
+    const asked = withinAllowance(request, allowed);
+    const whole = await fetchImages(asked, turn.ports.ask);
     const heard = await listen(whole, anchor, turn, begun);
     failpoint?.("after_effect.model_call");
     if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
     const { error } = heard;
-    if (!error) return finish(turn, heard, request, anchor, begun);
-    if (!error.retryable || attempt >= attemptsMax) return fail(turn, heard, request, error, begun);
-    const delay_ms = backoff(attempt, error.retry_after_ms);
+    if (!error) return finish(turn, heard, asked, anchor, begun);
+    const delay_ms = patience(error);
+    if (delay_ms === null) return fail(turn, heard, asked, error, begun);
     const { code, message } = error;
-    anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, heard, request) });
-    await sleep(delay_ms, signal);
+    const said = textOf(heard.transcript.parts);
+    anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, heard, asked), said });
+    await turn.ports.sleep(delay_ms, signal);
   }
 }
 
@@ -70,9 +73,9 @@ async function begin(turn: Turn): Promise<number> {
 async function restart(
   turn: Turn,
   reason: { code: string; message: string },
-  spending?: { delay_ms: number; spent: ModelSpend },
+  attempt?: { delay_ms: number; spent: ModelSpend; said: string },
 ): Promise<number> {
-  const [entry] = await turn.record(restartStep(openModelStep(turn), reason, spending));
+  const [entry] = await turn.record(restartStep(openModelStep(turn), reason, attempt));
   return entry!.seq;
 }
 

@@ -59,7 +59,16 @@ async function run(answers: ModelEvent[][], { window = 1250, context, budget, gu
       ...{ model: "script", secrets: {}, egress: { allow: [], loopback: false } },
     },
     {
-      ...{ append, delta: () => {}, model: { stream }, keepFile: none, startChild: none, ask: none, judge: none },
+      ...{
+        append,
+        delta: () => {},
+        model: { stream },
+        keepFile: none,
+        startChild: none,
+        sleep: async () => {},
+        ask: none,
+        judge: none,
+      },
       runTool: async () => ({ output: `secret-word ${"x".repeat(1000)}`, error: null, attempts: 1 }),
       ...{ reserve: async () => null, now: () => 0 },
     },

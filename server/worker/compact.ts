@@ -12,15 +12,14 @@ import { compileGuardrails } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import { backoff, sleep } from "../lib/retry.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { allowCall, withinAllowance } from "./allow-call.ts";
 import { type Cut, compactedEvents } from "./leave-out.ts";
+import { createPatience } from "./patience.ts";
 import { type Spoken, spendingOf } from "./spending.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
-const attemptsMax = 4;
 const answerMax_ms = 300_000;
 // A model that does not come to an end may not fill the memory.
 const saidMax = 262_144;
@@ -37,22 +36,24 @@ export async function compact(turn: Turn): Promise<void> {
   await begin(turn);
   const cut = planContext(state(), start.agent) as Cut; // The same as when the step began: nothing has changed since.
   const request = summaryRequest(state(), start.agent, cut);
-  for (let attempt = 1; ; attempt++) {
+  const patience = createPatience();
+  for (;;) {
     const allowed = await allowCall(turn, request);
     if ("code" in allowed) return fail(turn, allowed, null, begun);
     failpoint?.("before_effect.model_call");
-    const heard = await listen(withinAllowance(request, allowed), turn);
+    const asked = withinAllowance(request, allowed);
+    const heard = await listen(asked, turn);
     failpoint?.("after_effect.model_call");
     if (signal.aborted) throw new Superseded();
     const { error } = heard;
-    const spent = spendingOf(heard, request, runPrice(state().run!));
+    const spent = spendingOf(heard, asked, runPrice(state().run!));
     // The record was cut to what should fit, and does not: no summary can be had of it.
     if (!error || error.code === "context_length_exceeded")
       return finish(turn, cut, error ? "" : heard.answer, spent, begun);
-    if (!error.retryable || attempt >= attemptsMax) return fail(turn, error, spent, begun);
-    const delay_ms = backoff(attempt, error.retry_after_ms);
+    const delay_ms = patience(error);
+    if (delay_ms === null) return fail(turn, error, spent, begun);
     await turn.record(restartStep(openStep(turn), { code: error.code, message: error.message }, { delay_ms, spent }));
-    await sleep(delay_ms, signal);
+    await turn.ports.sleep(delay_ms, signal);
   }
 }
 

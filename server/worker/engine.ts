@@ -1,5 +1,6 @@
 import type { RunEvent } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
+import { sleep } from "../lib/retry.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { parseModel } from "../models/registry.ts";
 import type { Appended, Ask, Notice, Order, Question, RunStart } from "./messages.ts";
@@ -82,6 +83,7 @@ export function createEngine(
       runTool: tools.runTool,
       keepFile: tools.keepFile,
       startChild: (order) => ask("start_child", { ...order, budget: null }),
+      sleep,
       ask,
       now,
     };

@@ -6,15 +6,14 @@ import { addModelCall, noUsage, type RunUsage } from "../core/usage.ts";
 import { type CompiledGuardrail, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
 import { trigger } from "../guardrails/inspect.ts";
 import { judgeRequest, readVerdict } from "../guardrails/judge.ts";
-import { backoff, sleep } from "../lib/retry.ts";
 import { builtInPrice } from "../models/known-models.ts";
 import { type Model, type ModelError, type ModelRequest, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { allowCall, withinAllowance } from "./allow-call.ts";
+import { createPatience } from "./patience.ts";
 import { type Spoken, spendingOf, withFindings } from "./spending.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
-const attemptsMax = 4;
 // A verdict is one sentence: a judge that takes so long is taken for dead.
 const judgeMax_ms = 120_000;
 
@@ -77,18 +76,20 @@ async function ask({ guardrail }: CompiledGuardrail, text: string, turn: Turn, u
   const price: ModelPrice | null = name === run.model ? runPrice(run) : builtInPrice(name);
   const model = await ports.judge(name).catch(() => null);
   if (!model) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
+  const patience = createPatience();
   let spent: ModelSpend | null = null;
-  for (let attempt = 1; ; attempt++) {
+  for (;;) {
     const allowed = await allowCall(turn, request, spent ? addModelCall(used, spent) : used);
     if ("code" in allowed) return { answer: null, fault: `The judge could not be asked: ${allowed.message}`, spent };
-    const heard = await listen(model, withinAllowance(request, allowed), signal);
+    const asked = withinAllowance(request, allowed);
+    const heard = await listen(model, asked, signal);
     if (signal.aborted) throw new Superseded();
-    spent = sum(spent, spendingOf(heard, request, price));
+    spent = sum(spent, spendingOf(heard, asked, price));
     const { error } = heard;
     if (!error) return { answer: heard.answer, fault: null, spent };
-    if (!error.retryable || attempt >= attemptsMax)
-      return { answer: null, fault: `The judge could not be asked: ${error.message}`, spent };
-    await sleep(backoff(attempt, error.retry_after_ms), signal);
+    const delay_ms = patience(error);
+    if (delay_ms === null) return { answer: null, fault: `The judge could not be asked: ${error.message}`, spent };
+    await ports.sleep(delay_ms, signal);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Finding } from "../core/guardrail-event.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { costOf, type ModelPrice } from "../core/price.ts";
 import type { ModelSpend } from "../core/run-event.ts";
-import { addModelCall, type RunUsage } from "../core/usage.ts";
+import { addModelCall, type RunUsage, tokensIn } from "../core/usage.ts";
 import { unknownUsage } from "../models/port.ts";
 
 /** How a model call went, as far as its cost goes; `said` counts the UTF-16 code units that came. */
@@ -40,8 +40,12 @@ export const withFindings = (used: RunUsage, findings: readonly Finding[]): RunU
 
 const nothing: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
 
-/** About four characters make a token in the providers' tokenizers. */
-function estimate(request: ModelRequest, said: number): ModelUsage {
-  const asked = JSON.stringify(request.messages).length + JSON.stringify(request.tools).length;
-  return { ...unknownUsage, input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(said / 4) };
+function estimate({ messages, tools, settings }: ModelRequest, said: number): ModelUsage {
+  const asked = JSON.stringify(messages).length + JSON.stringify(tools).length;
+  return {
+    ...unknownUsage,
+    input_tokens: tokensIn(asked),
+    // The provider ends an answer there: more of it is a wrong guess.
+    output_tokens: Math.min(tokensIn(said), settings.max_output_tokens ?? Number.POSITIVE_INFINITY),
+  };
 }
