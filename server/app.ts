@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { agentRoutes } from "./agents/routes.ts";
 import type { AgentOverrides } from "./agents/schema.ts";
 import { createAgentStore } from "./agents/store.ts";
+import { createRefusals } from "./audit/refusals.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { createAuditStore } from "./audit/store.ts";
 import { callbackRoutes } from "./callbacks/routes.ts";
@@ -34,7 +35,7 @@ import { createProcessing } from "./files/processing.ts";
 import { createReceiver } from "./files/receive.ts";
 import { fileRoutes } from "./files/routes.ts";
 import { createFileStore } from "./files/store.ts";
-import { type Auth, createAuth, type StillValid, type Viewer } from "./http/auth.ts";
+import { type Auth, createAuth, createIdentify, type StillValid, type Viewer } from "./http/auth.ts";
 import { createEdge } from "./http/edge.ts";
 import { errorDocsRoutes } from "./http/error-docs.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -539,12 +540,10 @@ export function createApp({
   const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
   const idempotency = createIdempotency({ db, seal, onBug, now });
   const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
-  const keyAuth = createAuth("key", {
-    authenticate: createKeyAuthenticate({ keys, limiter, clientOf }),
-    limiter,
-    clientOf,
-    idempotency,
-  });
+  const authenticate = createKeyAuthenticate({ keys, limiter, clientOf });
+  const identify = createIdentify({ authenticate, limiter, clientOf });
+  const onRefused = createRefusals({ db, audit, log, now });
+  const keyAuth = createAuth("key", { identify, authenticate, idempotency, onRefused });
   const root = new Elysia({ normalize: false });
   const openApi = createOpenApi(() => root.routes);
   const backups = createBackups({
@@ -563,6 +562,7 @@ export function createApp({
       createEdge({
         routes: () => root.routes,
         limiter,
+        identify,
         gate,
         onClientId: (client_request_id, request_id, { method, url }) =>
           log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname }),
@@ -609,6 +609,7 @@ export function createApp({
             watches,
             clientOf,
             idempotency,
+            onRefused,
             closing: closing.signal,
             resources,
             ofServer,

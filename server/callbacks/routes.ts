@@ -4,6 +4,7 @@ import type { Scope } from "../core/scope.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import type { RateLimiter, RateLimits } from "../http/rate-limit.ts";
+import { tellStanding } from "../http/rate-limit-headers.ts";
 import type { CallbackAnswer, Callbacks } from "./service.ts";
 
 export interface CallbackRoutes {
@@ -27,9 +28,10 @@ export function callbackRoutes({ callbacks, limiter, limitsOf, clientOf }: Callb
 
   return new Elysia().post(
     "/callbacks/:token",
-    async ({ params: { token }, request, status }) => {
+    async ({ params: { token }, request, set, status }) => {
       const opened = open(token, request);
       const standing = limiter.take(opened.head, "writes_per_minute", limitsOf(opened.head));
+      tellStanding(request, set.headers, standing);
       if (standing?.accepted === false) throw tooMany(standing.retryAfter);
       const done = await callbacks.take(opened, readAnswer(await readJsonBody(request)));
       const answer = { object: "tool_callback", tool_call_id: opened.callId, status: done };

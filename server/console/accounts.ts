@@ -2,10 +2,10 @@ import { AppError } from "../core/errors.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { createSample } from "../lib/sample.ts";
 import { newConsoleId } from "./console-id.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./password.ts";
-import { createRefusals } from "./refusals.ts";
 import type { Role } from "./role.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
@@ -50,7 +50,7 @@ export function createAccounts({
   );
   const setPassword = db.sqlite.query("UPDATE users SET password_hash = ? WHERE id = ?");
 
-  const refusals = createRefusals(now);
+  const failures = createSample({ ...notedFailures, now });
   const note = (action: string, id: string, actor: Actor, details = {}): void =>
     audit.note({ scope: null, actor, action, target: { type: "user", id }, details });
   function slowDown(account: string, address: string | null): void {
@@ -92,7 +92,7 @@ export function createAccounts({
       slowDown(account, origin.ip);
       const row = byEmail.get(account);
       if (!(await passwords.matches(password, row?.password_hash ?? null))) {
-        const details = refusals.take();
+        const details = failures.take();
         // Of an account that is not there too: the time that the write takes would tell. Not by what was typed, which
         // may be a password in the wrong field.
         const id = row?.id ?? "unknown";
@@ -142,6 +142,7 @@ export function createAccounts({
 }
 
 const [minPassword, maxPassword] = [12, 1024];
+const notedFailures = { most: 30, window_ms: 60_000 };
 
 function checkPassword(password: string): void {
   if (password.length < minPassword || password.length > maxPassword)

@@ -1,6 +1,13 @@
 import { AppError } from "../core/errors.ts";
 import { environments, type Permission } from "../core/scope.ts";
-import { type Auth, type Authenticate, createAuth } from "../http/auth.ts";
+import {
+  type Auth,
+  type Authenticate,
+  createAuth,
+  createIdentify,
+  type Principal,
+  type Refusal,
+} from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
@@ -19,6 +26,7 @@ export interface ConsoleAuth {
   limiter: RateLimiter;
   clientOf: (request: Request) => string | null;
   idempotency?: Pick<Idempotency, "begin">;
+  onRefused?: (principal: Principal, refusal: Refusal) => void;
 }
 
 const everything: ReadonlySet<Permission> = new Set<Permission>(["admin"]);
@@ -29,20 +37,18 @@ const scopesOf = (role: Role, { method }: Request): ReadonlySet<Permission> =>
   reaches(role, "member") || method === "GET" || method === "HEAD" ? everything : reading;
 
 /** Admits people by their session, to the project and environment that the address names. Keys count for nothing here. */
-export const createConsoleAuth = (deps: ConsoleAuth): Auth =>
-  createAuth("console", {
-    authenticate: createSessionAuthenticate(deps),
-    limiter: deps.limiter,
-    clientOf: deps.clientOf,
-    idempotency: deps.idempotency,
-  });
+export function createConsoleAuth({ idempotency, onRefused, ...deps }: ConsoleAuth): Auth {
+  const authenticate = createSessionAuthenticate(deps);
+  const identify = createIdentify({ authenticate, limiter: deps.limiter, clientOf: deps.clientOf });
+  return createAuth("console", { identify, authenticate, idempotency, onRefused });
+}
 
 export function createSessionAuthenticate({
   sessions,
   cookie,
   setup,
   projects,
-}: Omit<ConsoleAuth, "limiter" | "clientOf" | "idempotency">): Authenticate {
+}: Pick<ConsoleAuth, "sessions" | "cookie" | "setup" | "projects">): Authenticate {
   return (request) => {
     requireSameOrigin(request);
     const user = sessions.use(cookie.read(request), request);

@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { Scope } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { Auth, StillValid } from "../http/auth.ts";
+import type { Auth, Principal, Refusal, StillValid } from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
@@ -44,6 +44,8 @@ export interface Console extends ConsoleOptions {
   clientOf: (request: Request) => string | null;
   /** Of the resources: a page that lost an answer asks again with the same key. */
   idempotency?: Pick<Idempotency, "begin">;
+  /** Told of whoever may not do what they asked for. */
+  onRefused?: (principal: Principal, refusal: Refusal) => void;
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
   /** The same resources as under /v1, for another kind of principal. */
@@ -62,8 +64,8 @@ export function createConsole(deps: Console) {
   const setup = createSetup({ db, audit, accounts, now });
   const people = createPeople({ db, audit, accounts, now });
   const cookie = sessionCookie({ secure: deps.secureCookie });
-  const { clientOf, idempotency } = deps;
-  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency });
+  const { clientOf, idempotency, onRefused } = deps;
+  const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
   const admitted = signedIn({ sessions, setup, cookie, clientOf });
   const isValid: StillValid = ({ project_id }, request) =>
     sessions.find(cookie.read(request)) !== null && projects.isOpen(project_id);

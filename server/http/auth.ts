@@ -8,7 +8,7 @@ import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
 import { notFound } from "./not-found.ts";
 import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
-import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import { tellStanding } from "./rate-limit-headers.ts";
 
 /** Who somebody turned out to be, and what they may do. */
 export interface Identity extends Scope {
@@ -44,62 +44,90 @@ export interface ReadBody {
 export type BodyReader = (request: Request, principal: Principal) => Promise<ReadBody>;
 
 /**
- * What a route asks for; `query` names the parameters that it takes, `name[*]` any key in brackets. `read` reads a body
- * that is not JSON, or larger; what it throws is thrown once the request is admitted.
+ * What a route asks for; `query` names the parameters that it takes, `name[*]` any key in brackets. `bucket` is what its
+ * requests are counted in; by itself that follows from the method. `read` reads a body that is not JSON, or larger; what
+ * it throws is thrown once the request is admitted.
  */
-export type Access = Need | { needs: Need; query: readonly string[]; read?: BodyReader };
+export type Access = Need | { needs: Need; query?: readonly string[]; bucket?: Bucket; read?: BodyReader };
+
+/** What somebody was refused for want of, and where. */
+export interface Refusal {
+  required: { required_scope: Permission } | { required_role: "member" };
+  method: string;
+  /** As the route is written: no id, and nothing that a client made up. */
+  route: string;
+}
 
 export type Auth = ReturnType<typeof createAuth>;
 
 // Across all plugins: a request has one principal, whichever door it came through.
 const known = new WeakMap<Request, Principal>();
 
-/** Whether this request has been authenticated, so that its project pays for it. */
-export const isAuthenticated = (request: Request): boolean => known.has(request);
+/** Says who asks, and counts the request. */
+export type Identify = ReturnType<typeof createIdentify>;
 
-/** A route that names no permission gets no `principal` and so reaches no store: forgetting it is a type error. */
-export function createAuth(
-  name: string,
-  {
-    authenticate,
-    limiter,
-    clientOf = () => null,
-    idempotency,
-  }: {
-    authenticate: Authenticate;
-    limiter: RateLimiter;
-    /** The address that a request came from; absent where there is no socket. */
-    clientOf?: (request: Request) => string | null;
-    /** Absent where an `Idempotency-Key` means nothing. */
-    idempotency?: Pick<Idempotency, "begin">;
-  },
-) {
-  function admit(request: Request, headers: Record<string, string | number>, access: Access): void {
-    const { needs, query } = typeof access === "string" ? { needs: access, query: [] } : access;
-    const identity = authenticate(request);
-    const principal = { ...identity, actor: actorOf(identity, request, headers) };
-    known.set(request, principal);
-    const standing = limiter.take(principal, bucketOf(request), principal.limits);
-    Object.assign(headers, rateLimitHeaders(standing));
-    if (!satisfies(principal.scopes, needs)) {
-      if (principal.kind === "user") throw viewerOnly();
-      const required_scope = needs === "read_or_run" ? "read" : needs;
-      throw new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, {
-        details: { required_scope },
-      });
-    }
-    if (standing?.accepted === false)
-      throw new AppError("rate_limited", "Too many requests.", { retryAfter: standing.retryAfter });
-    refuseQuery(request.url, query);
-  }
-
+export function createIdentify({
+  authenticate,
+  limiter,
+  clientOf = () => null,
+}: {
+  authenticate: Authenticate;
+  limiter: Pick<RateLimiter, "take">;
+  /** The address that a request came from; absent where there is no socket. */
+  clientOf?: (request: Request) => string | null;
+}) {
   // At once: a request that was answered has no address any more.
-  const actorOf = ({ kind, id }: Identity, request: Request, headers: Record<string, string | number>): Actor => ({
+  const actorOf = ({ kind, id }: Identity, request: Request, headers: Headers): Actor => ({
     type: kind === "key" ? "api_key" : "user",
     id,
     ip: clientOf(request),
     request_id: String(headers["x-request-id"] ?? "") || null,
   });
+
+  /** Throws 401, and 429 for a request too many. */
+  return (request: Request, headers: Headers, bucket: Bucket = bucketOf(request)): Principal => {
+    const identity = authenticate(request);
+    const principal = { ...identity, actor: actorOf(identity, request, headers) };
+    known.set(request, principal);
+    const standing = limiter.take(principal, bucket, principal.limits);
+    tellStanding(request, headers, standing);
+    if (standing?.accepted === false)
+      throw new AppError("rate_limited", "Too many requests.", { retryAfter: standing.retryAfter });
+    return principal;
+  };
+}
+
+/** Of the answer to a request. */
+type Headers = Record<string, unknown>;
+
+/** A route that names no permission gets no `principal` and so reaches no store: forgetting it is a type error. */
+export function createAuth(
+  name: string,
+  {
+    identify,
+    authenticate,
+    idempotency,
+    onRefused,
+  }: {
+    identify: Identify;
+    authenticate: Authenticate;
+    /** Absent where an `Idempotency-Key` means nothing. */
+    idempotency?: Pick<Idempotency, "begin">;
+    /** Told of whoever may not do what they asked for. */
+    onRefused?: (principal: Principal, refusal: Refusal) => void;
+  },
+) {
+  function admit({ request, set, route }: Admitted, access: Access): void {
+    const { needs, query = [], bucket } = typeof access === "string" ? { needs: access } : access;
+    const principal = identify(request, set.headers, bucket);
+    if (!satisfies(principal.scopes, needs)) {
+      const refusal = principal.kind === "user" ? viewerOnly() : scopeMissing(needs === "read_or_run" ? "read" : needs);
+      const required = refusal.details as Refusal["required"];
+      onRefused?.(principal, { required, method: request.method, route });
+      throw refusal;
+    }
+    refuseQuery(request.url, query);
+  }
 
   /** A POST with a key may have been answered before: then it goes no further than this. */
   async function readOnce(request: Request, access: Access): Promise<unknown> {
@@ -114,13 +142,13 @@ export function createAuth(
   return new Elysia({ name: `auth:${name}` }).macro({
     permission: (access: Access) => ({
       // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
-      async parse({ request, set }) {
-        admit(request, set.headers as Record<string, string>, access);
+      async parse({ request, set, route }) {
+        admit({ request, set, route }, access);
         return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request, access));
       },
       // The others have no parsing. `resolve` would be too late: it runs after validation.
-      transform({ request, set }) {
-        if (isRead(request)) admit(request, set.headers as Record<string, string>, access);
+      transform({ request, set, route }) {
+        if (isRead(request)) admit({ request, set, route }, access);
       },
       resolve({ request }) {
         const principal = known.get(request)!;
@@ -128,6 +156,13 @@ export function createAuth(
       },
     }),
   });
+}
+
+/** What a hook knows of a request. */
+interface Admitted {
+  request: Request;
+  set: { headers: Headers };
+  route: string;
 }
 
 const readJson: BodyReader = async (request) => {
@@ -141,13 +176,10 @@ const satisfies = (scopes: ReadonlySet<Permission>, needs: Need): boolean =>
 // The framework answers HEAD by the route of GET.
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
-function bucketOf(request: Request): Bucket {
-  if (isRead(request) || /\/memory\/[^/]+\/search\/?(\?|$)/.test(request.url)) return "reads_per_minute";
-  const { method, url } = request;
-  return method === "POST" && /(\/runs(\/[^/]+\/(fork|replay))?|\/schedules\/[^/]+\/trigger)\/?(\?|$)/.test(url)
-    ? "run_creations_per_minute"
-    : "writes_per_minute";
-}
+const bucketOf = (request: Request): Bucket => (isRead(request) ? "reads_per_minute" : "writes_per_minute");
+
+const scopeMissing = (required_scope: Permission): AppError =>
+  new AppError("insufficient_scope", `This needs the scope "${required_scope}".`, { details: { required_scope } });
 
 // Of people, whoever lacks a scope is a viewer: the others have them all.
 const viewerOnly = (): AppError =>

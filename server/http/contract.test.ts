@@ -83,14 +83,17 @@ test("a query parameter without a name is refused in a sentence", async () => {
 });
 
 test("an address that nothing has is 404, and one with other methods is 405 and names them", async () => {
-  expectError(await server.send("GET", "/v1/nothing"), 404, "resource_not_found");
-  expectError(await server.send("GET", "/v1"), 404, "resource_not_found");
+  const { key } = await server.client({ project: "lost" });
+  const ask = (method: string, path: string) =>
+    server.send(method, path, undefined, { authorization: `Bearer ${key.secret}` });
+  expectError(await ask("GET", "/v1/nothing"), 404, "resource_not_found");
+  expectError(await ask("GET", "/v1"), 404, "resource_not_found");
   for (const [method, path, allow] of [
     ["PUT", "/v1/agents", "GET, POST"],
     ["OPTIONS", "/v1/tools/", "GET, POST"],
     ["POST", `/v1/agents/${newId("agent")}`, "DELETE, GET, PATCH"],
   ] as const) {
-    const answer = await server.send(method, path);
+    const answer = await ask(method, path);
     expectError(answer, 405, "method_not_allowed");
     expect(answer.headers.get("allow")).toBe(allow);
   }

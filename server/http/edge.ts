@@ -1,19 +1,22 @@
 import { Elysia, ElysiaCustomStatusResponse, NotFoundError, ParseError } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { isAuthenticated } from "./auth.ts";
+import { sseHeaders } from "../lib/sse.ts";
+import type { Identify } from "./auth.ts";
 import { errorBody, errorHeaders, toAppError } from "./errors.ts";
 import type { TransportGate } from "./https-only.ts";
 import { Replay, replayedHeader } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import { isTold, rateLimitHeaders } from "./rate-limit-headers.ts";
 import { appendRequestId, withRequestId } from "./response.ts";
 import { createMethodFinder, type Route } from "./route-methods.ts";
 
 export interface EdgeOptions {
   /** Every route of the finished application: what is there, but not with this method, is a 405. */
   routes: () => readonly Route[];
-  limiter: RateLimiter;
+  limiter: Pick<RateLimiter, "peekFailures">;
+  /** Who asks the API for what is not there: a stranger is not told. Absent where there is no API. */
+  identify?: Identify;
   /** Absent where requests come from memory and not from a socket. */
   gate?: TransportGate;
   /** Who is told of a bug; the client gets `internal_error` and the id. */
@@ -27,19 +30,37 @@ export interface EdgeOptions {
  * What every response has, whoever made it: its id, safe headers, the contract's errors, `request_id` in JSON.
  * The root application uses this first and sets `normalize: false`, without which unknown fields would be dropped.
  */
-export function createEdge({ routes, limiter, gate, onBug, onClientId, now = Date.now }: EdgeOptions) {
+export function createEdge({ routes, limiter, identify, gate, onBug, onClientId, now = Date.now }: EdgeOptions) {
   let methodsOf: ReturnType<typeof createMethodFinder> | undefined;
+
+  // What an address has left of its failed authentications, until a project counts the request.
+  const tellOfAddress = (request: Request, headers: Record<string, unknown>): void =>
+    void Object.assign(headers, rateLimitHeaders(limiter.peekFailures(gate?.clientOf(request) ?? "local")));
+
+  function refusalOf(error: unknown, request: Request, headers: Record<string, unknown>): AppError {
+    if (!(error instanceof NotFoundError)) return toAppError(error);
+    try {
+      if (isApi(request.url)) identify?.(request, headers);
+    } catch (refused) {
+      return toAppError(refused);
+    }
+    methodsOf ??= createMethodFinder(routes());
+    return noRoute(request, headers, methodsOf);
+  }
+
   return new Elysia({ name: "edge" })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = newId("request", now());
       set.headers["x-content-type-options"] = "nosniff";
+      tellOfAddress(request, set.headers);
       if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
       gate?.admit(request); // Before anybody reads the address, which may be none.
       const clientId = onClientId && request.headers.get("x-client-request-id");
       if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
     })
-    .mapResponse({ as: "global" }, ({ responseValue, set }) => {
+    .mapResponse({ as: "global" }, ({ responseValue, request, set }) => {
       let body: unknown = responseValue;
+      if (request.method === "HEAD" && isEventStream(body)) return headOf(body);
       if (body instanceof ElysiaCustomStatusResponse) {
         set.status = body.code;
         body = body.response;
@@ -60,11 +81,9 @@ export function createEdge({ routes, limiter, gate, onBug, onClientId, now = Dat
         Object.assign(set.headers, jsonHeaders, replayedHeader, replay.location && { location: replay.location });
         return appendRequestId(replay.body, requestId);
       }
-      if (error instanceof NotFoundError) methodsOf ??= createMethodFinder(routes());
-      const refusal = error instanceof NotFoundError ? noRoute(request, set.headers, methodsOf!) : toAppError(error);
+      const refusal = refusalOf(error, request, set.headers);
       if (refusal.code === "internal_error") onBug(refusal.cause, requestId);
-      if (isApi(request.url) && !isAuthenticated(request))
-        Object.assign(set.headers, rateLimitHeaders(limiter.peekFailures(gate?.clientOf(request) ?? "local")));
+      if (!isTold(request)) tellOfAddress(request, set.headers); // This may have been one of them.
       Object.assign(set.headers, errorHeaders(refusal), jsonHeaders);
       set.status = refusal.status;
       return withRequestId(errorBody(refusal), requestId);
@@ -95,6 +114,15 @@ function noRoute(
 }
 
 const isApi = (url: string): boolean => /^(https?:\/\/[^/]*)?\/v1(\/|\?|$)/.test(url);
+
+const isEventStream = (body: unknown): body is Response =>
+  body instanceof Response && body.headers.get("content-type") === sseHeaders["content-type"];
+
+/** Nobody reads what comes after the head, and the framework would count its bytes to the end, which may never come. */
+function headOf(stream: Response): Response {
+  void stream.body?.cancel();
+  return new Response(null, { status: stream.status, headers: stream.headers });
+}
 
 const isPlain = (value: object): boolean => {
   const prototype = Object.getPrototypeOf(value);

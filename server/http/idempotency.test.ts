@@ -8,7 +8,7 @@ import { createSeal } from "../lib/seal.ts";
 import { parseFrames } from "../testing/run-bench.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createAuth, type Identity, type Principal } from "./auth.ts";
+import { createAuth, createIdentify, type Identity, type Principal } from "./auth.ts";
 import { createEdge } from "./edge.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIdempotencyStore } from "./idempotency-store.ts";
@@ -296,7 +296,9 @@ describe("two at once", () => {
     };
     const seal = createSeal(new Uint8Array(32));
     const idempotency = createIdempotency({ db, seal, onBug: () => {}, now: Date.now });
-    const auth = createAuth("bench", { authenticate: () => principal, limiter, idempotency });
+    const authenticate = () => principal;
+    const identify = createIdentify({ authenticate, limiter });
+    const auth = createAuth("bench", { identify, authenticate, idempotency });
     const done: string[] = [];
     let attempts = 0;
     const app = new Elysia({ normalize: false })

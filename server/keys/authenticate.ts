@@ -27,5 +27,8 @@ export function createKeyAuthenticate({ keys, limiter, clientOf }: KeyAuthentica
 
 /** The secret in an `Authorization` header, or null. */
 export function bearer(authorization: string): string | null {
-  return authorization.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).trim() : null;
+  // Blanks alone are taken away: whatever else stands beside a secret makes it another one.
+  return authorization.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).replace(blanks, "") : null;
 }
+
+const blanks = /^[ \t]+|[ \t]+$/g;

@@ -45,7 +45,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     })
     .delete("/:id", ({ principal, params }) => stores.remove(principal, params.id), { permission: "admin", params })
     .post("/:id/search", ({ principal, params, body, request }) => search(principal, params.id, body, request.signal), {
-      permission: "read_or_run",
+      permission: { needs: "read_or_run", bucket: "reads_per_minute" }, // It writes nothing.
       params,
       body: SearchMemory,
     })

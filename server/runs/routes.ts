@@ -67,7 +67,7 @@ export const runRoutes = (deps: RunRoutes) => {
           service.create(principal, body, requestId, note),
         );
       },
-      { permission: { needs: "run", query: ["wait"] }, body: CreateRun },
+      { permission: { needs: "run", query: ["wait"], bucket: "run_creations_per_minute" }, body: CreateRun },
     )
     .get("/runs", ({ principal, request }) => runs.list(principal, readPage(request.url, filters)), {
       permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(filters)] },
@@ -102,7 +102,7 @@ export const runRoutes = (deps: RunRoutes) => {
         answerNew(deps, principal, request, set, body, (requestId, note) =>
           service.fork(principal, id, body, requestId, byPerson(deps, principal, "forked", note)),
         ),
-      { permission: { needs: "run", query: ["wait"] }, params, body: ForkRun },
+      { permission: { needs: "run", query: ["wait"], bucket: "run_creations_per_minute" }, params, body: ForkRun },
     )
     .post(
       "/runs/:id/replay",
@@ -115,7 +115,7 @@ export const runRoutes = (deps: RunRoutes) => {
         set.headers.location = `/v1/runs/${run.id}`;
         return status(201, run);
       },
-      { permission: "run", params, body: ReplayRun },
+      { permission: { needs: "run", bucket: "run_creations_per_minute" }, params, body: ReplayRun },
     )
     .post(
       "/runs/:id/submit_tool_outputs",

@@ -55,7 +55,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
         set.headers.location = `/v1/runs/${run.id}`;
         return status(201, run);
       },
-      { permission: "run", params, body: TriggerSchedule },
+      { permission: { needs: "run", bucket: "run_creations_per_minute" }, params, body: TriggerSchedule },
     )
     .get(
       "/:id/runs",

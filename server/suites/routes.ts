@@ -48,7 +48,11 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
         set.headers.location = `/v1/suites/${params.id}/runs/${id}`;
         return status(201, suiteRuns.get(principal, params.id, id));
       },
-      { permission: { needs: "run", query: ["wait"] }, params, body: StartSuiteRun },
+      {
+        permission: { needs: "run", query: ["wait"], bucket: "run_creations_per_minute" },
+        params,
+        body: StartSuiteRun,
+      },
     )
     .get(
       "/:id/runs",

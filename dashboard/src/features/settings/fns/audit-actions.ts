@@ -19,6 +19,7 @@ const done: Record<string, string> = {
   backup: "created downloaded",
   invitation: "created withdrawn",
   setup_link: "issued",
+  request: "refused",
   user: "signed_in signed_out sign_in_failed created password_changed password_reset sessions_ended role_changed removed",
 };
 

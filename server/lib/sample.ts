@@ -1,14 +1,17 @@
-const [notedPerWindow, window_ms] = [30, 60_000];
+/**
+ * Which of many alike are noted: `most` in a window, so that nobody fills the disk by causing them, and then the number
+ * of those that were not.
+ */
+export type Sample = ReturnType<typeof createSample>;
 
-/** Which failed sign-ins are noted: some in a minute, so that nobody fills the disk by failing, and then their number. */
-export function createRefusals(now: () => number) {
+export function createSample({ most, window_ms, now }: { most: number; window_ms: number; now: () => number }) {
   let [since, count, unnoted] = [Number.NEGATIVE_INFINITY, 0, 0];
   return {
-    /** Details of this one's entry; null when it gets none. */
+    /** What this one's note says beside itself; null when it gets none. */
     take(): { not_noted?: number } | null {
       // Also when the clock was set back: else nothing would be noted until that time comes again.
       if (Math.abs(now() - since) >= window_ms) [since, count] = [now(), 0];
-      if (++count > notedPerWindow) {
+      if (++count > most) {
         unnoted++;
         return null;
       }

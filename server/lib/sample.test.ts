@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { createRefusals } from "./refusals.ts";
+import { createSample } from "./sample.ts";
 
-test("some failed sign-ins a minute are noted, and then how many more there were", () => {
+test("some in a window are noted, and then how many more there were", () => {
   let at = 1_000_000;
-  const refusals = createRefusals(() => at);
-  const take = (count: number) => Array.from({ length: count }, () => refusals.take());
+  const sample = createSample({ most: 30, window_ms: 60_000, now: () => at });
+  const take = (count: number) => Array.from({ length: count }, () => sample.take());
   expect(take(33)).toEqual([...Array(30).fill({}), null, null, null]);
   at += 59_999;
   expect(take(1)).toEqual([null]);

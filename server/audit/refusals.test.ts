@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+
+async function refusalsIn(server: TestApp, admin: Client) {
+  await server.db.write(() => {}); // Writes are done in their order: those before are done now.
+  const { body } = await admin.get("/v1/audit_log?action=request.refused&limit=100&order=asc");
+  return body.data as { actor: object; target: object | null; details: Record<string, unknown>; request_id: string }[];
+}
+
+test("whoever is refused for want of a scope stands in the audit log, with what was asked for", async () => {
+  await using server = testApp();
+  const admin = await server.client();
+  const reader = await server.client({ scopes: ["read"] });
+  const refused = await reader.post("/v1/agents?x=canary", { name: "canary" });
+  expect(refused.status).toBe(403);
+  expect((await reader.delete("/v1/runs/canary")).status).toBe(403);
+  const [first, second] = await refusalsIn(server, admin);
+  expect(first).toMatchObject({
+    actor: { type: "api_key", id: reader.key.id },
+    target: null,
+    details: { required_scope: "admin", method: "POST", route: "/v1/agents" },
+    request_id: refused.body.request_id,
+  });
+  expect(second!.details).toEqual({ required_scope: "admin", method: "DELETE", route: "/v1/runs/:id" });
+});
+
+test("a program that is refused again and again cannot fill the log: some an hour, and then how many more", async () => {
+  let at = 1_800_000_000_000;
+  await using server = testApp({ now: () => at });
+  const admin = await server.client();
+  const [reader, other] = [await server.client({ scopes: ["read"] }), await server.client({ scopes: ["run"] })];
+  for (let i = 0; i < 40; i++) expect((await reader.post("/v1/agents", {})).status).toBe(403);
+  expect(await refusalsIn(server, admin)).toHaveLength(3);
+  await other.post("/v1/agents", {});
+  expect(await refusalsIn(server, admin)).toHaveLength(4); // Who asks often takes nobody else's place.
+  at += 3_600_000;
+  await reader.post("/v1/agents", {});
+  expect((await refusalsIn(server, admin)).at(-1)!.details).toMatchObject({ not_noted: 37 });
+});

@@ -1,0 +1,33 @@
+import type { Audit } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import type { Principal, Refusal } from "../http/auth.ts";
+import type { Log } from "../lib/log.ts";
+import { createSample, type Sample } from "../lib/sample.ts";
+
+const perActor = { most: 3, window_ms: 3_600_000 };
+const maxActors = 10_000;
+
+/** Notes who was refused for want of a scope or a role: some of each, since a program that is refused asks again. */
+export function createRefusals(deps: { db: Pick<Db, "write">; audit: Audit; log: Log; now: () => number }) {
+  const { db, audit, log, now } = deps;
+  const samples = new Map<string, Sample>();
+
+  function sampleOf(id: string): Sample {
+    const sample = samples.get(id) ?? createSample({ ...perActor, now });
+    samples.delete(id); // To the end of the order: what is forgotten below is what was quiet for longest.
+    samples.set(id, sample);
+    if (samples.size > maxActors) samples.delete(samples.keys().next().value!);
+    return sample;
+  }
+
+  return function refused({ actor, project_id, environment }: Principal, { required, method, route }: Refusal): void {
+    const more = sampleOf(actor.id).take();
+    if (!more) return;
+    const scope = { project_id, environment };
+    const details = { ...required, method, route: route.replace(/\/$/, ""), ...more };
+    // Nobody waits for it: the answer is the same whether or not it could be noted.
+    db.write(() => audit.note({ scope, actor, action: "request.refused", target: null, details })).catch((error) =>
+      log.warn("a refusal was not noted in the audit log", { error }),
+    );
+  };
+}
