@@ -156,6 +156,23 @@ describe("one webhook that is dead", () => {
   });
 });
 
+test("a project whose many endpoints all take their time leaves places to another project's event", async () => {
+  await using slow = startWebhookReceiver(() => new Promise<Response>(() => {}));
+  await using healthy = startWebhookReceiver();
+  await using server = testApp({ webhook_attempt_ms: 60_000 });
+  const noisy = await server.client();
+  for (let index = 0; index < 33; index++) await makeWebhook(noisy, slow.url);
+  const agent_id = await newAgent(noisy);
+  for (let run = 0; run < 4; run++) await noisy.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+  await slow.heard(96);
+  const quiet = await server.client({ project: "quiet" });
+  await makeWebhook(quiet, healthy.url);
+  await quiet.post("/v1/runs?wait=10", { agent_id: await newAgent(quiet), input: "Hi" });
+  await healthy.heard(1);
+  // All that may be of one project: the other 36 that are due wait.
+  expect(slow.received).toHaveLength(96);
+});
+
 test("an attempt under way when the server stops is made again by the next one, under the same id", async () => {
   await using receiver = startWebhookReceiver(() => new Promise<Response>(() => {}));
   const server = testApp({ log: silentLog });

@@ -1,8 +1,10 @@
 import { siblingId } from "../core/ids.ts";
-import type { Environment } from "../core/scope.ts";
+import { type Environment, nameOf } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Egress } from "../lib/egress.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { createFairLines } from "../lib/fair/lines.ts";
+import { createFairPlaces } from "../lib/fair/places.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
 import { httpsOnly } from "./address.ts";
@@ -27,13 +29,13 @@ export interface DispatcherOptions {
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
-// At once, for one webhook and for all of them.
+// At once, for one webhook and for all of them. One project's endpoints may be many, and take as long as they may.
 const perWebhook = 4;
-const inAll = 128;
+const inAll = { count: 128, reserve: 32 };
 // A webhook with so many failures in a row has one attempt at a time, with a pause after each,
 const troubledFrom = 5;
 // and all such webhooks together leave most of the places to the others.
-const forTroubled = 32;
+const forTroubled = { count: 32, reserve: 8 };
 const longestPause_ms = 60_000;
 // What is read and signed in one tick: requests wait meanwhile.
 const perTick = 16;
@@ -43,6 +45,8 @@ const longest_ms = 2 ** 31 - 1;
 /** What one webhook still has to hear, apart from all others: one that is slow or dead holds up nobody else. */
 interface Lane {
   key: WebhookKey;
+  /** Its project and environment, whose places it takes. */
+  owner: string;
   inFlight: Set<string>;
   /** When there is something to send; before that nobody looks. */
   due: number;
@@ -66,6 +70,8 @@ export function createDispatcher(options: DispatcherOptions) {
     `SELECT DISTINCT project_id, environment, webhook_id AS id FROM webhook_deliveries WHERE next_at_ms IS NOT NULL`,
   );
   const lanes = new Map<string, Lane>();
+  const places = createFairPlaces(inAll);
+  const placesOfTroubled = createFairPlaces(forTroubled);
   const work = new Set<Promise<void>>();
   const closing = new AbortController();
   let scheduled = false;
@@ -76,7 +82,10 @@ export function createDispatcher(options: DispatcherOptions) {
     for (const key of keys) {
       const lane = lanes.get(key.id);
       if (lane) lane.due = 0;
-      else lanes.set(key.id, { key, inFlight: new Set(), due: 0, failures: 0, pausedUntil: 0 });
+      else {
+        const owner = nameOf(key);
+        lanes.set(key.id, { key, owner, inFlight: new Set(), due: 0, failures: 0, pausedUntil: 0 });
+      }
     }
     if (keys.length > 0) schedule();
   }
@@ -101,13 +110,18 @@ export function createDispatcher(options: DispatcherOptions) {
   function pump(): void {
     const at = now();
     let left = perTick;
-    for (const lane of [...lanes.values()]) {
-      const sent = left > 0 ? fill(lane, left, at) : 0;
+    const ready = createFairLines<Lane>();
+    for (const lane of lanes.values()) if (mayBegin(lane, at)) ready.add(lane.owner, lane);
+    const next = () => (left > 0 ? places.next(ready.owners()) : null);
+    for (let owner = next(); owner !== null; owner = next()) {
+      const lane = ready.next(owner)!;
+      const sent = fill(lane, left, at);
       left -= sent;
       // Who was served goes behind the others: where places are few, each gets its turn.
       if (sent > 0) moveBehind(lane);
-      else if (lane.due === Number.POSITIVE_INFINITY && lane.inFlight.size === 0) lanes.delete(lane.key.id);
     }
+    for (const lane of lanes.values())
+      if (lane.due === Number.POSITIVE_INFINITY && lane.inFlight.size === 0) lanes.delete(lane.key.id);
     if (left <= 0) schedule();
     arm(at);
   }
@@ -119,23 +133,25 @@ export function createDispatcher(options: DispatcherOptions) {
 
   const isTroubled = ({ failures }: Lane): boolean => failures >= troubledFrom;
 
+  const mayBegin = (lane: Lane, at: number): boolean =>
+    lane.due <= at && lane.pausedUntil <= at && lane.inFlight.size < (isTroubled(lane) ? 1 : perWebhook);
+
   function placesFor(lane: Lane): number {
-    if (!isTroubled(lane)) return Math.min(perWebhook - lane.inFlight.size, inAll - work.size);
-    const taken = [...lanes.values()].filter(isTroubled).reduce((sum, { inFlight }) => sum + inFlight.size, 0);
-    return Math.min(1 - lane.inFlight.size, forTroubled - taken, inAll - work.size);
+    const { owner, inFlight } = lane;
+    if (!isTroubled(lane)) return Math.min(perWebhook - inFlight.size, places.open(owner));
+    return Math.min(1 - inFlight.size, placesOfTroubled.open(owner), places.open(owner));
   }
 
   /** Begins what is due and may begin now, at most `most`. Answers how many those were. */
   function fill(lane: Lane, most: number, at: number): number {
-    if (lane.due > at || lane.pausedUntil > at) return 0;
-    const places = Math.min(most, placesFor(lane));
-    if (places <= 0) return 0;
+    const room = Math.min(most, placesFor(lane));
+    if (room <= 0) return 0;
     const { project_id, environment, id } = lane.key;
     db.snapshot.begin();
     const webhook = webhookOf.get(project_id, environment, id);
-    const rows = webhook?.enabled ? selectNext.all(project_id, environment, id, places + lane.inFlight.size + 1) : [];
+    const rows = webhook?.enabled ? selectNext.all(project_id, environment, id, room + lane.inFlight.size + 1) : [];
     const waiting = rows.filter((row) => !lane.inFlight.has(row.id));
-    const due = waiting.filter(({ next_at_ms }) => next_at_ms! <= at).slice(0, places);
+    const due = waiting.filter(({ next_at_ms }) => next_at_ms! <= at).slice(0, room);
     lane.due = waiting[due.length]?.next_at_ms ?? Number.POSITIVE_INFINITY;
     for (const row of due) begin(lane, webhook!, row);
     return due.length;
@@ -143,6 +159,8 @@ export function createDispatcher(options: DispatcherOptions) {
 
   function begin(lane: Lane, webhook: WebhookRow, delivery: DeliveryRow): void {
     lane.inFlight.add(delivery.id);
+    const taken = [places.take(lane.owner)];
+    if (isTroubled(lane)) taken.push(placesOfTroubled.take(lane.owner));
     const sending = send(lane, webhook, delivery)
       .catch((error) => {
         // Storage that takes no write now: it is sent again, but not without a pause.
@@ -151,6 +169,7 @@ export function createDispatcher(options: DispatcherOptions) {
       })
       .finally(() => {
         work.delete(sending);
+        for (const giveBack of taken) giveBack();
         lane.inFlight.delete(delivery.id);
         lane.due = 0;
         schedule();
