@@ -14,10 +14,14 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
   const key = "project_id = ? AND environment = ? AND id = ?";
   type Key = [string, Environment, string];
   const keyOf = ({ project_id, environment, id }: FileRef): Key => [project_id, environment, id];
-  // In the order of the index: the first file of the next project.
-  const next = sqlite.query<FileRow, [string, number, string]>(
-    `SELECT * FROM files WHERE ${unread} AND project_id > ? AND ${alive}
-       AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY project_id, id LIMIT 1`,
+  // One step through the index for each owner, however many files it has waiting.
+  const nextOwner = sqlite.query<Scope, [string, string]>(
+    `SELECT project_id, environment FROM files WHERE ${unread} AND (project_id, environment) > (?, ?)
+       ORDER BY project_id, environment LIMIT 1`,
+  );
+  const first = sqlite.query<FileRow, [string, Environment, number, string]>(
+    `SELECT * FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${alive}
+       AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1`,
   );
   const one = sqlite.query<FileRow, [...Key, number]>(`SELECT * FROM files WHERE ${key} AND ${alive}`);
   const read = sqlite.query<FileRow, [number]>(
@@ -36,11 +40,15 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
   const resuming = sqlite.query(`UPDATE files SET status = 'processing', error = NULL WHERE ${key} AND chunks > 0`);
 
   return {
-    /** A file to read, of the project after this one where there is one, but none of these. */
-    next(after: string, except: readonly string[]): FileRow | null {
-      const others = JSON.stringify(except);
-      return next.get(after, now(), others) ?? (after === "" ? null : next.get("", now(), others));
+    /** Who has files to read, or being read. */
+    owners(): Scope[] {
+      const found: Scope[] = [];
+      for (let at = nextOwner.get("", ""); at; at = nextOwner.get(at.project_id, at.environment)) found.push(at);
+      return found;
     },
+    /** The oldest of an owner's files to read, but none of these. */
+    first: ({ project_id, environment }: Scope, except: readonly string[]): FileRow | null =>
+      first.get(project_id, environment, now(), JSON.stringify(except)),
     /** Null for what is not there any more. */
     find: (file: FileRef): FileRow | null => one.get(...keyOf(file), now()),
     /** Files that are read, and wait for memory stores. */

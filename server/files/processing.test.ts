@@ -23,7 +23,7 @@ const textOf = (content: Iterable<Uint8Array>): string => Buffer.concat([...cont
 const lineReader: Reader = { read: async ({ content }) => lines(textOf(content)) };
 
 /** Files on a database of their own; `restart` gives them another process. */
-function start(reader: Reader = lineReader, { concurrent = 1 } = {}) {
+function start(reader: Reader = lineReader, places = { count: 1, reserve: 0 }) {
   const db = openDatabase(":memory:");
   let now = Date.now();
   const clock = () => now;
@@ -36,7 +36,7 @@ function start(reader: Reader = lineReader, { concurrent = 1 } = {}) {
 
   const open = (by: Reader) =>
     createProcessing({
-      ...{ db, blobs, work, chunks, reader: by, log: silentLog, concurrent, pause_ms: 1 },
+      ...{ db, blobs, work, chunks, reader: by, log: silentLog, places, pause_ms: 1 },
       indexedOf: () => indexed,
       announce: (_, type, { id, status, error }) => void told.push({ type, id, status, error }),
       announced: () => {},
@@ -195,6 +195,18 @@ test("each project has its turn, however many documents another one has", async 
   await server.processing.idle();
   expect(new Set(slow.begun.slice(0, 3).map((name) => name[0]))).toEqual(new Set(["a", "b", "c"]));
   expect(slow.begun.slice(3).sort()).toEqual(["a2", "a3"]);
+});
+
+test("documents of a project that take long leave a place to another project's", async () => {
+  const slow = slowReader();
+  await using server = start(slow.reader, { count: 3, reserve: 1 });
+  for (const name of ["a1", "a2", "a3", "a4"]) await server.upload(name, "a.txt", "a");
+  await slow.reached(2);
+  const quiet = await server.upload("b1", "b.txt", "b");
+  await slow.reached(3);
+  slow.waiting[2]!.go("x");
+  while ((await server.get(quiet.id, "b")).status !== "ready") await Bun.sleep(1);
+  expect(slow.begun).toEqual(["a1", "a2", "b1"]);
 });
 
 test("a document that was read halfway is read again from its start, and nothing of it is there twice", async () => {

@@ -1,9 +1,10 @@
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import type { FileBlobs } from "../db/file-blobs.ts";
 import type { Db } from "../db/open.ts";
 import { persist } from "../db/persist.ts";
 import { type Chunking, type DocumentChunk, defaultChunking } from "../documents/chunking.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { createFairPlaces, type FairOptions } from "../lib/fair/places.ts";
 import type { Log } from "../lib/log.ts";
 import { sleep } from "../lib/retry.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
@@ -34,7 +35,7 @@ export interface ProcessingOptions {
   onRead: () => void;
   log: Log;
   /** Documents at a time. */
-  concurrent?: number;
+  places?: FairOptions;
   /** Before what failed is tried again. */
   pause_ms?: number;
 }
@@ -51,29 +52,31 @@ const mostAttempts = 5;
 const look_ms = 15_000;
 
 /**
- * Reads documents, a few at a time and from each project in turn. It knows nothing that does not stand in the database:
+ * Reads documents, a few at a time and from each project and environment in turn. It knows nothing that does not stand in the database:
  * what was begun and did not end begins again with the next start.
  */
 export function createProcessing(options: ProcessingOptions) {
   const { db, blobs, work, chunks, reader, indexedOf, announce, announced, onRead, log } = options;
-  const { concurrent = Math.max(1, navigator.hardwareConcurrency), pause_ms = 1000 } = options;
+  // As many as there are cores of one owner, and one of another.
+  const places = createFairPlaces(options.places ?? { count: navigator.hardwareConcurrency + 1, reserve: 1 });
+  const { pause_ms = 1000 } = options;
   const closing = new AbortController();
   const underWay = new Map<string, { stop: AbortController; done: Promise<void> }>();
-  let last = "";
   let isRunning = true;
   let timer: Timer | undefined;
 
   /** To be called when there is a file to read. */
   function wake(): void {
-    while (isRunning && underWay.size < concurrent) {
-      const file = work.next(last, [...underWay.keys()]);
-      if (!file) return;
-      last = file.project_id;
-      take(file);
+    if (!isRunning) return;
+    const waiting = new Map(work.owners().map((scope) => [nameOf(scope), scope]));
+    for (let owner = places.next(waiting.keys()); owner !== null; owner = places.next(waiting.keys())) {
+      const file = work.first(waiting.get(owner)!, [...underWay.keys()]);
+      if (file) take(file, places.take(owner));
+      else waiting.delete(owner);
     }
   }
 
-  function take(file: FileRow): void {
+  function take(file: FileRow, giveBack: () => void): void {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, closing.signal]);
     const done = readFile(file, signal)
@@ -87,6 +90,7 @@ export function createProcessing(options: ProcessingOptions) {
       .catch(() => {})
       .finally(() => {
         underWay.delete(file.id);
+        giveBack();
         if (isRunning) onRead();
         wake();
       });
