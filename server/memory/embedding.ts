@@ -11,7 +11,7 @@ export interface ChosenEmbedding {
 
 /** What makes vectors, by the model's name. */
 export interface Embedders {
-  of(model: string, dimensions: number): Embedder;
+  of(model: string, dimensions: number, owner?: string): Embedder;
   /** How long the vectors of a model are. */
   probe(model: string, signal?: AbortSignal): Promise<number>;
 }

@@ -1,3 +1,4 @@
+import { nameOf } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Log } from "../lib/log.ts";
@@ -31,7 +32,7 @@ const pause_ms = 5;
  */
 export function createGenerations(options: {
   db: Db;
-  embedders: { of(model: string, dimensions: number): Embedder };
+  embedders: { of(model: string, dimensions: number, owner?: string): Embedder };
   queue: IndexerQueue;
   write: Write;
   forget: (storeNumber: number) => void;
@@ -98,7 +99,7 @@ export function createGenerations(options: {
   async function fill(store: VectorStoreRow, job: Progress, chunks: readonly PendingChunk[]): Promise<void> {
     const dimensions = store.next_dimensions!;
     const texts = chunks.map(({ text }) => text);
-    const vectors = await embedders.of(store.next_model!, dimensions).embed(texts, signal);
+    const vectors = await embedders.of(store.next_model!, dimensions, nameOf(store)).embed(texts, signal);
     const tables = { number: store.number, generation: job.generation, dimensions };
     const done = await write(() => {
       if (!isCurrent(store)) return 0;

@@ -259,6 +259,18 @@ test("a small store does not wait for a large one, nor for another project's", a
   expect(memory.entry(long).processed).toBeLessThan(1000);
 });
 
+test("stores of a project whose model never answers leave a place at it to another project's", async () => {
+  await using memory = start();
+  const { promise: gate, resolve: goOn } = Promise.withResolvers<void>();
+  memory.embedAs((_, texts) => (texts.includes("quiet") ? undefined : gate));
+  for (let index = 0; index < 6; index++) await memory.add(await memory.store("noisy"), { text: `noisy ${index}` });
+  await until(() => memory.batches.length === 2);
+  const quiet = await memory.add(await memory.store("quiet"), { text: "quiet" });
+  await until(() => memory.entry(quiet).status === "ready");
+  expect(memory.batches).toHaveLength(3);
+  goOn();
+});
+
 test("a model that cannot be asked now is asked again, and holds up no other one", async () => {
   await using memory = start();
   const [broken, well] = [await memory.store("p", "broken"), await memory.store("p", "well")];

@@ -1,7 +1,8 @@
-import type { Environment } from "../core/scope.ts";
+import { type Environment, nameOf } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { persist } from "../db/persist.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { createFairPlaces, type FairPlaces } from "../lib/fair/places.ts";
 import type { Log } from "../lib/log.ts";
 import { sleep } from "../lib/retry.ts";
 import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
@@ -15,7 +16,7 @@ import type { EntryRow, StoreRow, VectorStoreRow } from "./row.ts";
 
 export interface IndexerOptions {
   db: Db;
-  embedders: { of(model: string, dimensions: number): Embedder };
+  embedders: { of(model: string, dimensions: number, owner?: string): Embedder };
   documents: Documents;
   /** The vectors of a store are others now. */
   forget: (storeNumber: number) => void;
@@ -37,9 +38,10 @@ interface Part {
   chunks: PendingChunk[];
 }
 
-const storesAtOnce = 4;
+// Stores at once: four of one owner, and two of others.
+const inAll = { count: 6, reserve: 2 };
 // So that one model that is slow, or never answers, leaves places to the others.
-const storesPerModel = 2;
+const perModel = { count: 4, reserve: 2 };
 const entriesPerTurn = 16;
 const chunksPerTurn = 32;
 // An entry that a model cannot be asked for, for so long and so often, has failed.
@@ -49,7 +51,7 @@ const manyFailures = 10;
 const suspectFrom = 3;
 
 /**
- * Makes entries searchable: a turn for each store with something to do, a project after the other, and in it one batch.
+ * Makes entries searchable: a turn for each store with something to do, an owner after the other, and in it one batch.
  * It knows nothing that does not stand in the database: what was begun and did not end goes on with the next start.
  */
 export function createIndexer(options: IndexerOptions) {
@@ -68,10 +70,11 @@ export function createIndexer(options: IndexerOptions) {
   const write: Write = (job) => persist(db.write, job, signal, pause_ms);
   const rests = createRests({ now, pause_ms });
   const generations = createGenerations({ db, embedders, queue, write, forget, signal, log });
-  const busy = new Map<string, { model: string; done: Promise<void> }>();
+  const busy = new Map<string, Promise<void>>();
+  const places = createFairPlaces(inAll);
+  const placesByModel = new Map<string, FairPlaces>();
   const waiting = new Map<string, Set<() => void>>();
   const lastOf = new Map<string, string>();
-  let lastProject = "";
   let isRunning = true;
   let scheduled = false;
   let wakes = 0;
@@ -96,36 +99,36 @@ export function createIndexer(options: IndexerOptions) {
   function pump(): void {
     if (!isRunning) return;
     clearTimeout(timer);
-    const stores = busy.size < storesAtOnce ? queue.stores() : [];
-    for (let store = choose(stores); store; store = busy.size < storesAtOnce ? choose(stores) : null) begin(store);
+    const owners = Map.groupBy(queue.stores(), nameOf);
+    for (let store = choose(owners); store; store = choose(owners)) begin(store);
     timer = setTimeout(wake, rests.next_ms());
     timer.unref();
   }
 
-  /** The next store of the next project. */
-  function choose(stores: readonly StoreKeys[]): VectorStoreRow | null {
-    const projects = [...new Set(stores.map(({ project_id }) => project_id))];
-    for (const project of after(projects, lastProject, (id) => id)) {
-      const own = stores.filter(({ project_id }) => project_id === project);
-      for (const key of after(own, lastOf.get(project) ?? "", ({ id }) => id)) {
+  /** The next store of the next owner; who has none that can begin is left out from then on. */
+  function choose(owners: Map<string, StoreKeys[]>): VectorStoreRow | null {
+    for (let owner = places.next(owners.keys()); owner !== null; owner = places.next(owners.keys())) {
+      for (const key of after(owners.get(owner)!, lastOf.get(owner) ?? "", ({ id }) => id)) {
         const store = busy.has(key.id) || rests.has(key.id) ? null : queue.store(key);
-        if (!store || !hasPlace(store)) continue;
-        lastProject = project;
-        lastOf.set(project, key.id);
+        if (!store || !placesOf(store).mayTake(owner)) continue;
+        lastOf.set(owner, key.id);
         return store;
       }
+      owners.delete(owner);
     }
     return null;
   }
 
-  const modelOf = ({ next_model, model }: VectorStoreRow) => next_model ?? model;
-
-  function hasPlace(store: VectorStoreRow): boolean {
-    const model = modelOf(store);
-    return [...busy.values()].filter((other) => other.model === model).length < storesPerModel;
+  function placesOf({ next_model, model }: VectorStoreRow): FairPlaces {
+    const name = next_model ?? model;
+    const known = placesByModel.get(name) ?? createFairPlaces(perModel);
+    placesByModel.set(name, known);
+    return known;
   }
 
   function begin(store: VectorStoreRow): void {
+    const owner = nameOf(store);
+    const taken = [places.take(owner), placesOf(store).take(owner)];
     const done = turn(store)
       .catch(async (error) => {
         if (signal.aborted) return;
@@ -134,9 +137,10 @@ export function createIndexer(options: IndexerOptions) {
       })
       .finally(() => {
         busy.delete(store.id);
+        for (const giveBack of taken) giveBack();
         schedule();
       });
-    busy.set(store.id, { model: modelOf(store), done });
+    busy.set(store.id, done);
   }
 
   /** A batch of a store's entries, and a larger one of its next generation: so that one comes to an end. */
@@ -206,7 +210,7 @@ export function createIndexer(options: IndexerOptions) {
     const { model, dimensions } = store;
     try {
       const texts = parts.flatMap(({ chunks }) => chunks.map(({ text }) => text));
-      const vectors = texts.length > 0 ? await embedders.of(model, dimensions).embed(texts, signal) : [];
+      const vectors = texts.length > 0 ? await embedders.of(model, dimensions, nameOf(store)).embed(texts, signal) : [];
       await record(store, parts, vectors);
       for (const { one } of parts) rests.clear(one.entry.id);
       rests.clear(`model:${model}`);
@@ -319,8 +323,7 @@ export function createIndexer(options: IndexerOptions) {
     },
     /** For tests: answers when nothing is left to do but to wait. */
     async idle(): Promise<void> {
-      while (scheduled || busy.size > 0)
-        await Promise.all([...busy.values()].map(({ done }) => done)).then(() => Bun.sleep(0));
+      while (scheduled || busy.size > 0) await Promise.all(busy.values()).then(() => Bun.sleep(0));
       await generations.idle();
     },
     /** Gives up what is under way: the next start takes it up. */
@@ -328,7 +331,7 @@ export function createIndexer(options: IndexerOptions) {
       isRunning = false;
       clearTimeout(timer);
       closing.abort();
-      await Promise.all([...busy.values()].map(({ done }) => done));
+      await Promise.all(busy.values());
       await generations.idle();
     },
   };

@@ -1,6 +1,6 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { limits } from "../core/limits.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { checkFilter, type Filter } from "../retrieval/search/filter.ts";
@@ -30,9 +30,10 @@ export function createMemorySearch({
 }) {
   const filenames = createFilenames(db);
 
-  async function vectorOf({ model, dimensions }: VectorStoreRow, query: string, signal?: AbortSignal) {
+  async function vectorOf(store: VectorStoreRow, query: string, signal?: AbortSignal) {
+    const { model, dimensions } = store;
     try {
-      const [vector] = await embedders.of(model, dimensions).embed([query], signal);
+      const [vector] = await embedders.of(model, dimensions, nameOf(store)).embed([query], signal);
       return vector!;
     } catch (error) {
       if (signal?.aborted) throw error;
@@ -54,8 +55,8 @@ export function createMemorySearch({
       try {
         return await searcher.search(
           {
-            ...{ store: { number, generation, dimensions }, scope_id, query, vector, mode, top_k },
-            ...{ filter, score_threshold, now: now() },
+            ...{ owner: nameOf(scope), store: { number, generation, dimensions }, scope_id, query, vector },
+            ...{ mode, top_k, filter, score_threshold, now: now() },
           },
           signal,
         );

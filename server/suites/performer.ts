@@ -1,7 +1,9 @@
+import { nameOf } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
 import { notFound } from "../http/not-found.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { createFairQueue } from "../lib/fair/queue.ts";
 import type { Log } from "../lib/log.ts";
 import { sleep } from "../lib/retry.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
@@ -38,8 +40,8 @@ const again_ms = 1000;
 export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: PerformerOptions) {
   const underWay = new Map<string, Performance>();
   const stopping = new AbortController();
-  // Replays of all suites take turns: together they are never more than a part of what the server does.
-  let turn: Promise<unknown> = Promise.resolve();
+  // Replays of all suites take turns, one of an owner at a time: they are never more than a part of what the server does.
+  const queue = createFairQueue({ count: 2, reserve: 1 });
 
   function begin(row: SuiteRunRow): void {
     if (stopping.signal.aborted || underWay.has(row.id)) return;
@@ -57,6 +59,7 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
         if (!next || isBroken) return await end(row, false);
         await performCase(row, next, signal);
       } catch (error) {
+        if (signal.aborted) return; // It waited for its turn, or nobody waits for it any more.
         // A disk that is full may have room again; what cannot even be ended is not tried without a pause.
         if (isBroken || isStorageRefusal(error)) await sleep(again_ms, signal);
         if (!isStorageRefusal(error)) isBroken = logged(error, row);
@@ -73,7 +76,7 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
   async function performCase(row: SuiteRunRow, next: CaseRow, signal: AbortSignal): Promise<void> {
     const known = resultOf(next);
     // What was begun before a crash is waited for, and not begun again.
-    const verdict = known ?? (await inTurn(async () => (signal.aborted ? noVerdict : verdictOf(row, next))));
+    const verdict = known ?? (await queue.run(nameOf(row), signal, () => verdictOf(row, next)));
     if (signal.aborted) return;
     const forked = known?.live ?? (await goOn(row, next, verdict, signal));
     const ended =
@@ -87,6 +90,8 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
   }
 
   async function verdictOf(row: SuiteRunRow, { run_id, agent_id }: CaseRow): Promise<Verdict> {
+    // Short ones would follow each other without a break, and nobody else be heard.
+    await new Promise((resolve) => setImmediate(resolve));
     try {
       return await judge(row, run_id, agent_id);
     } catch (error) {
@@ -120,13 +125,6 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
 
   const put = (row: SuiteRunRow, next: CaseRow, status: CaseStatus, result: CaseResult): Promise<boolean> =>
     db.write(() => suiteRuns.putCase(row, next, status, result));
-
-  /** One after the other. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = turn.then(work);
-    turn = mine.catch(() => {});
-    return mine;
-  }
 
   /** Ends the work on a suite run; answers when nothing of it goes on here. */
   async function leave(id: string): Promise<void> {

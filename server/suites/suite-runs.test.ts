@@ -66,6 +66,24 @@ test.each([
   expect(cases[0].divergences[0]).toEqual(cases[0].first_divergence);
 });
 
+test("a project's suite does not wait for all that another one has under way", async () => {
+  await using server = testApp();
+  const [noisy, quiet] = [await server.client(), await server.client({ project: "quiet" })];
+  await server.projects.changeSettings(noisy.scope.project_id, { run_creations_per_minute: 0 });
+  const runsOf = async (client: Client, count: number) =>
+    Promise.all(Array.from({ length: count }, async () => (await echoRun(client)).run));
+  const loud = await suiteOf(noisy, await runsOf(noisy, 15));
+  const own = await suiteOf(quiet, await runsOf(quiet, 3));
+  const started = await Promise.all(Array.from({ length: 10 }, () => noisy.post(`/v1/suites/${loud}/runs`, {})));
+  expect(started.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+  const decided = () =>
+    all<{ n: number }>(server.db, "SELECT count(*) AS n FROM suite_run_cases WHERE status <> 'pending'")[0]!.n;
+  const before = decided();
+  expect((await performed(quiet, own)).status).toBe("passed");
+  // A case of its own for each of the other's, and some that were begun already: in one line it would be ten for each.
+  expect(decided() - before).toBeLessThan(15);
+});
+
 test("a tool whose calls need approval now is named by its step and by its name", async () => {
   await using server = testApp();
   const client = await server.client();

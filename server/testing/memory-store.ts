@@ -66,6 +66,7 @@ export function createMemoryStore(sqlite: Database, tables: StoreTables) {
 
 /** A search for the nearest vectors, unless it says otherwise. */
 export const searchOrder = (store: StoreTables, order: Partial<SearchOrder>): SearchOrder => ({
+  owner: "p:test",
   store,
   scope_id: "",
   query: "",

@@ -140,7 +140,10 @@ async function pushBench(url: string, options: Partial<PushOptions> = {}) {
   });
   const otlp = createOtlpSource(bench);
   const journal = {
-    head: bench.journal.head,
+    head: (id: string) => {
+      const head = bench.journal.head(id);
+      return head && { ...head, project_id: own.project ?? head.project_id };
+    },
     read: (...asked: Parameters<typeof bench.journal.read>) => {
       own.onRead?.();
       return bench.journal.read(...asked);
@@ -152,6 +155,8 @@ async function pushBench(url: string, options: Partial<PushOptions> = {}) {
     told,
     /** Called whenever the push reads a journal. */
     onRead: null as (() => void) | null,
+    /** Whose the runs are that end from now on. */
+    project: null as string | null,
     /** The next line of the log. */
     heard: heard.promise,
     async end(text = "Hi.", before: ScriptEntry[] = []) {
@@ -277,6 +282,21 @@ test("no more runs wait than may, and those that found no place are counted", as
   await bench.push.stop();
   expect(runsOf(collector.received).length).toBe(3);
   expect(bench.told).toMatchObject([{ message: expect.stringContaining("more runs end") }, { traces: 3 }]);
+});
+
+test("a project whose runs flood the collector drops its own, and another's goes before the rest of them", async () => {
+  const gate = Promise.withResolvers<Response>();
+  using collector = otlpReceiver([() => gate.promise]);
+  using bench = await pushBench(collector.url, { queueMax: 8 });
+  await bench.end();
+  await collector.requests(1);
+  for (let count = 0; count < 10; count++) await bench.end();
+  bench.project = "proj_quiet";
+  const quiet = await bench.end();
+  gate.resolve(Response.json({}));
+  const [, second] = await collector.requests(2);
+  const sent = runsOf([second!]).map((one) => one["runnel.run.id"]);
+  expect([sent.length, sent.indexOf(quiet)]).toEqual([7, 1]);
 });
 
 test("a trace that is too long for one request goes in several, whole", async () => {

@@ -1,7 +1,10 @@
 import { happening } from "../core/origin.ts";
 import type { JournalEntry } from "../core/run-event.ts";
+import { nameOf } from "../core/scope.ts";
 import type { Journal } from "../journal/journal.ts";
 import { build } from "../lib/build-info.ts";
+import { createFairLines } from "../lib/fair/lines.ts";
+import { createFairPlaces } from "../lib/fair/places.ts";
 import type { Log } from "../lib/log.ts";
 import { backoff, sleep } from "../lib/retry.ts";
 import { inSlices } from "../lib/slices.ts";
@@ -34,6 +37,11 @@ interface Batch {
   runs: number;
 }
 
+interface Waiting {
+  runId: string;
+  giveBack(): void;
+}
+
 const runsPerBatch = 100;
 const stopped = "The server stopped.";
 
@@ -53,7 +61,10 @@ export function createOtlpPush({
   queueMax = 10_000,
   requestMax = 4_000_000,
 }: PushOptions) {
-  const queue: string[] = [];
+  const lines = createFairLines<Waiting>();
+  // A quarter is kept for the runs of others: one project's flood drops its own.
+  const places = createFairPlaces({ count: queueMax, reserve: Math.floor(queueMax / 4) });
+  let waiting = 0;
   const closing = new AbortController();
   const cutting = new AbortController();
   const slice = inSlices();
@@ -64,11 +75,14 @@ export function createOtlpPush({
   function committed(runId: string, entries: readonly JournalEntry[]): void {
     const last = happening(entries).at(-1)?.event.type;
     if (last !== "run.completed" && last !== "run.failed" && last !== "run.cancelled") return;
-    if (queue.length >= queueMax || closing.signal.aborted) {
+    const head = closing.signal.aborted ? null : journal.head(runId);
+    const owner = head && nameOf(head);
+    if (owner === null || !places.mayTake(owner)) {
       if (dropped++ === 0) log.warn("more runs end than the collector takes: their traces are not sent to it");
       return;
     }
-    queue.push(runId);
+    lines.add(owner, { runId, giveBack: places.take(owner) });
+    waiting++;
     working ??= work();
   }
 
@@ -76,7 +90,7 @@ export function createOtlpPush({
     try {
       // Not within the commit that woke us: others are told of it first.
       await new Promise((resolve) => setImmediate(resolve));
-      while (queue.length > 0 && !cutting.signal.aborted) await send(await nextBatch());
+      while (waiting > 0 && !cutting.signal.aborted) await send(await nextBatch());
     } finally {
       working = null; // Or no run that ends later would ever be sent.
     }
@@ -90,14 +104,22 @@ export function createOtlpPush({
       [spans, length] = [[], 0];
     };
     let runs = 0;
-    for (; queue.length > 0 && runs < runsPerBatch && bodies.length === 0 && !cutting.signal.aborted; runs++)
-      for (const span of await spansOf(queue.shift()!)) {
+    for (; waiting > 0 && runs < runsPerBatch && bodies.length === 0 && !cutting.signal.aborted; runs++)
+      for (const span of await spansOf(nextRun())) {
         if (length + span.length > requestMax) close();
         spans.push(span);
         length += span.length;
       }
     close();
     return { bodies, runs };
+  }
+
+  /** Projects and environments take turns. */
+  function nextRun(): string {
+    const { runId, giveBack } = lines.next()!;
+    giveBack();
+    waiting--;
+    return runId;
   }
 
   /** None for a run that was deleted, or whose record cannot be read. */
@@ -148,7 +170,7 @@ export function createOtlpPush({
       const timer = setTimeout(() => cutting.abort(), flush_ms);
       await working;
       clearTimeout(timer);
-      if (queue.length + dropped > 0) giveUp(queue.length, stopped);
+      if (waiting + dropped > 0) giveUp(waiting, stopped);
     },
   };
 }

@@ -22,7 +22,8 @@ export function createFairPlaces({ count, reserve }: FairOptions) {
 
   const heldBy = (owner: string): number => held.get(owner) ?? 0;
 
-  const mayTake = (holds: number, left: number): boolean => left > Math.min(holds, reserve);
+  const isOpen = (holds: number, left: number): boolean => left > Math.min(holds, reserve);
+  const mayTake = (owner: string): boolean => isOpen(heldBy(owner), free);
 
   function giveBack(owner: string): void {
     free++;
@@ -31,15 +32,16 @@ export function createFairPlaces({ count, reserve }: FairOptions) {
   }
 
   return {
+    mayTake,
     /** How many places an owner may take now. */
     open(owner: string): number {
       let open = 0;
-      while (mayTake(heldBy(owner) + open, free - open)) open++;
+      while (isOpen(heldBy(owner) + open, free - open)) open++;
       return open;
     },
     /** Takes a place that is open, and answers what gives it back; given back twice it counts once. */
     take(owner: string): () => void {
-      if (!mayTake(heldBy(owner), free)) throw new Error("There is no place open for this owner.");
+      if (!mayTake(owner)) throw new Error("There is no place open for this owner.");
       free--;
       held.set(owner, heldBy(owner) + 1);
       served.set(owner, ++turns);
@@ -52,8 +54,7 @@ export function createFairPlaces({ count, reserve }: FairOptions) {
     /** Whose turn it is of these: who holds the fewest places, and of several who was served longest ago. Null: nobody's. */
     next(waiting: Iterable<string>): string | null {
       let best: string | null = null;
-      for (const owner of waiting)
-        if (mayTake(heldBy(owner), free) && (best === null || isBefore(owner, best))) best = owner;
+      for (const owner of waiting) if (mayTake(owner) && (best === null || isBefore(owner, best))) best = owner;
       return best;
     },
   };

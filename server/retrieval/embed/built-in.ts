@@ -8,6 +8,8 @@ import { createTurns } from "./turns.ts";
 
 /** What is asked for, and how far it is. */
 interface Job {
+  /** Whose turn it takes. */
+  owner: string;
   /** In the order of their texts. */
   pieces: { text: number; piece: string }[];
   done: number;
@@ -57,12 +59,13 @@ export function createBuiltIn({
   let count = 0;
   let stopped = false;
 
-  function embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+  function embed(texts: readonly string[], signal?: AbortSignal, owner = ""): Promise<Float32Array[]> {
     if (texts.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (stopped) throw failed("The server stops.", true);
       const job: Job = {
+        owner,
         pieces: texts.flatMap((text, index) => piecesOf(text).map((piece) => ({ text: index, piece }))),
         done: 0,
         sums: [],
@@ -74,12 +77,12 @@ export function createBuiltIn({
       };
       // What the thread works on comes to its end, and nobody reads it.
       const abort = () => {
-        turns.remove(job);
+        turns.remove(owner, job);
         job.done = job.pieces.length;
         job.settle(signal?.reason instanceof Error ? signal.reason : new DOMException("Aborted.", "AbortError"));
       };
       signal?.addEventListener("abort", abort);
-      turns.arrive(job);
+      turns.arrive(owner, job);
       advance();
     });
   }
@@ -108,7 +111,7 @@ export function createBuiltIn({
       take(job, answer.vectors);
       job.done = to;
       if (isOver(job)) job.settle(meansOf(job));
-      else turns.goOn(job);
+      else turns.goOn(job.owner, job);
     }
     advance();
   }

@@ -43,14 +43,14 @@ export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
   }
 
   return {
-    /** The embedder of a model by its full name, for vectors of one length. */
-    of(model: string, dimensions: number): Embedder {
+    /** The embedder of a model by its full name, for vectors of one length. Owners of texts take turns. */
+    of(model: string, dimensions: number, owner?: string): Embedder {
       if (model !== builtInEmbedding.model)
         return { embed: (texts, signal) => remote(model, dimensions, texts, signal) };
       return {
         async embed(texts, signal) {
           if (dimensions !== builtInEmbedding.dimensions) throw otherLength(dimensions);
-          return await builtIn.embed(texts, signal);
+          return await builtIn.embed(texts, signal, owner);
         },
       };
     },

@@ -1,11 +1,13 @@
-/** Whose turn it is. */
+import { createFairLines } from "../../lib/fair/lines.ts";
+
+/** Whose turn it is. Owners take turns among those who have just come, and among those who go on. */
 export interface Turns<T> {
   /** Puts in who has had no turn yet. */
-  arrive(one: T): void;
+  arrive(owner: string, one: T): void;
   /** Puts in who has had a turn, behind all others like it. */
-  goOn(one: T): void;
+  goOn(owner: string, one: T): void;
   next(): T | undefined;
-  remove(one: T): void;
+  remove(owner: string, one: T): void;
 }
 
 // So many who have just come go before one that waits to go on: a rush of queries only slows what is under way.
@@ -13,19 +15,20 @@ const rush = 8;
 
 /** Who has just come goes before whoever goes on: a query waits for one slice of a batch, and not for all of it. */
 export function createTurns<T>(): Turns<T> {
-  const fresh: T[] = [];
-  const begun: T[] = [];
+  const fresh = createFairLines<T>();
+  const begun = createFairLines<T>();
   let inRow = 0;
   return {
-    arrive: (one) => void fresh.push(one),
-    goOn: (one) => void begun.push(one),
+    arrive: fresh.add,
+    goOn: begun.add,
     next() {
-      const isFresh = fresh.length > 0 && (begun.length === 0 || inRow < rush);
-      inRow = isFresh ? inRow + 1 : 0;
-      return isFresh ? fresh.shift() : begun.shift();
+      const first = inRow < rush ? fresh.next() : undefined;
+      inRow = first === undefined ? 0 : inRow + 1;
+      return first ?? begun.next() ?? fresh.next();
     },
-    remove(one) {
-      for (const queue of [fresh, begun]) if (queue.includes(one)) queue.splice(queue.indexOf(one), 1);
+    remove(owner, one) {
+      fresh.remove(owner, one);
+      begun.remove(owner, one);
     },
   };
 }

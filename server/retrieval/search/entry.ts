@@ -17,7 +17,8 @@ self.onmessage = ({ data }: MessageEvent<ToThread>) => {
     const { id, order } = data;
     const say = (answer: FromThread) => self.postMessage(answer);
     turns.add(id, {
-      owner: order.store.number,
+      owner: order.owner,
+      store: order.store.number,
       work: search!.run(order),
       done: (matches) => say({ id, matches }),
       failed: (error) => say({ id, fault: error instanceof Error ? error.message : String(error) }),

@@ -5,6 +5,8 @@ import type { StoreTables } from "./tables.ts";
 export type SearchMode = "hybrid" | "vector" | "keyword";
 
 export interface SearchOrder {
+  /** Whose turn it takes. */
+  owner: string;
   store: StoreTables;
   /** Whose entries; '' in a store of the whole project. */
   scope_id: string;

@@ -1,7 +1,9 @@
 /** Work that is done in pieces. */
 export interface Job<Result> {
-  /** Whose turn it takes: of one owner one job at a time is at work, and owners take turns. */
-  owner: number;
+  /** Whose turn it takes: owners take turns, and so do the stores of each. */
+  owner: string;
+  /** Of one store one job at a time is at work. */
+  store: number;
   work: Generator<void, Result>;
   done(result: Result): void;
   failed(error: unknown): void;
@@ -13,9 +15,11 @@ export interface Turns<Result> {
   drop(id: number): void;
 }
 
+type Jobs<Result> = Map<number, Job<Result>>;
+
 /** Does jobs of several owners by turns, one piece at a time; what has arrived meanwhile is heard in between. */
 export function createTurns<Result>(later: (next: () => void) => void = setImmediate): Turns<Result> {
-  const queues = new Map<number, Map<number, Job<Result>>>();
+  const owners = new Map<string, Map<number, Jobs<Result>>>();
   let awake = false;
 
   function wake(): void {
@@ -26,26 +30,40 @@ export function createTurns<Result>(later: (next: () => void) => void = setImmed
 
   function step(): void {
     awake = false;
-    const [first] = queues;
+    const first = takeFirst(owners);
     if (!first) return;
-    const [owner, queue] = first;
-    queues.delete(owner);
-    const [id, job] = [...queue][0]!;
-    if (isOver(job)) queue.delete(id);
-    if (queue.size > 0) queues.set(owner, queue); // To the end.
-    if (queues.size > 0) wake();
+    const [owner, stores] = first;
+    const [store, jobs] = takeFirst(stores)!;
+    const [[id, job]] = jobs as Iterable<[number, Job<Result>]> as [[number, Job<Result>]];
+    if (isOver(job)) jobs.delete(id);
+    // To the end.
+    if (jobs.size > 0) stores.set(store, jobs);
+    if (stores.size > 0) owners.set(owner, stores);
+    if (owners.size > 0) wake();
   }
 
   return {
     add(id, job) {
-      const queue = queues.get(job.owner) ?? new Map<number, Job<Result>>();
-      queues.set(job.owner, queue.set(id, job));
+      const stores = owners.get(job.owner) ?? new Map<number, Jobs<Result>>();
+      const jobs = stores.get(job.store) ?? new Map<number, Job<Result>>();
+      owners.set(job.owner, stores.set(job.store, jobs.set(id, job)));
       wake();
     },
     drop(id) {
-      for (const [owner, queue] of queues) if (queue.delete(id) && queue.size === 0) queues.delete(owner);
+      for (const [owner, stores] of owners)
+        for (const [store, jobs] of stores) {
+          if (!jobs.delete(id) || jobs.size > 0) continue;
+          stores.delete(store);
+          if (stores.size === 0) owners.delete(owner);
+        }
     },
   };
+}
+
+function takeFirst<Key, Value>(map: Map<Key, Value>): [Key, Value] | undefined {
+  const [first] = map;
+  if (first) map.delete(first[0]);
+  return first;
 }
 
 function isOver<Result>({ work, done, failed }: Job<Result>): boolean {
