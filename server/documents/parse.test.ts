@@ -223,7 +223,7 @@ test("a PDF of a statement, a contract or slides keeps every row, clause and tit
     ["Bank", ...rows.slice(at * 15, at * 15 + 15), `Page ${at + 1} of 10`].join("\n"),
   );
   const clauses = Array.from({ length: 9 }, (_, at) => `Clause ${at + 1}\nThe parties agree on ${at * 20}.`);
-  const slides = Array.from({ length: 9 }, (_, at) => `# Slide ${at + 1}\nPoint ${at}`);
+  const slides = Array.from({ length: 9 }, (_, at) => `# Slide ${at + 1}\nPoint ${at} of what we say`);
   for (const pages of [statement, clauses, slides]) {
     const found = new Set((await texts("pdf", pdfOf(pages))).flatMap((text) => text.split(/\n+/)));
     const lines = pages.flatMap((page) => page.split("\n")).filter((line) => !line.startsWith("Page "));
