@@ -4,12 +4,15 @@ import { quoted, type Terms, termsOf } from "./terms.ts";
 
 /** How many rows the words of a query may come to: bm25 costs half a microsecond for each. */
 const most_rows = 4000;
-/** The bm25 of a chunk that scores a half. */
-const half_at = 8;
+/** How often bm25 counts a word's weight at most, of a chunk that is hardly more than this word: its k1, and 1. */
+const most_times = 2.2;
 
 /** Chunks that have words of a query. */
 export interface KeywordHits {
-  /** From 0 to 1, for every chunk that has one of the words. */
+  /**
+   * From 0 to 1, for every chunk that has one of the words: its bm25 as a share of what it could be. So it says how much
+   * of the question was found, in a store of four chunks as in one of a hundred thousand, whose bm25 is far larger.
+   */
   scores: ReadonlyMap<number, number>;
   /** Whether words were left out since too many chunks have them. */
   partial: boolean;
@@ -55,5 +58,46 @@ function scoresOf(sqlite: Database, table: string, { words, phrases }: Terms): M
     `SELECT rowid, -bm25(${table}) FROM ${table} WHERE ${table} MATCH ?`,
   );
   const rows = statement.values(terms.join(" OR ")) as [number, number][];
-  return new Map(rows.map(([number, bm25]) => [number, bm25 / (bm25 + half_at)]));
+  const weigh = weights(sqlite, table);
+  const most = most_times * (sum(words.map(weigh.word)) + sum(phrases.map(({ phrase }) => weigh.phrase(phrase))));
+  return new Map(rows.map(([number, bm25]) => [number, Math.min(1, bm25 / most)]));
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+/** What terms weigh: their inverse document frequency, as FTS5's bm25 has it. A word that is nowhere weighs the most. */
+function weights(sqlite: Database, table: string) {
+  const all = chunksIn(sqlite, table);
+  const weight = (count: number) => Math.max(least_weight, Math.log((all - count + 0.5) / (count + 0.5)));
+  const countOf = (term: string): number => {
+    using counting = sqlite.prepare<{ count: number }, [string]>(
+      `SELECT count(*) AS count FROM ${table} WHERE ${table} MATCH ?`,
+    );
+    return counting.get(quoted(term))!.count;
+  };
+  return {
+    word: (word: string): number => weight(countOf(word)),
+    /** The words of a phrase that is nowhere weigh already. */
+    phrase(phrase: string): number {
+      const count = countOf(phrase);
+      return count === 0 ? 0 : weight(count);
+    },
+  };
+}
+
+/**
+ * How many chunks a table of words has, without reading them all: FTS5 begins its averages record with it, as a varint
+ * (https://sqlite.org/fts5.html, and "averages record" in its fts5_index.c).
+ */
+export function chunksIn(sqlite: Database, table: string): number {
+  using statement = sqlite.prepare<{ block: Uint8Array }, []>(`SELECT block FROM ${table}_data WHERE id = 1`);
+  let count = 0;
+  for (const byte of statement.get()?.block ?? []) {
+    count = count * 128 + (byte & 127);
+    if (byte < 128) break;
+  }
+  return count;
+}
+
+/** Of a word that at least half of all chunks have. */
+const least_weight = 1e-6;

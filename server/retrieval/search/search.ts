@@ -22,7 +22,7 @@ export interface SearchOptions {
 type Scored = Omit<Match, keyof Passage> & { number: number; rank: number };
 
 /** What a keyword weighs against the cosine; together they are divided so that 1 is the most. */
-const keyword_weight = 0.3;
+const keyword_weight = 1.4;
 /** Below so many chunks of one scope, all are compared as they are stored, and nothing is loaded. */
 const few = 128;
 /** Of so many chunks at once it is looked up whether they may be seen. */

@@ -144,7 +144,7 @@ test("hybrid weighs meaning and words, and finds the best of both", async () => 
   const found = await on.find(store, { ...order, mode: "hybrid" });
   expect(textsOf(found)).toContain("the zebra");
   for (const { score, score_parts } of found) {
-    expect(score).toBeCloseTo((score_parts.vector! + 0.3 * score_parts.keyword!) / 1.3, 9);
+    expect(score).toBeCloseTo((score_parts.vector! + 1.4 * score_parts.keyword!) / 2.4, 9);
     expect(score).toBeWithin(0, 1.000001);
   }
   const [near] = await on.find(store, { ...order, mode: "vector" });
@@ -153,6 +153,20 @@ test("hybrid weighs meaning and words, and finds the best of both", async () => 
   expect(textsOf(worded)).toEqual(["the zebra", "between, a zebra"]);
   expect(worded[0]!.score).toBe(worded[0]!.score_parts.keyword!);
 });
+
+test.each([4, 40])(
+  "hybrid puts the passage with the asked word first, among %d by the meaning nearer ones",
+  async (count) => {
+    using on = bench();
+    const store = on.store();
+    store.add([
+      { vector: vector(0, 1), text: "code 00417 is in the manual" },
+      ...Array.from({ length: count - 1 }, (_, index) => ({ vector: vector(1, 2), text: `other ${index}` })),
+    ]);
+    const found = await on.find(store, { vector: vector(1), query: "What is 00417?", mode: "hybrid", top_k: 3 });
+    expect(textsOf(found)[0]).toBe("code 00417 is in the manual");
+  },
+);
 
 test("a threshold leaves out what scores less", async () => {
   using on = bench();
