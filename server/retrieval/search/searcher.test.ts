@@ -161,7 +161,10 @@ test.each([4, 40])(
     const store = on.store();
     store.add([
       { vector: vector(0, 1), text: "code 00417 is in the manual" },
-      ...Array.from({ length: count - 1 }, (_, index) => ({ vector: vector(1, 2), text: `other ${index}` })),
+      ...Array.from({ length: count - 1 }, (_, index) => ({
+        vector: vector(1, 2),
+        text: `note ${index} is not in the manual`,
+      })),
     ]);
     const found = await on.find(store, { vector: vector(1), query: "What is 00417?", mode: "hybrid", top_k: 3 });
     expect(textsOf(found)[0]).toBe("code 00417 is in the manual");
