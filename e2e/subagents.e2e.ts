@@ -164,6 +164,36 @@ test("twenty parents, each with a child, fit into a limit of twenty runs", async
   for (const { body } of runs) expect(await finish(server, body.id)).toMatchObject({ status: "completed" });
 });
 
+test("of one run come a hundred others and no more, also when the process dies among them", async () => {
+  await using server = await startRunnel();
+  const again = { name: "again", arguments: { input: "Go" } };
+  const script = [{ tool_calls: Array.from({ length: 128 }, () => again) }, { text: "Done." }];
+  const agent_id = await createScripted(server, script);
+  const tool = await agentTool(server, "again", agent_id);
+  const changed = await server.fetch(`/v1/agents/${agent_id}`, {
+    method: "PATCH",
+    body: JSON.stringify({ tools: [tool.id] }),
+  });
+  expect(changed.status).toBe(200);
+  const { body: run } = await server.post("/v1/runs", { agent_id, input: "Go" });
+  await using stream = await server.stream(`/v1/runs/${run.id}/events`);
+  await stream.until(({ event }) => event === "subagent.started");
+  await server.kill9();
+  await server.restart();
+  const ended = await finish(server, run.id);
+  expect(ended).toMatchObject({ status: "completed", output: "Done." });
+  const refused = ended.tool_calls.filter(({ error }: Json) => error?.code === "too_many_children");
+  const started = ended.tool_calls.filter(({ subagent_run_id }: Json) => subagent_run_id !== null);
+  expect(refused.length + started.length).toBe(128);
+  const below: Json[] = [];
+  for (let after = ""; ; after = `&starting_after=${below.at(-1).id}`) {
+    const { data, has_more } = (await server.get(`/v1/runs?limit=100${after}`)).body;
+    below.push(...data);
+    if (!has_more) break;
+  }
+  expect(below).toHaveLength(101);
+});
+
 test("runnel trace shows what the agents of a run's calls did, under the calls", async () => {
   await using tools = startToolServer();
   await using server = await startRunnel();

@@ -388,6 +388,8 @@ export function createApp({
   const tail = createRunStream({ journal, watches });
   const slots = ({ project_id }: Scope): number =>
     projects.settingsOf(project_id).runs_in_progress ?? defaultLimits.runs_in_progress;
+  const childrenMax = ({ project_id }: Scope): number =>
+    projects.settingsOf(project_id).children_per_run ?? defaultLimits.children_per_run;
   const slotsOrNoLimit = (scope: Scope): number => slots(scope) || Number.POSITIVE_INFINITY;
   // What an archived project has queued begins no more: it is about to be cancelled.
   const slotsToBegin = (scope: Scope): number => (projects.isOpen(scope.project_id) ? slotsOrNoLimit(scope) : 0);
@@ -406,10 +408,7 @@ export function createApp({
     read_file: (scope, { file_id, start, length }) => readPart(scope, file_id, start, length),
     documents: (scope, order) => attachments.of(scope, order),
     reserve: (head, { worst }) => reservations.reserve(head, worst),
-    async start_child(head, order) {
-      await refreshTools(head, order.agent_id);
-      return service.startChild(head, order);
-    },
+    start_child: (head, order) => service.startChild(head, order),
     history: (head, { max_messages }) => threads.history(head, runs.threadOf(head.run_id), max_messages),
     await_child: (_, { run_id }) => service.awaitChild(run_id),
     ...createMemoryAnswers({
@@ -468,6 +467,7 @@ export function createApp({
     priceOf: prices.priceOf,
     windowOf: prices.windowOf,
     slots: slotsToBegin,
+    childrenMax: (scope) => childrenMax(scope) || Number.POSITIVE_INFINITY,
     now,
   });
 
@@ -535,7 +535,9 @@ export function createApp({
       .use(usageRoutes({ auth, usage, now }))
       .use(modelRoutes({ auth, connections, prices }))
       .use(webhookRoutes({ auth, webhooks, deliveries }))
-      .use(meRoutes({ auth, keys, limiter, projects, runs: { limit: slots, inProgress: runs.inProgress } }));
+      .use(
+        meRoutes({ auth, keys, limiter, projects, runs: { limit: slots, inProgress: runs.inProgress, childrenMax } }),
+      );
 
   const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
   const idempotency = createIdempotency({ db, seal, onBug, now });

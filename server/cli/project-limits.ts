@@ -26,6 +26,7 @@ const flags = [
   { flag: "--run-creations-per-minute", key: "runCreationsPerMinute", name: "run_creations_per_minute", what: "runs" },
   { flag: "--writes-per-minute", key: "writesPerMinute", name: "writes_per_minute", what: "other requests" },
   { flag: "--runs-in-progress", key: "runsInProgress", name: "runs_in_progress", what: "runs at once" },
+  { flag: "--children-per-run", key: "childrenPerRun", name: "children_per_run", what: "runs that come of one run" },
 ] as const satisfies { flag: string; key: string; name: Name; what: string }[];
 
 const budgets = [

@@ -97,6 +97,7 @@ test("a project is made, renamed, limited, put away, taken back and deleted, and
       created_at: expect.any(String),
       limits: {
         ...{ reads_per_minute: null, run_creations_per_minute: null, writes_per_minute: null, runs_in_progress: null },
+        children_per_run: null,
       },
       retention: { test: { runs_days: null, traces_days: null }, live: { runs_days: null, traces_days: null } },
       budget_per_day: { max_cost_usd: null, max_total_tokens: null },

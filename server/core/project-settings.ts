@@ -14,6 +14,8 @@ export const defaultLimits = {
   run_creations_per_minute: 120,
   writes_per_minute: 300,
   runs_in_progress: 20,
+  /** How many runs may come of one run by calls of agents, at all depths together. */
+  children_per_run: 100,
 };
 export type ProjectLimits = typeof defaultLimits;
 

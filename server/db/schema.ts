@@ -129,6 +129,8 @@ export const runs = sqliteTable("runs", {
   depth: integer("depth").notNull(),
   origin: text("origin").notNull(),
   source_run_id: text("source_run_id"),
+  root_run_id: text("root_run_id"),
+  runs_below: integer("runs_below").notNull(),
 });
 
 export const runEvents = sqliteTable(

@@ -656,6 +656,7 @@ const me = {
     additionalProperties: orNull(object({ limit: integer, remaining: integer, reset: integer })),
   },
   runs_in_progress: orNull(object({ limit: integer, remaining: integer })),
+  children_per_run: orNull(integer),
 };
 
 const fault = { param: orNull(text), code: text, message: text };

@@ -15,6 +15,8 @@ export interface RunHead extends Scope {
   /** The run whose call started it, and how many there are above it. */
   parent_run_id: string | null;
   depth: number;
+  /** The run at the top of its tree: itself where no call started it. */
+  root_run_id: string;
 }
 
 /** What was inserted for a run, within a write that may be about several. */
@@ -50,8 +52,8 @@ export function createJournal({
   const { sqlite } = db;
   const pack = createPack(sqlite);
   const selectHead = sqlite.query<RunHead, [string]>(
-    `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth
-     FROM runs WHERE id = ?`,
+    `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth,
+       coalesce(root_run_id, id) AS root_run_id FROM runs WHERE id = ?`,
   );
   const selectAt = sqlite.query<{ at: number }, [string, number]>(
     "SELECT at_ms AS at FROM run_events WHERE run_id = ? AND seq = ?",

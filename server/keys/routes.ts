@@ -47,7 +47,11 @@ export interface MeOptions {
   limiter: RateLimiter;
   projects: { byId(id: string): { name: string } };
   /** How many runs may be in progress at once, and how many are. */
-  runs: { limit: (principal: Principal) => number; inProgress: (scope: Scope) => number };
+  runs: {
+    limit: (principal: Principal) => number;
+    inProgress: (scope: Scope) => number;
+    childrenMax: (scope: Scope) => number;
+  };
 }
 
 /** `GET /v1/me`: who this key is, and what is left of its limits. */
@@ -68,6 +72,7 @@ export const meRoutes = ({ auth, keys, limiter, projects, runs }: MeOptions) =>
         limits,
         rate_limits: Object.fromEntries(buckets.map((bucket) => [bucket, left(limiter, principal, bucket)])),
         runs_in_progress: limit === 0 ? null : { limit, remaining: Math.max(0, limit - runs.inProgress(principal)) },
+        children_per_run: runs.childrenMax(principal) || null,
       };
     },
     { permission: "read_or_run" },

@@ -26,6 +26,7 @@ export const ProjectChange = Type.Object(
           run_creations_per_minute: Limit,
           writes_per_minute: Limit,
           runs_in_progress: Limit,
+          children_per_run: Limit,
         },
         closed,
       ),

@@ -21,6 +21,7 @@ export function shownProject({ id, name, created_at_ms, archived_at_ms, settings
       run_creations_per_minute: settings.run_creations_per_minute ?? null,
       writes_per_minute: settings.writes_per_minute ?? null,
       runs_in_progress: settings.runs_in_progress ?? null,
+      children_per_run: settings.children_per_run ?? null,
     },
     retention: Object.fromEntries(environments.map((environment) => [environment, kept(environment)])) as Record<
       Environment,

@@ -54,4 +54,5 @@ const noRun = {
   attempt: 1,
   parent_run_id: null,
   depth: 0,
+  root_run_id: "none",
 } as const;

@@ -11,9 +11,11 @@ import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RequiredCall, RunCreated, RunEvent, ToolError } from "../core/run-event.ts";
 import { fold, initialState, isOver, pendingCalls, type RunState } from "../core/run-state.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import { unknownRunUsage } from "../core/usage.ts";
 import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
+import { createOneByOne } from "../lib/one-by-one.ts";
+import { inSlices } from "../lib/slices.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
 import type { ChildOrder, ChildStanding } from "../worker/messages.ts";
 import type { Pool } from "./pool.ts";
@@ -24,7 +26,15 @@ import { unlessDamaged } from "./unless-damaged.ts";
 import type { Watches } from "./watch.ts";
 
 type Over = Extract<ChildStanding, { is: "over" }>;
-type Started = { run_id: string } | { refused: ToolError };
+type Refused = { refused: ToolError };
+type Started = { run_id: string } | Refused;
+
+/** A child run that is ready to be written. */
+interface Made {
+  run: RunCreated;
+  agent: AgentSnapshot;
+  decided: RunEvent[];
+}
 
 // Storage that refused a write (a full disk) is asked again at this pace.
 const again_ms = 1000;
@@ -41,6 +51,8 @@ export function createChildren({
   pool,
   runs,
   snapshot,
+  refreshTools,
+  childrenMax,
   insertOrphan,
   priceOf,
   windowOf,
@@ -51,7 +63,11 @@ export function createChildren({
   pool: Pool;
   runs: RunStore;
   /** The agent as a run would pin it now; throws for what is not there, or not available. */
-  snapshot(scope: Scope, agentId: string): Promise<AgentSnapshot>;
+  snapshot(scope: Scope, agentId: string): AgentSnapshot;
+  /** Brings what is known of the agent's MCP servers up to date; undefined when it is already. */
+  refreshTools(scope: Scope, agentId: string): Promise<void> | undefined;
+  /** How many runs may come of one run of a scope. */
+  childrenMax(scope: Scope): number;
   /** Within a write: the end of a run whose parent is over. */
   insertOrphan(runId: string): JournalEntry[];
   /** What a model costs now, by its full name; null when nobody knows. */
@@ -66,6 +82,9 @@ export function createChildren({
   const owed = new Set<string>();
   let stopped = false;
   const unlisten = watches.listen(heard);
+  // One answer of a model may call for a hundred runs: they are made a few at a time, between what others ask for.
+  const inLine = createOneByOne();
+  const rest = inSlices();
 
   /** Starts the child run of a call, or finds the one that was started: a crash may have come before its parent noted it. */
   async function start(parent: RunHead, order: ChildOrder): Promise<Started> {
@@ -73,27 +92,46 @@ export function createChildren({
     if (known !== null) return { run_id: known };
     if (parent.depth >= limits.agent_depth)
       return refusal("agent_depth_exceeded", `Agents call agents at most ${limits.agent_depth} deep.`);
-    const agent = await pick(parent, order.agent_id);
-    if ("refused" in agent) return agent;
-    const { input, findings } = await screenInput(agent, order.input);
-    const run = pinned(fold(journal.read(parent.run_id)), { ...order, input }, agent);
-    return begin(parent, order, agent, run, decidedEvents(findings, 0, 0));
-  }
-
-  /** Whom the creator's key may use does not matter here: it may use the parent, and the parent has this tool. */
-  async function pick(
-    { project_id, environment, run_id }: RunHead,
-    agentId: string,
-  ): Promise<AgentSnapshot | { refused: ToolError }> {
+    const full = refusalIfFull(parent);
+    if (full) return full;
     try {
-      const agent = await snapshot({ project_id, environment }, agentId);
-      if (agent.memory) requireScopeIds(agent, fold(journal.read(run_id, 0, 1)).run!);
-      return agent;
+      await refreshTools(parent, order.agent_id);
+      const { begun } = await inLine(nameOf(parent), async () => {
+        await rest();
+        const made = refusalIfFull(parent) ?? (await make(parent, order));
+        return { begun: "refused" in made ? made : begin(parent, order, made) };
+      });
+      return await begun;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === "resource_not_found") return refusal("agent_not_found", "The agent of this tool was deleted.");
       return refusal(error.code, error.message);
     }
+  }
+
+  /** Asked before any work, and again within the write: several may ask for the last place. */
+  function refusalIfFull(parent: RunHead): Refused | null {
+    const max = childrenMax(parent);
+    if (runs.countBelow(parent.root_run_id) < max) return null;
+    const message = `At most ${max} runs come of one run by calls of agents (children_per_run), and so many have.`;
+    return refusal("too_many_children", message);
+  }
+
+  /** Whom the creator's key may use does not matter here: it may use the parent, and the parent has this tool. */
+  async function make(parent: RunHead, order: ChildOrder): Promise<Made> {
+    requireWaiting(parent);
+    const { project_id, environment, run_id } = parent;
+    const agent = snapshot({ project_id, environment }, order.agent_id);
+    const state = fold(journal.read(run_id));
+    if (agent.memory) requireScopeIds(agent, state.run!);
+    const { input, findings } = await screenInput(agent, order.input);
+    return { agent, run: pinned(state, { ...order, input }, agent), decided: decidedEvents(findings, 0, 0) };
+  }
+
+  /** Throws where the loop that asked was given up, or its run has ended. */
+  function requireWaiting({ run_id, attempt }: RunHead): void {
+    const head = journal.head(run_id);
+    if (head?.status !== "in_progress" || head.attempt !== attempt) throw new AppendRefused("Nobody waits.");
   }
 
   function pinned(parent: RunState, { tool_call_id, input, budget }: ChildOrder, agent: AgentSnapshot): RunCreated {
@@ -113,21 +151,15 @@ export function createChildren({
     });
   }
 
-  async function begin(
-    parent: RunHead,
-    order: ChildOrder,
-    agent: AgentSnapshot,
-    run: RunCreated,
-    decided: RunEvent[],
-  ): Promise<Started> {
+  async function begin(parent: RunHead, order: ChildOrder, { run, agent, decided }: Made): Promise<Started> {
     const { run_id } = run;
-    let known: string | null = null;
+    let other: Started | null = null;
     const entries = await journal.commit(run_id, () => {
       // Two loops may ask at once, one of which does not know yet that it was given up.
-      known = runs.childOf(parent.run_id, order.tool_call_id);
-      if (known !== null) return [];
-      const head = journal.head(parent.run_id);
-      if (head?.status !== "in_progress" || head.attempt !== parent.attempt) throw new AppendRefused("Nobody waits.");
+      const known = runs.childOf(parent.run_id, order.tool_call_id);
+      other = known === null ? refusalIfFull(parent) : { run_id: known };
+      if (other) return [];
+      requireWaiting(parent);
       const inserted = journal.insert(
         run_id,
         withFollowUp(initialState, [{ type: "run.created", ...run }, ...decided], agent, now()),
@@ -135,7 +167,7 @@ export function createChildren({
       journal.pin(parent, run_id, agent);
       return inserted;
     });
-    if (known !== null) return { run_id: known };
+    if (other) return other;
     pool.start(run_id, { history: entries, agent });
     return { run_id };
   }
@@ -265,7 +297,7 @@ export function createChildren({
   };
 }
 
-const refusal = (code: string, message: string): { refused: ToolError } => ({ refused: { code, message } });
+const refusal = (code: string, message: string): Refused => ({ refused: { code, message } });
 
 /** After these a run stands elsewhere for whoever waits for it. */
 const turns = new Set<RunEvent["type"]>([

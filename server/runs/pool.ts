@@ -36,10 +36,11 @@ interface Begun {
 
 interface Drive {
   id: number;
-  run_id: string;
-  /** Project, environment and depth: whose slot it takes. */
-  owner: string;
+  /** Whose run it is. */
+  head: RunHead;
   thread: Thread;
+  /** For how many runs below it waits: meanwhile others have its slot. */
+  waits: number;
 }
 
 export type Pool = ReturnType<typeof createPool>;
@@ -79,7 +80,7 @@ export function createPool({
   threads: ThreadFactory;
   /** How many threads. */
   size: number;
-  /** How many runs of a scope may be driven at once, and as many at each depth below them. */
+  /** How many runs of a scope may be driven at once, and as many of those that came of them by calls of agents. */
   slots(scope: Scope): number;
   /** How often threads are asked for a sign of life. */
   beat_ms?: number;
@@ -89,6 +90,8 @@ export function createPool({
   const drives = new Map<string, Drive>();
   const busy = new Map<string, number>();
   const queues = new Map<string, Map<string, RunHead>>();
+  // The keys of trees of which a run below the top is driven or waits for a slot, by their project and environment.
+  const trees = new Map<string, Set<string>>();
   // Runs that nobody may drive until the journal says that they were recovered: the attempt they had is past.
   const recovering = new Set<string>();
   // Runs that failed, as soon as the storage takes it.
@@ -129,7 +132,7 @@ export function createPool({
   function replace(dead: Thread, pause_ms: number): void {
     const isOurs = threads.delete(dead);
     for (const [id, thread] of confined) if (thread === dead) confined.delete(id);
-    const left = [...drives.values()].filter(({ thread }) => thread === dead).map(({ run_id }) => run_id);
+    const left = [...drives.values()].filter(({ thread }) => thread === dead).map(({ head }) => head.run_id);
     // Who waits for an answer was done with its thread.
     const lost = left.filter((id) => journal.head(id)?.status === "in_progress");
     for (const id of lost) recovering.add(id);
@@ -210,11 +213,25 @@ export function createPool({
     if (queue.size === 0 && hasSlot(key, head)) drive(head, begun);
     else {
       queues.set(key, queue.set(runId, head));
+      noteTree(head);
       advance(key);
     }
   }
 
-  const hasSlot = (key: string, scope: Scope): boolean => (busy.get(key) ?? 0) < slots(scope);
+  const treesOf = (scope: Scope): Set<string> => trees.get(nameOf(scope)) ?? new Set();
+
+  function noteTree(head: RunHead): void {
+    if (head.depth > 0) trees.set(nameOf(head), treesOf(head).add(keyOf(head)));
+  }
+
+  /** A tree has its part of the slots, and one in any case: however many another has, its runs go on. */
+  function hasSlot(key: string, head: RunHead): boolean {
+    const own = busy.get(key) ?? 0;
+    if (head.depth === 0) return own < slots(head);
+    const sharers = treesOf(head);
+    const taken = [...sharers].reduce((sum, tree) => sum + (busy.get(tree) ?? 0), 0);
+    return own === 0 || (taken < slots(head) && own < Math.ceil(slots(head) / sharers.size));
+  }
 
   function drivable(runId: string): RunHead | null {
     const head = journal.head(runId);
@@ -243,13 +260,13 @@ export function createPool({
     try {
       const { history, agent } = begun ?? recorded(head);
       const thread = confined.get(run_id) ?? leastBusy();
-      const one: Drive = { id: ++count, run_id, owner: keyOf(head), thread };
+      const one: Drive = { id: ++count, head, thread, waits: 0 };
       const order: Order = {
         do: "start",
         start: { drive: one.id, run_id, attempt, history, agent, ...prepare(head, agent) },
       };
       drives.set(run_id, one);
-      busy.set(keyOf(head), (busy.get(keyOf(head)) ?? 0) + 1);
+      takeSlot(head);
       thread.send(order);
     } catch (error) {
       void end(run_id, attempt, error);
@@ -314,7 +331,7 @@ export function createPool({
     };
     try {
       const head = asking();
-      const answered = head && (await answer(head, question));
+      const answered = head && (await lending(run_id, answer(head, question), question));
       if (head && asking()) return thread.send({ do: "answer", ticket, answer: answered });
     } catch (error) {
       if (isStorageRefusal(error)) unwritten(run_id, error);
@@ -337,11 +354,43 @@ export function createPool({
     const drive = drives.get(runId);
     if (!drive) return;
     drives.delete(runId);
-    const key = drive.owner;
+    if (drive.waits === 0) giveSlot(drive.head);
+  }
+
+  function takeSlot(head: RunHead): void {
+    const key = keyOf(head);
+    busy.set(key, (busy.get(key) ?? 0) + 1);
+    noteTree(head);
+  }
+
+  function giveSlot(head: RunHead): void {
+    const key = keyOf(head);
     const left = (busy.get(key) ?? 1) - 1;
     if (left > 0) busy.set(key, left);
     else busy.delete(key);
     advance(key);
+    if (head.depth === 0) return;
+    const sharers = treesOf(head);
+    for (const tree of sharers) {
+      advance(tree);
+      if (!busy.has(tree) && !queues.has(tree)) sharers.delete(tree);
+    }
+    if (sharers.size === 0) trees.delete(nameOf(head));
+  }
+
+  /**
+   * What a run asks for, while others have its slot if that is to wait for a run below it: if all that wait kept theirs,
+   * those below might never get one. It goes on without waiting for another.
+   */
+  async function lending(runId: string, answered: unknown, { of }: Question): Promise<unknown> {
+    const drive = drives.get(runId);
+    if (of !== "await_child" || !(answered instanceof Promise) || !drive || drive.head.depth === 0) return answered;
+    if (drive.waits++ === 0) giveSlot(drive.head);
+    try {
+      return await answered;
+    } finally {
+      if (--drive.waits === 0 && drives.get(runId) === drive) takeSlot(drive.head);
+    }
   }
 
   /** Tells the loop of a run to stop; the journal has already said why. */
@@ -459,8 +508,11 @@ export function createPool({
     drives: (runId: string): boolean => drives.has(runId),
     /** For tests: whether some have to wait for others who are tried. */
     tries: (): boolean => allowed !== null,
-    /** For tests: how many slots of a scope are taken, at a depth. */
-    busy: (scope: Scope, depth = 0): number => busy.get(keyOf({ ...scope, depth })) ?? 0,
+    /** For tests: how many slots of a scope are taken, by runs that no call started and, for each tree, by the others. */
+    busy: (scope: Scope): number => busy.get(nameOf(scope)) ?? 0,
+    busyBelow: (scope: Scope): number[] => [...treesOf(scope)].map((tree) => busy.get(tree) ?? 0),
+    /** For tests: how many have lent theirs. */
+    lent: (): number => [...drives.values()].filter(({ waits }) => waits > 0).length,
     stop(): void {
       stopped = true;
       clearInterval(beats);
@@ -480,8 +532,5 @@ export const recoveredEvent = ({ attempt, open }: RunState, clean = false): RunE
   ...(clean && { clean }),
 });
 
-/**
- * Whose slot a run takes. Those that others started have slots of their own at each depth: a run that waits for one
- * below it holds its slot meanwhile, and if both wanted the same slots, all would wait for each other.
- */
-const keyOf = (of: Scope & { depth: number }): string => `${nameOf(of)}:${of.depth}`;
+/** Whose slot a run takes: one of its project and environment, or below the top one of its tree. */
+const keyOf = (head: RunHead): string => (head.depth === 0 ? nameOf(head) : head.root_run_id);

@@ -27,9 +27,13 @@ export function createRunProjector(sqlite: Database): Projector {
   const insertRun = sqlite.query(
     `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, thread_id, session_id, user_id,
        metadata, created_at_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms, model, parent_run_id,
-       parent_call_id, depth, origin, source_run_id)
-     VALUES (?, ?, ?, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       parent_call_id, depth, origin, source_run_id, root_run_id)
+     VALUES (?, ?, ?, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const selectRoot = sqlite.query<{ id: string }, [string]>(
+    "SELECT coalesce(root_run_id, id) AS id FROM runs WHERE id = ?",
+  );
+  const countBelow = sqlite.query("UPDATE runs SET runs_below = runs_below + 1 WHERE id = ?");
   const selectTimes = sqlite.query<Times, [string]>(
     "SELECT worked_ms, status_since_ms, timeout_ms, action_timeout_ms FROM runs WHERE id = ?",
   );
@@ -65,6 +69,7 @@ export function createRunProjector(sqlite: Database): Projector {
     const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, timeout_ms, action_timeout_ms } =
       run;
     const { parent_run_id, depth = 0 } = run;
+    const root = parent_run_id === null ? null : (selectRoot.get(parent_run_id)?.id ?? parent_run_id);
     insertRun.run(
       run_id,
       project_id,
@@ -86,8 +91,12 @@ export function createRunProjector(sqlite: Database): Projector {
       depth,
       originOf(run),
       sourceOf(run),
+      root,
     );
-    return { run_id, project_id, environment, status: "in_progress", seq: 0, attempt: 1, parent_run_id, depth };
+    if (root !== null) countBelow.run(root);
+    const root_run_id = root ?? run_id;
+    const begun = { status: "in_progress", seq: 0, attempt: 1 } as const;
+    return { run_id, project_id, environment, ...begun, parent_run_id, depth, root_run_id };
   }
 
   /** When a run's wall time is used up: work, waiting for somebody and all. */

@@ -8,6 +8,7 @@ import { type RunObject, runObject } from "../core/run-object.ts";
 import { isOver, type RunState } from "../core/run-state.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Journal } from "../journal/journal.ts";
+import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { Found } from "../worker/divergence.ts";
 import { forkedTo, replay } from "../worker/replay.ts";
@@ -34,18 +35,8 @@ export function createReplays({
   snapshot(viewer: Viewer, agentId: string): AgentSnapshot;
   now: () => number;
 }) {
-  const lines = new Map<string, Promise<void>>();
-
-  /** One of a project at a time: each takes the thread for milliseconds before it lets others go on, and many would stop it. */
-  function inLine<T>({ project_id }: Viewer, work: () => Promise<T>): Promise<T> {
-    const result = (lines.get(project_id) ?? Promise.resolve()).then(work);
-    const left = result.then(leave, leave);
-    lines.set(project_id, left);
-    function leave(): void {
-      if (lines.get(project_id) === left) lines.delete(project_id);
-    }
-    return result;
-  }
+  // One of a project at a time: each takes the thread for milliseconds before it lets others go on, and many would stop it.
+  const inLine = createOneByOne();
 
   /** Makes a run of what the replay of another one came to; it is over when it is there. */
   async function create(
@@ -60,7 +51,7 @@ export function createReplays({
     const source = await sourceRecord({ journal, runs }, viewer, sourceId, rest);
     const { created, pinned } = source;
     const agent = which === "pinned" ? pinned : currentAgent(viewer, created);
-    const found = await inLine(viewer, () => divergences(source, agent, mode)).catch((error) => {
+    const found = await inLine(viewer.project_id, () => divergences(source, agent, mode)).catch((error) => {
       throw damaged(error);
     });
     const held = { mode, agent: which, agent_version: agent.version };

@@ -64,6 +64,7 @@ export function createRunService({
   priceOf,
   windowOf = () => null,
   slots,
+  childrenMax = () => Number.POSITIVE_INFINITY,
   trial_ms,
   look_ms,
   now,
@@ -88,6 +89,8 @@ export function createRunService({
   windowOf?(model: string): number | null;
   /** How many runs of a scope may be in progress at once. */
   slots(scope: Scope): number;
+  /** How many runs may come of one run of a scope, by calls of agents. */
+  childrenMax?(scope: Scope): number;
   /** How long a run that may be what brings the process down goes on alone. */
   trial_ms?: number;
   /** How often a queue is looked at when nothing happens. */
@@ -99,8 +102,9 @@ export function createRunService({
   const turns = createTurns({ runs, ownerOf: threadOwner, insertCancelled });
   const deadlines = createDeadlines(db.sqlite, expire, now);
   const children = createChildren({
-    ...{ journal, watches, pool, runs, insertOrphan, priceOf, windowOf, now },
-    snapshot: freshSnapshot,
+    ...{ journal, watches, pool, runs, insertOrphan, childrenMax, priceOf, windowOf, now },
+    snapshot: (scope, agentId) => snapshot(scope, agentId, undefined),
+    refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
   });
   const fork = createForks({
     ...{ journal, runs, queue, pool, editAgent, priceOf, windowOf, now },

@@ -92,6 +92,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') AND status = 'in_progress' ORDER BY id",
   );
 
+  const selectRunsBelow = sqlite.query<{ n: number }, [string]>("SELECT runs_below AS n FROM runs WHERE id = ?");
   const selectChild = sqlite.query<{ id: string }, [string, string]>(
     "SELECT id FROM runs WHERE parent_run_id = ? AND parent_call_id = ?",
   );
@@ -223,6 +224,8 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     unfinished: (): string[] => selectUnfinished.all().map(({ id }) => id),
     /** The run that a call started. */
     childOf: (runId: string, callId: string): string | null => selectChild.get(runId, callId)?.id ?? null,
+    /** How many runs came of one at the top of a tree, also those that were deleted since. */
+    countBelow: (rootId: string): number => selectRunsBelow.get(rootId)?.n ?? 0,
     below: (id: string): string[] => below(id).map((run) => run.id),
     unfinishedBelow: (id: string): string[] => below(id).flatMap((run) => (isOver(run.status) ? [] : [run.id])),
     /** Runs that are over while one of theirs is not. */

@@ -28,6 +28,8 @@ export function runBench(
     threads?: ThreadFactory;
     size?: number;
     slots?: number | (() => number);
+    /** How many runs may come of one run. */
+    childrenMax?: number;
     beat_ms?: number;
     trial_ms?: number;
     look_ms?: number;
@@ -87,6 +89,7 @@ export function runBench(
     priceOf: builtInPrice,
     windowOf: () => options.window ?? null,
     slots,
+    childrenMax: () => options.childrenMax ?? 100,
     trial_ms: options.trial_ms,
     look_ms: options.look_ms,
     now,

@@ -11,7 +11,7 @@ const entries = (...events: RunEvent[]): JournalEntry[] =>
   events.map((event, index) => ({ seq: index + 1, at: 0, event }));
 const headOf = (run_id: string): RunHead => ({
   ...{ run_id, project_id: "proj_a", environment: "test", status: "in_progress", seq: 1, attempt: 1 },
-  ...{ parent_run_id: null, depth: 0 },
+  ...{ parent_run_id: null, depth: 0, root_run_id: run_id },
 });
 
 function open() {

@@ -92,9 +92,10 @@ export function createWitness(world: World, bench: () => Bench) {
     if (!isAhead && (head.status !== status || head.seq !== seq || head.attempt !== attempt))
       throw found(`${short(id)}: the row says ${head.status} #${head.seq}, the journal ${status} #${seq}`);
     const { pool, scope } = bench();
-    const taken = depths.map((depth) => pool.busy(scope, depth));
-    if (taken.some((n) => n > slots)) throw found(`${taken} runs are driven, ${slots} may be at each depth`);
-    if (sum(taken) !== pool.driving()) throw found(`${taken} slots are taken, ${pool.driving()} runs are driven`);
+    const [top, below, lent] = [pool.busy(scope), sum(pool.busyBelow(scope)), pool.lent()];
+    if (top > slots) throw found(`${top} runs are driven, ${slots} may be`);
+    if (top + below + lent !== pool.driving())
+      throw found(`${top} and ${below} slots are taken and ${lent} lent, ${pool.driving()} runs are driven`);
   }
 
   function judge(ledger: Ledger, { at, event }: JournalEntry, stalls: number): void {
@@ -295,7 +296,7 @@ export function createWitness(world: World, bench: () => Bench) {
     const count = (sql: string) => bench().db.sqlite.query<{ n: number }, []>(sql).get()!.n;
     const left = {
       driven: bench().pool.driving(),
-      "of the slots": sum(depths.map((depth) => bench().pool.busy(bench().scope, depth))),
+      "of the slots": sum([bench().pool.busy(bench().scope), ...bench().pool.busyBelow(bench().scope)]),
       "in progress": bench().runs.inProgress(bench().scope),
       "waiting for somebody": count("SELECT count(*) AS n FROM pending_calls"),
       watched: bench().watches.size(),
@@ -335,7 +336,6 @@ const preparedBy = {
 const summaryDue = (state: RunState, agent: AgentSnapshot): ModelRequest =>
   summaryRequest(state, agent, planContext(state, agent) as Exclude<ContextPlan, { do: "fail" }>);
 
-const depths = Array.from({ length: limits.agent_depth + 1 }, (_, depth) => depth);
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
 /** How many runs may be driven at once, so that some have to wait for others. */

@@ -1,0 +1,176 @@
+import { describe, expect, test } from "bun:test";
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import type { ScriptEntry } from "../core/model-call.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import { isOver } from "../core/run-state.ts";
+import { copyDatabase } from "../testing/copy-database.ts";
+import { agentTool, runBench } from "../testing/run-bench.ts";
+
+type Bench = ReturnType<typeof runBench>;
+
+/** An answer that calls a tool so many times, and then says that it is done. */
+const calling = (name: string, count: number): ScriptEntry[] => [
+  { tool_calls: Array.from({ length: count }, () => ({ name, arguments: { input: "Do it." } })) },
+  { text: "Done." },
+];
+const again = agentTool("again", "agt_again");
+/** An agent that calls itself so many times at every turn: it would not come to an end. */
+const bomb = (count: number): Record<string, Partial<AgentSnapshot>> => ({
+  agt_again: { settings: { script: calling("again", count) }, tools: [again] },
+});
+const silent: Partial<AgentSnapshot> = { model: "test/timeout" };
+const quick: Partial<AgentSnapshot> = { settings: { script: [{ text: "Quick." }] } };
+
+const treeOf = (bench: Bench, id: string) => bench.runs.below(id).map((below) => bench.runs.get(bench.scope, below));
+const refused = (bench: Bench, id: string) =>
+  [bench.runs.get(bench.scope, id), ...treeOf(bench, id)].flatMap(({ tool_calls }) =>
+    tool_calls.flatMap(({ error }) => (error ? [error.code] : [])),
+  );
+/** Answers when a run waits for so many that its calls have started. */
+function begun(bench: Bench, id: string, count: number) {
+  let noted = 0;
+  return bench.until(id, ({ seq, event }) => {
+    if (seq === 1) noted = 0; // It is read from the beginning again.
+    return event.type === "subagent.started" && ++noted >= count;
+  });
+}
+
+describe("of one run come at most so many others", () => {
+  test("at all depths together, and a call beyond that is an error that the model reads", async () => {
+    using bench = runBench({ agents: bomb(3), childrenMax: 7 });
+    const { id } = await bench.start(calling("again", 3), { tools: [again] });
+    expect(await bench.settled(id)).toMatchObject({ status: "completed", output: "Done." });
+    const tree = treeOf(bench, id);
+    expect(tree.map(({ status }) => status)).toEqual(Array(7).fill("completed"));
+    expect(refused(bench, id)).toEqual(Array(3 * 8 - 7).fill("too_many_children"));
+    expect(new Set(tree.map(({ parent_run_id }) => parent_run_id)).size).toBeGreaterThan(1);
+  });
+
+  test("however many ask for the last place at once", async () => {
+    using bench = runBench({ agents: { agt_again: quick }, childrenMax: 5 });
+    const { id } = await bench.start(calling("again", 20), { tools: [again] });
+    await bench.settled(id);
+    expect([treeOf(bench, id).length, refused(bench, id).length]).toEqual([5, 15]);
+  });
+
+  test("counting those that a process had begun before it died, whenever that was", async () => {
+    const cuts: ReturnType<typeof copyDatabase>[] = [];
+    let id = "";
+    {
+      using bench = runBench({ agents: bomb(2), childrenMax: 4 });
+      bench.watches.listen(() => void cuts.push(copyDatabase(bench.db)));
+      ({ id } = await bench.start(calling("again", 2), { tools: [again] }));
+      await bench.settled(id);
+    }
+    expect(cuts.length).toBeGreaterThan(10);
+    for (const db of cuts) {
+      using bench = runBench({ db, agents: bomb(2), childrenMax: 4 });
+      await bench.service.recover();
+      expect(await bench.settled(id)).toMatchObject({ status: "completed" });
+      expect([treeOf(bench, id).length, refused(bench, id).length]).toEqual([4, 6]);
+    }
+  });
+
+  test("and of a fork as many as of any other, since it is a run of its own", async () => {
+    using bench = runBench({ agents: { agt_again: quick }, childrenMax: 3 });
+    const { id } = await bench.start(calling("again", 5), { tools: [again] });
+    await bench.settled(id);
+    const body = { step_index: -1, edits: { input: "Once more." } };
+    const fork = await bench.service.fork(bench.author, id, body, "req_fork");
+    await bench.settled(fork.id);
+    for (const run of [id, fork.id]) expect([treeOf(bench, run).length, refused(bench, run).length]).toEqual([3, 2]);
+  });
+});
+
+/** How many runs began in each write, as far as any did. */
+function beginningsOf(bench: Bench): Map<number, number> {
+  const beginnings = new Map<number, number>();
+  bench.watches.listen((_: string, entries: readonly JournalEntry[]) => {
+    const commit = bench.db.write.commits();
+    if (entries[0]?.event.type === "run.created") beginnings.set(commit, (beginnings.get(commit) ?? 0) + 1);
+  });
+  return beginnings;
+}
+
+describe("a hundred runs that one answer asks for", () => {
+  // Long enough for a hundred of them to take far longer than one slice.
+  const long: Partial<AgentSnapshot> = { ...silent, instructions: "Be quiet. ".repeat(20_000) };
+
+  test("begin in several writes, so that others are heard between", async () => {
+    using bench = runBench({ agents: { agt_again: long } });
+    const beginnings = beginningsOf(bench);
+    const { id } = await bench.start(calling("again", 100), { tools: [again] });
+    await begun(bench, id, 100);
+    expect(Math.max(...beginnings.values())).toBeLessThan(50);
+  });
+
+  test("are ended by one write, and then told to stop", async () => {
+    using bench = runBench({ agents: { agt_again: silent } });
+    const { id } = await bench.start(calling("again", 100), { tools: [again] });
+    await begun(bench, id, 100);
+    await bench.db.write(() => {}); // What was under way is written.
+    const before = bench.db.write.commits();
+    await bench.service.cancel(bench.scope, id, null);
+    expect(bench.db.write.commits() - before).toBe(1);
+    expect(treeOf(bench, id).map(({ status }) => status)).toEqual(Array(100).fill("cancelled"));
+    expect([bench.pool.driving(), bench.pool.busyBelow(bench.scope)]).toEqual([0, []]);
+  });
+
+  test("begin no more once the run that asked is over", async () => {
+    using bench = runBench({ agents: { agt_again: long } });
+    const { id } = await bench.start(calling("again", 100), { tools: [again] });
+    await begun(bench, id, 1);
+    await bench.service.cancel(bench.scope, id, null);
+    const { length } = treeOf(bench, id);
+    expect(length).toBeLessThan(100);
+    const other = await bench.start(calling("again", 1), { tools: [again] });
+    await begun(bench, other.id, 1); // Behind whatever was still in line.
+    expect(treeOf(bench, id)).toHaveLength(length);
+  });
+});
+
+describe("the slots of runs that calls of agents started", () => {
+  test("are for all depths together, and a run that waits for one below it takes none", async () => {
+    using bench = runBench({ agents: bomb(2), slots: 1, childrenMax: 30 });
+    const most = { below: 0, lent: 0 };
+    bench.watches.listen(() => {
+      const [below = 0] = bench.pool.busyBelow(bench.scope);
+      most.below = Math.max(most.below, below);
+      most.lent = Math.max(most.lent, bench.pool.lent());
+    });
+    const { id } = await bench.start(calling("again", 2), { tools: [again] });
+    expect(await bench.settled(id)).toMatchObject({ status: "completed" });
+    expect(treeOf(bench, id)).toHaveLength(30);
+    expect(most.lent).toBeGreaterThanOrEqual(1);
+    expect(bench.pool.busyBelow(bench.scope)).toEqual([]);
+  });
+
+  test("go to one tree alone only while no other wants any", async () => {
+    const other = agentTool("other", "agt_quick");
+    using bench = runBench({ agents: { agt_again: silent, agt_quick: quick }, slots: 4 });
+    const greedy = await bench.start(calling("again", 12), { tools: [again] });
+    await begun(bench, greedy.id, 12);
+    expect(bench.pool.busyBelow(bench.scope)).toEqual([4]);
+    const late = await bench.start(calling("other", 12), { tools: [other] });
+    expect(await bench.settled(late.id)).toMatchObject({ status: "completed" });
+    expect(bench.pool.busyBelow(bench.scope)).toEqual([4]);
+  });
+
+  test("are parted alike among trees that all want more", async () => {
+    using bench = runBench({ agents: { agt_again: silent }, slots: 6 });
+    const trees = await Promise.all(
+      Array.from({ length: 3 }, () => bench.start(calling("again", 8), { tools: [again] })),
+    );
+    await Promise.all(trees.map(({ id }) => begun(bench, id, 8)));
+    for (const { id } of trees) {
+      const [child] = treeOf(bench, id).filter((run) => bench.pool.drives(run.id));
+      if (child) await bench.service.cancel(bench.scope, child.id, null);
+    }
+    const taken = bench.pool.busyBelow(bench.scope);
+    expect(taken.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(6);
+    expect(taken.every((own) => own >= 1)).toBe(true);
+    for (const { id } of trees) await bench.service.cancel(bench.scope, id, null);
+    expect(treeOf(bench, trees[0]!.id).every(({ status }) => isOver(status))).toBe(true);
+    expect(bench.pool.driving()).toBe(0);
+  });
+});
