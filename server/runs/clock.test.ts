@@ -24,7 +24,7 @@ afterAll(() => server.stop(true));
 
 function clockBench() {
   let ahead = 0;
-  const bench = runBench({ now: () => Date.now() + ahead });
+  const bench = runBench({ now: () => Date.now() + ahead, look_ms: 5 });
   return Object.assign(bench, {
     set(by: number) {
       ahead += by;
@@ -39,12 +39,12 @@ async function letADeadlinePass(bench: ReturnType<typeof clockBench>): Promise<v
 }
 
 describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
-  test("ends no run that works, and none that waits", async () => {
+  test("ends no run that works, and none that waits until a time that has not come", async () => {
     using bench = clockBench();
     const works = await bench.start([words(60)], { run: { timeout_ms: 30_000 } });
     const waits = await bench.start([look, { text: "Seen." }], {
       tools: [tool("look")],
-      run: { timeout_ms: 30_000, action_timeout_ms: 30_000 },
+      run: { timeout_ms: 30_000, action_timeout_ms: 2 * hour },
     });
     await bench.settled(waits.id);
     bench.set(jump);
@@ -93,6 +93,22 @@ describe.each([hour, -hour])("a clock that jumps by %d ms", (jump) => {
     const run = await bench.settled(id);
     expect([run.error?.code, run.output]).toEqual(["run_timeout", expect.stringContaining("word word")]);
   });
+});
+
+test("a clock that jumps past the time that a wait was given ends the wait, and nothing else", async () => {
+  using bench = clockBench();
+  const works = await bench.start([words(60)], { run: { timeout_ms: 30_000 } });
+  const agents = { tools: [tool("look")], run: { action_timeout_ms: hour / 2 } };
+  const waits = await bench.start([look], agents);
+  const { expires_at } = await bench.settled(waits.id);
+  bench.set(hour);
+  const { event, at } = await bench.until(waits.id, (entry) => entry.event.type === "run.failed");
+  expect(event).toMatchObject({ error: { code: "action_expired" } });
+  expect(at).toBeGreaterThanOrEqual(Date.parse(expires_at!));
+  expect((await bench.settled(works.id)).status).toBe("completed");
+  const later = await bench.start([look], agents);
+  await letADeadlinePass(bench);
+  expect(bench.runs.get(bench.scope, later.id).status).toBe("requires_action");
 });
 
 test("a process that starts with its clock an hour behind lends no run any time", async () => {

@@ -73,7 +73,7 @@ function deadlinesOf(ends: Record<string, number>, fail: (id: string) => boolean
     expired.push(id);
     sqlite.run("UPDATE runs SET expires_at_ms = NULL WHERE id = ?", [id]);
   };
-  return { deadlines: createDeadlines(sqlite, expire, Date.now, Date.now), expired, asked: () => asked };
+  return { deadlines: createDeadlines(sqlite, expire, Date.now, { steady: Date.now }), expired, asked: () => asked };
 }
 
 const turn = async () => {

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 
-// setTimeout counts in 32 bits: a longer wait would fire at once.
-const longest_ms = 2 ** 31 - 1;
+// No timer tells that somebody has set the clock, or that the machine has slept.
+const look_ms = 15_000;
 const again_ms = 1000;
 // So many at once: after a long downtime everything may be due.
 const batch = 100;
@@ -11,27 +11,31 @@ interface Row {
   /** What the run's row says. */
   at: number | null;
   since: number;
+  /** 1 while it waits for somebody. */
+  waits: number;
 }
 
 /** When a run's time is up: as its row says it, and by a clock that nobody sets. */
 interface Deadline {
   at: number;
   due: number;
+  waits: number;
 }
 
 const steadyNow = (): number => performance.now();
 
 /**
- * Ends runs whose time is up. One timer for the nearest deadline; nothing polls. What is left of a run's time is read
- * off the wall clock once, when its row is written or the process starts: a clock that is set later ends no run.
+ * Ends runs whose time is up. One timer for the nearest deadline. What is left of a run's time is read off the wall clock
+ * once, when its row is written or the process starts: a clock that is set later ends no work. Who waits for somebody has
+ * told them a time, so its wait ends when the wall clock says so too: that is looked at now and then.
  */
 export function createDeadlines(
   sqlite: Database,
   expire: (runId: string, at: number) => Promise<void>,
   now: () => number,
-  steady: () => number = steadyNow,
+  { steady = steadyNow, every_ms = look_ms }: { steady?: () => number; every_ms?: number } = {},
 ) {
-  const columns = "id, expires_at_ms AS at, status_since_ms AS since";
+  const columns = "id, expires_at_ms AS at, status_since_ms AS since, status = 'requires_action' AS waits";
   const selectRun = sqlite.query<Row, [string]>(`SELECT ${columns} FROM runs WHERE id = ?`);
   const selectAll = sqlite.query<Row, []>(`SELECT ${columns} FROM runs WHERE expires_at_ms IS NOT NULL`);
   const deadlines = new Map<string, Deadline>();
@@ -46,34 +50,43 @@ export function createDeadlines(
     else deadlines.delete(runId);
   }
 
-  function note({ id, at, since }: Row): void {
+  function note({ id, at, since, waits }: Row): void {
+    const known = deadlines.get(id);
     if (at === null) deadlines.delete(id);
-    else if (deadlines.get(id)?.at !== at) {
+    else if (known?.at !== at || known.waits !== waits) {
       // Never more than the run was given: a clock that was set back may not lend it time.
       const due = steady() + Math.min(at - now(), at - since);
-      deadlines.set(id, { at, due });
+      deadlines.set(id, { at, due, waits });
       arm(due);
     }
   }
 
   function arm(due: number): void {
-    if (stopped || due >= armed) return;
+    const next = Math.min(due, steady() + every_ms);
+    if (stopped || next >= armed) return;
     if (timer) clearTimeout(timer);
-    armed = due;
-    timer = setTimeout(() => void fire(), Math.min(Math.max(0, Math.ceil(due - steady())), longest_ms));
+    armed = next;
+    timer = setTimeout(() => void fire(), Math.max(0, Math.ceil(next - steady())));
   }
+
+  const isOver = ({ at, due, waits }: Deadline): boolean => due <= steady() || (waits === 1 && at <= now());
 
   async function fire(): Promise<void> {
     armed = Number.POSITIVE_INFINITY;
-    const over = [...deadlines].filter(([, { due }]) => due <= steady()).slice(0, batch);
+    const over = [...deadlines].filter(([, deadline]) => isOver(deadline)).slice(0, batch);
+    if (over.length === 0) return armNext();
     const ends = await Promise.allSettled(over.map(([id, { at }]) => end(id, at)));
     if (stopped) return;
     const refused = over.filter((_, index) => ends[index]!.status === "rejected");
     for (const [id, deadline] of refused) putBehind(id, deadline);
-    if (refused.length === 0)
-      return arm([...deadlines.values()].reduce((least, { due }) => Math.min(least, due), Number.POSITIVE_INFINITY));
+    if (refused.length === 0) return armNext();
     // Storage that takes no write now would be asked without a pause: its runs are still due.
     arm(steady() + again_ms);
+  }
+
+  function armNext(): void {
+    if (deadlines.size === 0) return;
+    arm([...deadlines.values()].reduce((least, { due }) => Math.min(least, due), Number.POSITIVE_INFINITY));
   }
 
   /** Who was refused is asked after all others: a batch of them may not hold up the rest. */

@@ -93,14 +93,14 @@ export function createRunService({
   childrenMax?(scope: Scope): number;
   /** How long a run that may be what brings the process down goes on alone. */
   trial_ms?: number;
-  /** How often a queue is looked at when nothing happens. */
+  /** How often a queue, and the wall clock, is looked at when nothing happens. */
   look_ms?: number;
   now: () => number;
 }) {
   const trials = createTrials({ db, journal, watches, only: pool.only, trial_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms });
   const turns = createTurns({ runs, ownerOf: threadOwner, insertCancelled });
-  const deadlines = createDeadlines(db.sqlite, expire, now);
+  const deadlines = createDeadlines(db.sqlite, expire, now, { every_ms: look_ms });
   const children = createChildren({
     ...{ journal, watches, pool, runs, insertOrphan, childrenMax, priceOf, windowOf, now },
     snapshot: (scope, agentId) => snapshot(scope, agentId, undefined),
