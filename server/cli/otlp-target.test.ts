@@ -15,7 +15,9 @@ test("the flag is a collector, below which traces have their usual place", () =>
     [`${base}/`, `${base}/v1/traces`],
     [`${base}/otlp/`, `${base}/otlp/v1/traces`],
   ] as const)
-    expect(otlpTarget({ otlpEndpoint }, {})).toEqual({ url, headers: {}, resource: {}, content: false });
+    expect(otlpTarget({ otlpEndpoint }, {})).toEqual({
+      ...{ url, headers: {}, protocol: "http/protobuf", resource: {}, content: false },
+    });
   expect(otlpTarget({ otlpEndpoint: base, otlpContent: true }, {})?.content).toBe(true);
 });
 
@@ -34,6 +36,16 @@ test.each([{ OTEL_SDK_DISABLED: "true" }, { OTEL_TRACES_EXPORTER: "none" }, { OT
     expect(otlpTarget({ otlpEndpoint: base }, environment)).not.toBeNull();
   },
 );
+
+test("spans go as protobuf unless the usual variables say JSON, of which the one for traces comes first", () => {
+  const protocol = (environment: Record<string, string>) => otlpTarget({ otlpEndpoint: base }, environment)?.protocol;
+  const [all, traces] = ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"];
+  expect(protocol({})).toBe("http/protobuf");
+  expect(protocol({ [all]: "http/json" })).toBe("http/json");
+  expect(protocol({ [all]: "http/json", [traces]: "http/protobuf" })).toBe("http/protobuf");
+  expect(protocol({ [all]: "grpc" })).toBe("http/protobuf"); // Meant for others.
+  expect(() => protocol({ [all]: "http/xml" })).toThrow("http/protobuf or http/json");
+});
 
 test("headers are decoded, those for traces win, and all of them are secrets", () => {
   const target = otlpTarget(

@@ -1,3 +1,4 @@
+import { type OtlpProtocol, otlpProtocols } from "../traces/otlp-encoding.ts";
 import type { OtlpTarget } from "../traces/otlp-post.ts";
 import { usageError } from "./exit-code.ts";
 
@@ -19,8 +20,23 @@ export function otlpTarget(flags: OtlpFlags, environment: Environment): OtlpTarg
     ...readHeaders(environment, "OTEL_EXPORTER_OTLP_HEADERS"),
     ...readHeaders(environment, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
   };
-  return { url, headers, resource: readResource(environment), content: flags.otlpContent ?? false };
+  const protocol = readProtocol(environment);
+  return { url, headers, protocol, resource: readResource(environment), content: flags.otlpContent ?? false };
 }
+
+/** As the variables say; `grpc`, which another exporter beside us may want, is none of ours. */
+function readProtocol(environment: Environment): OtlpProtocol {
+  const said = saidProtocol(environment);
+  const protocol = otlpProtocols.find((each) => each === said);
+  if (protocol) return protocol;
+  if (said === undefined || said === "grpc") return "http/protobuf";
+  throw usageError(`OTEL_EXPORTER_OTLP_PROTOCOL takes ${otlpProtocols.join(" or ")}.`);
+}
+
+const saidProtocol = (environment: Environment): string | undefined =>
+  environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?.trim() ||
+  environment.OTEL_EXPORTER_OTLP_PROTOCOL?.trim() ||
+  undefined;
 
 /** What of it no line of the log may hold. */
 export const otlpSecrets = (target: OtlpTarget | null): string[] => Object.values(target?.headers ?? {});
@@ -29,7 +45,7 @@ export const otlpSecrets = (target: OtlpTarget | null): string[] => Object.value
 function standardUrl(environment: Environment): string | null {
   const value = (name: string): string | undefined => environment[name]?.trim() || undefined;
   if (value("OTEL_SDK_DISABLED")?.toLowerCase() === "true" || value("OTEL_TRACES_EXPORTER") === "none") return null;
-  if ((value("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? value("OTEL_EXPORTER_OTLP_PROTOCOL")) === "grpc") return null;
+  if (saidProtocol(environment) === "grpc") return null;
   const traces = value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
   if (traces) return checked(traces, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").href;
   const base = value("OTEL_EXPORTER_OTLP_ENDPOINT");

@@ -1,3 +1,4 @@
+import * as generated from "@opentelemetry/otlp-transformer/build/src/generated/root";
 import type { OtlpAttribute, OtlpSpan, OtlpValue } from "../traces/otlp-json.ts";
 
 type Check = (value: unknown, path: string) => void;
@@ -78,6 +79,45 @@ const request = message(
   ["resourceSpans"],
 );
 
+interface Codec {
+  decode(bytes: Uint8Array): object;
+  encode(message: object): { finish(): Uint8Array<ArrayBuffer> };
+  toObject(message: object, options: object): object;
+}
+
+const proto = (generated as unknown as Generated).opentelemetry.proto.collector.trace.v1;
+
+/**
+ * What a protobuf export says, as OTLP/JSON: read by the decoder that OpenTelemetry generates from its own definitions.
+ * What that decoder does not know is not dropped without a word: written again, the message has to be the same.
+ */
+export function requestIn(bytes: Uint8Array): unknown {
+  const message = proto.ExportTraceServiceRequest.decode(bytes);
+  if (!Buffer.from(proto.ExportTraceServiceRequest.encode(message).finish()).equals(bytes))
+    throw new Error("The message has what the definitions do not know.");
+  return asJson(proto.ExportTraceServiceRequest.toObject(message, { longs: String, bytes: Uint8Array }));
+}
+
+/** Ids are hexadecimal there. */
+function asJson(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
+  if (Array.isArray(value)) return value.map(asJson);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asJson(each)]));
+}
+
+/** An answer that says how many spans the collector did not want. */
+export const rejecting = (rejectedSpans: number): Response =>
+  new Response(proto.ExportTraceServiceResponse.encode({ partialSuccess: { rejectedSpans } }).finish(), {
+    headers: { "content-type": "application/x-protobuf" },
+  });
+
+type Generated = {
+  opentelemetry: {
+    proto: { collector: { trace: { v1: Record<"ExportTraceServiceRequest" | "ExportTraceServiceResponse", Codec> } } };
+  };
+};
+
 interface Exported {
   resourceSpans: { resource: { attributes: OtlpAttribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];
 }
@@ -111,7 +151,7 @@ export interface Received {
 }
 
 /** A collector on loopback. `answers` are given one after the other, and then success. */
-export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = []) {
+export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = [], takes = "application/x-protobuf") {
   const received: Received[] = [];
   const faults: unknown[] = [];
   let heard = Promise.withResolvers<void>();
@@ -121,8 +161,10 @@ export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = [
     async fetch(asked) {
       try {
         if (new URL(asked.url).pathname !== "/v1/traces" || asked.method !== "POST") throw new Error(asked.url);
-        if (asked.headers.get("content-type") !== "application/json") throw new Error("It is not JSON.");
-        const [headers, body] = [Object.fromEntries(asked.headers), await asked.json()];
+        const type = asked.headers.get("content-type");
+        if (type !== takes) return new Response(`not ${takes}`, { status: 415 }); // As Phoenix does.
+        const headers = Object.fromEntries(asked.headers);
+        const body = type === "application/json" ? await asked.json() : requestIn(await asked.bytes());
         const spans = spansIn(body);
         const [{ resource }] = (body as Exported).resourceSpans as [Exported["resourceSpans"][0]];
         received.push({ at: Date.now(), headers, resource: attributesOf(resource), spans });
@@ -133,7 +175,7 @@ export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = [
         heard.resolve();
         heard = Promise.withResolvers();
       }
-      return (await answers.shift()?.()) ?? Response.json({});
+      return (await answers.shift()?.()) ?? new Response("", { headers: { "content-type": takes } });
     },
   });
   return {

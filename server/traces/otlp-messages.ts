@@ -1,4 +1,4 @@
-import type { FinishReason } from "../core/model-call.ts";
+import type { FinishReason, PromptMessage } from "../core/model-call.ts";
 import { redact } from "../lib/redact.ts";
 import { redactedJson } from "./redacted-json.ts";
 
@@ -12,6 +12,7 @@ const secretMax = 1_000;
 interface Message {
   role: string;
   content: string;
+  reasoning?: string;
   tool_calls?: ToolCall[];
   tool_call_id?: string;
 }
@@ -31,6 +32,27 @@ export function shortText(text: string, max = textMax): string {
 
 /** The same of a JSON value. */
 export const shortJson = (value: unknown): string => shortText(JSON.stringify(redactedJson(value ?? null)));
+
+/** A message of a prompt, as a trace shows those of its run. */
+export function promptMessage(message: PromptMessage): Message {
+  if (message.role === "tool") return { role: "tool", content: message.output, tool_call_id: message.call_id };
+  if (message.role !== "assistant") return { role: message.role, content: message.content };
+  const said = (type: "text" | "reasoning") =>
+    message.parts.map((part) => (part.type === type ? part.text : "")).join("");
+  const tool_calls = message.parts.flatMap((part) =>
+    part.type === "tool_call" ? [{ id: part.id, name: part.name, arguments: argumentsOf(part.arguments) }] : [],
+  );
+  return { role: "assistant", content: said("text"), reasoning: said("reasoning"), tool_calls };
+}
+
+/** As JSON, or as the model wrote them. */
+function argumentsOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 /** What went to the model, in the conventions' form; where it is too long, without the oldest messages. */
 export function inputMessages(messages: readonly Message[]): string {
@@ -60,10 +82,7 @@ export const outputMessages = ({
   JSON.stringify([
     {
       role: "assistant",
-      parts: [
-        ...(reasoning ? [{ type: "reasoning", content: shortText(reasoning) }] : []),
-        ...said(content, tool_calls),
-      ],
+      parts: [...thought(reasoning), ...said(content, tool_calls)],
       finish_reason: finish === null ? "error" : (finishReasons[finish] ?? finish),
     },
   ]);
@@ -71,10 +90,13 @@ export const outputMessages = ({
 /** The conventions' words, where they are not ours. */
 const finishReasons: Partial<Record<FinishReason, string>> = { tool_calls: "tool_call", other: "stop" };
 
-function partsOf({ role, content, tool_calls = [], tool_call_id }: Message): object[] {
+function partsOf({ role, content, reasoning = "", tool_calls = [], tool_call_id }: Message): object[] {
   if (role === "tool") return [{ type: "tool_call_response", id: tool_call_id ?? null, response: shortText(content) }];
-  return said(content, tool_calls);
+  return [...thought(reasoning), ...said(content, tool_calls)];
 }
+
+const thought = (reasoning: string | null): object[] =>
+  reasoning ? [{ type: "reasoning", content: shortText(reasoning) }] : [];
 
 const said = (content: string, calls: readonly ToolCall[]): object[] => [
   ...(content === "" ? [] : [{ type: "text", content: shortText(content) }]),

@@ -1,5 +1,6 @@
 import { readBody } from "../lib/egress-body.ts";
 import { retryAfter } from "../lib/retry.ts";
+import type { OtlpEncoding, OtlpProtocol } from "./otlp-encoding.ts";
 
 /** Where the traces of ended runs go. It is the operator's choice, and may be on this machine. */
 export interface OtlpTarget {
@@ -8,6 +9,8 @@ export interface OtlpTarget {
   headers: Record<string, string>;
   /** What the operator calls this server: attributes of the resource. */
   resource?: Record<string, string>;
+  /** How they are written; protobuf by default. */
+  protocol?: OtlpProtocol;
   /** Whether prompts, answers, arguments and results go along. */
   content: boolean;
 }
@@ -31,21 +34,22 @@ const answerMax_bytes = 64_000;
 /** Makes one request; what comes of it is told, and nothing thrown. */
 export async function postSpans(
   { url, headers }: OtlpTarget,
-  body: string,
+  { content_type, rejected }: Pick<OtlpEncoding<never>, "content_type" | "rejected">,
+  body: string | Uint8Array<ArrayBuffer>,
   cut: AbortSignal,
   attempt_ms: number,
 ): Promise<Posted> {
   try {
     const answer = await fetch(url, {
       method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
+      headers: { ...headers, "content-type": content_type },
       body,
       // A header with a key may not follow wherever an answer points to.
       redirect: "manual",
       signal: AbortSignal.any([cut, AbortSignal.timeout(attempt_ms)]),
     });
-    const text = await textOf(answer);
-    if (answer.ok) return { failure: null, rejected: rejectedSpans(text) };
+    const said = await beginningOf(answer);
+    if (answer.ok) return { failure: null, rejected: rejected(said) };
     const asked_ms = retryAfter(answer.headers.get("retry-after"), Date.now());
     const reason = `It answered with status ${answer.status}.`;
     return { failure: { again: retryable.has(answer.status), asked_ms, reason }, rejected: 0 };
@@ -55,12 +59,12 @@ export async function postSpans(
 }
 
 /** Its beginning. The answer is its status: what never comes to an end takes nothing back. */
-async function textOf({ body }: Response): Promise<string> {
-  if (!body) return "";
+async function beginningOf({ body }: Response): Promise<Uint8Array> {
+  if (!body) return new Uint8Array();
   try {
-    return new TextDecoder().decode((await readBody(body, answerMax_bytes)).body);
+    return (await readBody(body, answerMax_bytes)).body;
   } catch {
-    return "";
+    return new Uint8Array();
   }
 }
 
@@ -68,13 +72,4 @@ function reasonOf(error: unknown): string {
   const { name, code } = error as { name?: string; code?: unknown };
   if (name === "TimeoutError") return "It did not answer in time.";
   return typeof code === "string" ? `It was not reached (${code}).` : "It was not reached.";
-}
-
-function rejectedSpans(text: string): number {
-  try {
-    const rejected = Number(JSON.parse(text).partialSuccess?.rejectedSpans ?? 0);
-    return Number.isSafeInteger(rejected) ? rejected : 0;
-  } catch {
-    return 0; // Collectors may answer with nothing.
-  }
 }

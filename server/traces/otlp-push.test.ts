@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { createLog } from "../lib/log.ts";
-import { attributesOf, otlpReceiver } from "../testing/otlp-receiver.ts";
+import { attributesOf, otlpReceiver, rejecting } from "../testing/otlp-receiver.ts";
 import { runBench } from "../testing/run-bench.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { createOtlpPush, type PushOptions } from "./otlp-push.ts";
@@ -47,12 +47,22 @@ test("a replay is nothing that a collector hears of, and a fork is a run like ot
   expect(runsOf([request!])).toMatchObject([{ "runnel.run.id": fork.id }]);
 });
 
-test("what was said goes along where the operator wants it", async () => {
+test("what was said goes along where the operator wants it, with each call the whole prompt", async () => {
   using collector = otlpReceiver();
   await using server = testApp({ otlpTarget: targetOf(collector.url, true) });
-  await ran(await server.client());
+  const script = [{ tool_calls: [{ name: "gone", arguments: {} }] }, { text: "Bye." }];
+  await ran(await server.client(), script);
   const [request] = await collector.requests(1);
-  expect(JSON.stringify(request!.spans)).toMatch(/Hello/);
+  const prompts = request!.spans
+    .filter(({ name }) => name === "chat script")
+    .map(attributesOf)
+    .map((said) => [said["gen_ai.system_instructions"], JSON.parse(said["gen_ai.input.messages"] as string)]);
+  const instructions = JSON.stringify([{ type: "text", content: "Be brief." }]);
+  const user = { role: "user", parts: [{ type: "text", content: "Hello" }] };
+  expect(prompts).toMatchObject([
+    [instructions, [user]],
+    [instructions, [user, { role: "assistant" }, { role: "tool" }]],
+  ]);
 });
 
 test("a collector that is busy is asked again after the time that it names; nothing comes twice or is lost", async () => {
@@ -238,11 +248,21 @@ test("an answer that breaks off has been given all the same: nothing is sent twi
 });
 
 test("spans that it took and did not want are told", async () => {
-  using collector = otlpReceiver([() => Response.json({ partialSuccess: { rejectedSpans: "2" } })]);
+  using collector = otlpReceiver([() => rejecting(2)]);
   using bench = await pushBench(collector.url);
   await bench.end();
   await bench.heard;
   expect(bench.told).toMatchObject([{ level: "warn", spans: 2 }]);
+});
+
+test("a collector that takes JSON alone gets JSON, where the operator says so, and its refusals are read", async () => {
+  using collector = otlpReceiver([() => Response.json({ partialSuccess: { rejectedSpans: "3" } })], "application/json");
+  const target = { ...targetOf(collector.url, true), protocol: "http/json" as const };
+  using bench = await pushBench(collector.url, { target });
+  await bench.end();
+  await bench.heard;
+  expect(bench.told).toMatchObject([{ level: "warn", spans: 3 }]);
+  expect((await collector.requests(1))[0]!.spans).toHaveLength(2);
 });
 
 test("a stop that comes while a trace is read breaks off, and tells of it", async () => {

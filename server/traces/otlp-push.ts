@@ -2,15 +2,14 @@ import { happening } from "../core/origin.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
 import type { Journal } from "../journal/journal.ts";
-import { build } from "../lib/build-info.ts";
 import { createFairLines } from "../lib/fair/lines.ts";
 import { createFairPlaces } from "../lib/fair/places.ts";
 import type { Log } from "../lib/log.ts";
 import { backoff, sleep } from "../lib/retry.ts";
 import { inSlices } from "../lib/slices.ts";
-import { exportRequest } from "./otlp.ts";
+import { encodingFor } from "./otlp-encoding.ts";
 import { type OtlpTarget, postSpans } from "./otlp-post.ts";
-import { type OtlpSource, spansAsJson } from "./otlp-source.ts";
+import { type OtlpSource, writtenSpans } from "./otlp-source.ts";
 import { readTrace } from "./read-trace.ts";
 
 export interface PushOptions {
@@ -25,15 +24,17 @@ export interface PushOptions {
   flush_ms?: number;
   /** Runs that may wait to be sent. */
   queueMax?: number;
-  /** Characters of the spans of one request; collectors refuse what is longer than some megabytes. */
+  /** Length of the spans of one request; collectors refuse what is longer than some megabytes. */
   requestMax?: number;
 }
 
 export type Push = ReturnType<typeof createOtlpPush>;
 
+type Written = string | Uint8Array<ArrayBuffer>;
+
 /** The spans of some runs, as the bodies of requests. */
 interface Batch {
-  bodies: string[];
+  bodies: Written[];
   runs: number;
 }
 
@@ -61,6 +62,7 @@ export function createOtlpPush({
   queueMax = 10_000,
   requestMax = 4_000_000,
 }: PushOptions) {
+  const encoding = encodingFor(target.protocol ?? "http/protobuf");
   const lines = createFairLines<Waiting>();
   // A quarter is kept for the runs of others: one project's flood drops its own.
   const places = createFairPlaces({ count: queueMax, reserve: Math.floor(queueMax / 4) });
@@ -97,10 +99,10 @@ export function createOtlpPush({
   }
 
   async function nextBatch(): Promise<Batch> {
-    const bodies: string[] = [];
-    let [spans, length]: [string[], number] = [[], 0];
+    const bodies: Written[] = [];
+    let [spans, length]: [Written[], number] = [[], 0];
     const close = () => {
-      if (length > 0) bodies.push(exportRequest(spans, build.version, target.resource));
+      if (length > 0) bodies.push(encoding.request(spans, target.resource));
       [spans, length] = [[], 0];
     };
     let runs = 0;
@@ -123,10 +125,12 @@ export function createOtlpPush({
   }
 
   /** None for a run that was deleted, or whose record cannot be read. */
-  async function spansOf(runId: string): Promise<string[]> {
+  async function spansOf(runId: string): Promise<Written[]> {
     try {
       const trace = await readTrace(journal, runId, { rest });
-      return trace ? await spansAsJson((options) => otlp.own(trace, options), target.content, rest) : [];
+      return trace
+        ? await writtenSpans((options) => otlp.own(trace, options, rest), encoding.span, target.content, rest)
+        : [];
     } catch (error) {
       if (!cutting.signal.aborted) log.error("a trace could not be made into spans", { run_id: runId, error });
       return [];
@@ -146,9 +150,9 @@ export function createOtlpPush({
   }
 
   /** Null once the collector has it, or why it has not. */
-  async function sendOne(body: string): Promise<string | null> {
+  async function sendOne(body: Written): Promise<string | null> {
     for (let attempt = 1; ; attempt++) {
-      const { failure, rejected } = await postSpans(target, body, cutting.signal, attempt_ms);
+      const { failure, rejected } = await postSpans(target, encoding, body, cutting.signal, attempt_ms);
       if (rejected > 0) log.warn("the collector refused some spans", { spans: rejected });
       if (!failure) return null;
       const isLast = attempt >= attempts || closing.signal.aborted;

@@ -3,8 +3,10 @@ import type { Scope } from "../core/scope.ts";
 import type { Trace, TraceStep } from "../core/trace.ts";
 import type { Db } from "../db/open.ts";
 import type { Journal } from "../journal/journal.ts";
+import { inSlices } from "../lib/slices.ts";
 import { type SpanOptions, spansOf } from "./otlp.ts";
 import type { OtlpSpan } from "./otlp-json.ts";
+import { promptsOf } from "./prompts.ts";
 import { readTrace } from "./read-trace.ts";
 
 export type OtlpSource = ReturnType<typeof createOtlpSource>;
@@ -31,18 +33,23 @@ export function createOtlpSource({ db, journal }: { db: Db; journal: Journal }) 
     return root;
   }
 
-  /** The spans of a run alone. */
-  function* own(trace: Trace, options: SpanOptions): Generator<OtlpSpan> {
+  /** The spans of a run alone; `rest` is called now and then. */
+  async function* own(trace: Trace, options: SpanOptions, rest = inSlices()): AsyncGenerator<OtlpSpan> {
     const run = trace.state.run!;
+    const agent = journal.snapshot(run, run.agent_hash);
     const source = sourceOf(run);
+    const asked = new Set(trace.steps.flatMap(({ id, type }) => (type === "model_call" ? [id] : [])));
+    const prompts =
+      options.content() && asked.size > 0
+        ? (await promptsOf(journal, run.run_id, agent, asked, contentMax, rest)).found
+        : undefined;
     yield* spansOf(
       {
-        trace,
-        agent: journal.snapshot(run, run.agent_hash),
+        ...{ trace, agent },
         root: rootOf(run, run.run_id),
         source: source === null ? null : { run_id: source, root: rootOf(run, source) },
       },
-      options,
+      { ...options, prompts },
     );
   }
 
@@ -68,18 +75,19 @@ export function createOtlpSource({ db, journal }: { db: Db; journal: Journal }) 
   return { own, all };
 }
 
-/** Spans as JSON texts, so that their length is known; content is given up where it gets too much. */
-export async function spansAsJson(
-  make: (options: SpanOptions) => AsyncIterable<OtlpSpan> | Iterable<OtlpSpan>,
+/** Spans as they are sent, so that their length is known; content is given up where it gets too much. */
+export async function writtenSpans<Written extends { length: number }>(
+  make: (options: SpanOptions) => AsyncIterable<OtlpSpan>,
+  write: (span: OtlpSpan) => Written,
   content: boolean,
   rest: () => Promise<void>,
-): Promise<string[]> {
-  const spans: string[] = [];
+): Promise<Written[]> {
+  const spans: Written[] = [];
   let room = contentMax;
   for await (const span of make({ content: () => content && room > 0 })) {
-    const json = JSON.stringify(span);
-    room -= json.length;
-    spans.push(json);
+    const written = write(span);
+    room -= written.length;
+    spans.push(written);
     await rest();
   }
   return spans;

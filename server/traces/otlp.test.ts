@@ -99,8 +99,10 @@ test("a trace is exported as spans of the conventions for generative AI, agents'
     "gen_ai.tool.name": "gone",
     "gen_ai.tool.call.arguments": '{"input":"Rain in Paris?"}',
   });
+  // The whole prompt each time, and not only what is new: who looks at one call sees what its model saw.
   expect(JSON.parse(attributesOf(spans[4]!)["gen_ai.input.messages"] as string)).toMatchObject([
-    { role: "assistant" },
+    { role: "user", parts: [{ type: "text", content: "Rain?" }] },
+    { role: "assistant", parts: [{ type: "reasoning", content: "Hm." }, { name: "gone" }, { name: "deep" }] },
     { role: "tool", parts: [{ type: "tool_call_response" }] },
     { role: "tool", parts: [{ type: "tool_call_response", response: "Deep." }] },
   ]);

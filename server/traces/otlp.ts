@@ -1,4 +1,5 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import type { ModelRequest } from "../core/model-call.ts";
 import { originOf } from "../core/origin.ts";
 import type { MemoryRetrieved, RunCreated } from "../core/run-event.ts";
 import type { RunState } from "../core/run-state.ts";
@@ -16,7 +17,7 @@ import {
   statusError,
   traceIdOf,
 } from "./otlp-json.ts";
-import { inputMessages, outputMessages, shortJson, shortText } from "./otlp-messages.ts";
+import { inputMessages, outputMessages, promptMessage, shortJson, shortText } from "./otlp-messages.ts";
 import { redactedJson } from "./redacted-json.ts";
 
 /**
@@ -37,20 +38,14 @@ export interface ExportedRun {
 export interface SpanOptions {
   /** Whether prompts, answers, arguments and results stand in the next span, or only what can be counted. */
   content(): boolean;
+  /** What the models of its steps read, by the step; where there is none, what was new for them has to do. */
+  prompts?: ReadonlyMap<string, ModelRequest | null>;
 }
 
 /** A run as spans: one for itself and one for each of its steps. */
 export function* spansOf(run: ExportedRun, options: SpanOptions): Generator<OtlpSpan> {
   yield runSpan(run, options);
   for (const step of run.trace.steps) yield stepSpan(run, step, options);
-}
-
-/** The body of an OTLP/JSON export of these spans, which are JSON already; `more` is what the operator calls the server. */
-export function exportRequest(spans: readonly string[], version: string, more: Record<string, string> = {}): string {
-  const resource = { attributes: attributes({ "service.name": "runnel", "service.version": version, ...more }) };
-  const schemaUrl = `https://opentelemetry.io/schemas/${semanticConventions}`;
-  const head = JSON.stringify({ scope: { name: "runnel", version }, schemaUrl }).slice(0, -1);
-  return `{"resourceSpans":[{"resource":${JSON.stringify(resource)},"scopeSpans":[${head},"spans":[${spans.join(",")}]}]}]}`;
 }
 
 function runSpan({ trace, agent, root, source }: ExportedRun, options: SpanOptions): OtlpSpan {
@@ -113,10 +108,13 @@ const masked = (text: string | null): string | null => text && redact(text);
 
 const runContent = ({ run, output }: RunState, agent: AgentSnapshot): OtlpAttribute[] =>
   attributes({
-    "gen_ai.system_instructions": shortJson([{ type: "text", content: shortText(agent.instructions) }]),
+    "gen_ai.system_instructions": systemInstructions(agent),
     "gen_ai.input.messages": inputMessages([{ role: "user", content: run!.input }]),
     "gen_ai.output.messages": output === null ? null : outputMessages({ content: output, finish: "stop" }),
   });
+
+const systemInstructions = ({ instructions }: AgentSnapshot): string =>
+  shortJson([{ type: "text", content: shortText(instructions) }]);
 
 function modelAttributes(name: string, { settings, output_schema }: AgentSnapshot) {
   const [connection = "", ...model] = name.split("/");
@@ -148,7 +146,7 @@ function stepSpan({ trace, agent, root }: ExportedRun, step: TraceStep, options:
   const content = options.content();
   const { state } = trace;
   const run = state.run!;
-  const kind = kindOf(step, state, agent);
+  const kind = kindOf(step, state, agent, options.prompts?.get(step.id) ?? null);
   return {
     traceId: traceIdOf(root),
     spanId: stepSpanId(run.run_id, step),
@@ -185,15 +183,16 @@ interface StepKind {
   content(): Given;
 }
 
-function kindOf(step: TraceStep, state: RunState, agent: AgentSnapshot): StepKind {
-  if (step.type === "model_call") return modelCall(step, agent);
+function kindOf(step: TraceStep, state: RunState, agent: AgentSnapshot, prompt: ModelRequest | null): StepKind {
+  if (step.type === "model_call") return modelCall(step, agent, prompt);
   if (isCall(step.type)) return toolCall(step, state);
   if (step.type === "retrieval") return retrieval(step);
   return ownStep(step);
 }
 
-function modelCall(step: TraceStep, agent: AgentSnapshot): StepKind {
-  const { messages = [] } = step.input as { messages?: Parameters<typeof inputMessages>[0] };
+function modelCall(step: TraceStep, agent: AgentSnapshot, prompt: ModelRequest | null): StepKind {
+  const { messages: news = [] } = step.input as { messages?: Parameters<typeof inputMessages>[0] };
+  const messages = prompt ? prompt.messages.filter(({ role }) => role !== "system").map(promptMessage) : news;
   const said = step.output as Parameters<typeof outputMessages>[0] | null;
   const model = modelAttributes(step.model ?? step.name, agent);
   const first = step.time_to_first_token_ms;
@@ -209,6 +208,7 @@ function modelCall(step: TraceStep, agent: AgentSnapshot): StepKind {
       ...usageAttributes(step),
     },
     content: () => ({
+      "gen_ai.system_instructions": prompt && systemInstructions(agent),
       "gen_ai.input.messages": inputMessages(messages),
       "gen_ai.output.messages":
         said && outputMessages({ ...said, reasoning: step.reasoning, finish: step.finish_reason }),

@@ -26,8 +26,8 @@ export async function promptsOf(
   agent: AgentSnapshot,
   steps: ReadonlySet<string>,
   most: number,
+  rest = inSlices(),
 ): Promise<Prompts> {
-  const rest = inSlices();
   const prompts: Prompts = { found: new Map(), length: 0 };
   let state = initialState;
   for (let entries = journal.read(runId, 0, piece); entries.length > 0; entries = journal.read(runId, state.seq, piece))

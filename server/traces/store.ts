@@ -9,13 +9,13 @@ import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
-import { build } from "../lib/build-info.ts";
 import { inSlices } from "../lib/slices.ts";
 import { type Comparison, type ComparisonPage, compare } from "./compare.ts";
 import { createLastTrace } from "./last-trace.ts";
 import { nestedSteps, type TracedRun } from "./nested-steps.ts";
-import { exportRequest, type SpanOptions } from "./otlp.ts";
-import { type OtlpSource, spansAsJson } from "./otlp-source.ts";
+import type { SpanOptions } from "./otlp.ts";
+import { otlpJson } from "./otlp-encoding.ts";
+import { type OtlpSource, writtenSpans } from "./otlp-source.ts";
 import { promptsOf } from "./prompts.ts";
 import { readTrace } from "./read-trace.ts";
 import { restOf } from "./rest-of.ts";
@@ -139,7 +139,7 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
   async function otlpOf(viewer: Viewer, id: string, content: boolean): Promise<string> {
     const { trace } = await view(viewer, id);
     const make = (options: SpanOptions) => otlp.all(trace, (subagent) => visible(viewer, subagent), options);
-    return exportRequest(await spansAsJson(make, content, inSlices()), build.version);
+    return otlpJson.request(await writtenSpans(make, otlpJson.span, content, inSlices()));
   }
 
   return {
