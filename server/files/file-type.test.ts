@@ -25,6 +25,10 @@ test.each([
   ["a.docx", "\xd0\xcf\x11\xe0", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
   ["a.doc", "\xd0\xcf\x11\xe0", "application/x-ole-storage"],
   ["a.constructor", "hello", "text/plain"],
+  ["a.rtf", "{\\rtf1\\ansi Hello}", "application/rtf"],
+  ["a.txt", "\xef\xbb\xbf\r\n{\\rtf1\\ansi Hello}", "application/rtf"],
+  ["a.md", "See {\\rtf1}", "text/markdown"],
+  ["a.rtf", "No markup", "text/plain"],
   ["none", "", "text/plain"],
 ])("%s that begins with %j is %s", (name, head, type) => {
   expect(typeOfFile(name, Buffer.from(head, "latin1"))).toBe(type);
@@ -35,8 +39,8 @@ test("text whose last character is cut at the end of what is looked at is text",
 });
 
 test("documents are what can be searched", () => {
-  expect(["application/pdf", "text/csv", "image/png", "application/zip"].map(isDocument)).toEqual([
+  expect(["application/pdf", "text/csv", "image/png", "application/zip", "application/rtf"].map(isDocument)).toEqual([
     ...[true, true],
-    ...[false, false],
+    ...[false, false, false],
   ]);
 });

@@ -57,6 +57,8 @@ export function typeOfFile(name: string, head: Uint8Array): string {
   const isOffice = type === "application/zip" || type === container;
   if (isOffice && Object.hasOwn(office, extension)) return office[extension as "docx"];
   if (type) return type;
+  // Its markup is text to look at, and none that anybody searches for.
+  if (/^(\xef\xbb\xbf)?\s*\{\\rtf/.test(text)) return "application/rtf";
   if (/^RIFF.{4}WEBP/s.test(text)) return "image/webp";
   // Readers of PDF allow something before it.
   if (extension === "pdf" && text.slice(0, 1024).includes("%PDF-")) return pdf;
