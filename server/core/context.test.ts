@@ -244,3 +244,22 @@ test("the model reads the head and the tail of a long output, and the journal ke
     output,
   );
 });
+
+test("messages that came along with the input are cut and shown as if its thread had them", () => {
+  const said = Array.from({ length: 9 }, (_, i) => ({
+    id: `msg_${i}`,
+    role: i % 2 ? ("assistant" as const) : ("user" as const),
+    content: `${i} `.repeat(200),
+  }));
+  const history = said.map(
+    ({ role, content }): PromptMessage =>
+      role === "user" ? { role, content } : { role, parts: [{ type: "text", text: content }] },
+  );
+  const turn = [started(0), completed(0, { answer: answer([{ type: "text", text: "Yes." }]) })];
+  const along = stateOf(created({ context_window: 1000, earlier: said }), ...turn);
+  const loaded = stateOf(created({ context_window: 1000 }), { type: "history.loaded", messages: history }, ...turn);
+  expect(cutsOf(along)).toEqual(cutsOf(loaded));
+  expect(planContext(along, agentOf())).toEqual(planContext(loaded, agentOf()));
+  for (const count of [0, ...cutsOf(along)])
+    expect(modelRequest(compacted(along, count), agentOf())).toEqual(modelRequest(compacted(loaded, count), agentOf()));
+});

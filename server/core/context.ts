@@ -2,7 +2,7 @@ import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
 import { runError } from "./decide.ts";
 import type { PromptMessage } from "./model-call.ts";
-import { conversationToCut, modelRequest } from "./prompt.ts";
+import { conversationToCut, modelRequest, saidBefore } from "./prompt.ts";
 import type { RunError } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 import { sizeOfSummary, summarySpace } from "./summary.ts";
@@ -89,7 +89,7 @@ function sizesOf(rest: readonly PromptMessage[], sent: readonly PromptMessage[])
  */
 export function cutsOf(state: RunState): number[] {
   const all = conversationToCut(state);
-  const { length } = state.history;
+  const length = saidBefore(state);
   const newest = all.findLastIndex(({ role }, index) => role === "assistant" && index >= length);
   const end = newest === -1 ? length : newest;
   return Array.from({ length: end }, (_, index) => index + 1).filter((count) =>

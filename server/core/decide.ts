@@ -1,6 +1,6 @@
 import { exceededBy, saidOf } from "./budget.ts";
 import type { Preparation, RunError } from "./run-event.ts";
-import { isOver, pendingCalls, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { isOver, ownMessages, pendingCalls, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
 
 export type Command =
   | { do: "stop" }
@@ -65,6 +65,6 @@ export const textOf = (parts: readonly { type: string; text?: string }[]): strin
 /** The newest text, of an answer or of a given-up attempt at one: what a run that ends early keeps as its output. */
 export function partialOutput(state: RunState): string | null {
   if (state.discarded !== null) return state.discarded;
-  const last = state.messages.findLast((message) => message.role === "assistant");
+  const last = ownMessages(state).findLast((message) => message.role === "assistant");
   return (last && textOf(last.parts)) || null;
 }

@@ -2,7 +2,9 @@
 export const limits = {
   body_bytes: 1024 * 1024,
   json_depth: 64,
+  /** Of all messages of an input together. */
   input_bytes: 256 * 1024,
+  input_messages: 200,
   instructions_bytes: 256 * 1024,
   tool_arguments_bytes: 64 * 1024,
   tool_output_bytes: 256 * 1024,

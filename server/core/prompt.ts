@@ -11,17 +11,17 @@ import { shortened } from "./shortened.ts";
  * the same prompt for ever. What was compacted is no part of it, but for its summary.
  */
 export function modelRequest(state: RunState, agent: AgentSnapshot): ModelRequest {
-  const [input, ...own] = conversation(state);
-  const { history, compacted } = state;
+  const { before, input, own } = told(state);
+  const { compacted } = state;
   const left_out = compacted?.left_out ?? 0;
   const messages: PromptMessage[] = [
     { role: "system", content: agent.instructions },
     ...summaryMessage(compacted?.summary ?? null),
-    ...history.slice(left_out),
+    ...before.slice(left_out),
     ...documentsMessage(state),
     ...passagesMessage(state),
     ...(input ? [input] : []),
-    ...own.slice(Math.max(0, left_out - history.length)),
+    ...own.slice(Math.max(0, left_out - before.length)),
   ];
   const outputMax = agent.memory?.context.tool_output_max_bytes;
   const request: ModelRequest = {
@@ -37,10 +37,20 @@ export function modelRequest(state: RunState, agent: AgentSnapshot): ModelReques
  * What may be left out of a prompt that is too long, oldest first: what was said before, and all of the run behind its
  * input. `left_out` of a compaction counts these.
  */
-export const conversationToCut = (state: RunState): PromptMessage[] => [
-  ...state.history,
-  ...conversation(state).slice(1),
-];
+export function conversationToCut(state: RunState): PromptMessage[] {
+  const { before, own } = told(state);
+  return [...before, ...own];
+}
+
+/** How many of these were said before the run's input: in its thread, or in messages that came along. */
+export const saidBefore = ({ history, run }: RunState): number => history.length + (run?.earlier?.length ?? 0);
+
+/** All that was said, around what the run is asked. */
+function told(state: RunState) {
+  const all = [...state.history, ...conversation(state)];
+  const place = saidBefore(state);
+  return { before: all.slice(0, place), input: all[place], own: all.slice(place + 1) };
+}
 
 /** What stands in a prompt for the messages before. */
 export const summaryMessage = (summary: string | null): PromptMessage[] =>
@@ -54,7 +64,7 @@ export const summaryMessage = (summary: string | null): PromptMessage[] =>
       ];
 
 /** The thread in the providers' order: each answer is followed by the results of its calls, in the order of the calls. */
-export function conversation({ messages, calls }: RunState): PromptMessage[] {
+export function conversation({ messages, calls }: Pick<RunState, "messages" | "calls">): PromptMessage[] {
   const results = new Map(calls.map((call) => [call.id, call]));
   return messages.flatMap((message): PromptMessage[] => {
     if (message.role === "user") return [{ role: "user", content: message.content }];

@@ -2,6 +2,7 @@ import type { Budget, GuardrailPoint, GuardrailType } from "./agent-snapshot.ts"
 import type { RunErrorCode } from "./errors.ts";
 import type { AssistantPart, FinishReason, ModelUsage, PromptMessage } from "./model-call.ts";
 import type { ModelPrice } from "./price.ts";
+import type { Asked } from "./run-input.ts";
 import type { Environment } from "./scope.ts";
 import type { RunUsage } from "./usage.ts";
 
@@ -55,6 +56,8 @@ export interface RunCreated {
   model: string;
   input: string;
   message_id: string;
+  /** Messages that came along with the input, before it; there also when there were none beside it. */
+  earlier?: Asked["earlier"];
   max_turns: number;
   timeout_ms: number;
   action_timeout_ms: number;

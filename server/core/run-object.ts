@@ -3,6 +3,7 @@ import { cancelError } from "./frames.ts";
 import { siblingId } from "./ids.ts";
 import { originOf } from "./origin.ts";
 import { toolText } from "./prompt.ts";
+import { givenOf } from "./run-input.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 
@@ -19,7 +20,7 @@ export function runObject(state: RunState, expiresAt: number | null, queuePositi
     agent_version: run.agent_version,
     model: run.model,
     status: state.status,
-    input: run.input,
+    input: givenOf(run),
     output: state.output,
     output_json: state.output_json ?? null,
     messages: state.messages.map((message) => messageObject(message, state.calls)),

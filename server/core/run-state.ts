@@ -181,7 +181,10 @@ function change(before: RunState, { seq, at, event }: JournalEntry): RunState {
         to_prepare: event.prepare ?? [],
         created_at: at,
         started_at: at,
-        messages: [{ role: "user", id: event.message_id, at, content: event.input }],
+        messages: [
+          ...(event.earlier ?? []).map((message) => earlierMessage(message, at)),
+          { role: "user", id: event.message_id, at, content: event.input },
+        ],
       };
     case "run.queued":
       return { ...state, status: "queued", started_at: null, queue_position: event.queue_position };
@@ -311,6 +314,16 @@ function change(before: RunState, { seq, at, event }: JournalEntry): RunState {
       return event satisfies never;
   }
 }
+
+/** A message that no run said, as one of a run. */
+export const earlierMessage = (
+  { id, role, content }: NonNullable<RunCreated["earlier"]>[number],
+  at: number,
+): Message =>
+  role === "user" ? { role, id, at, content } : { role, id, at, parts: [{ type: "text", text: content }] };
+
+/** From its input on: what was said earlier is no answer of this run. */
+export const ownMessages = ({ run, messages }: RunState): Message[] => messages.slice(run?.earlier?.length ?? 0);
 
 const without = ({ to_prepare }: RunState, done: Preparation): Preparation[] =>
   to_prepare.filter((one) => one !== done);

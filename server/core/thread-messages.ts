@@ -1,7 +1,8 @@
 import type { AssistantPart, PromptMessage } from "./model-call.ts";
-import { toolText } from "./prompt.ts";
+import { conversation, toolText } from "./prompt.ts";
+import type { InputMessage } from "./run-input.ts";
 import { messageObject } from "./run-object.ts";
-import { isResolved, type Message, type RunState, type ToolCall } from "./run-state.ts";
+import { earlierMessage, isResolved, type Message, type RunState, type ToolCall } from "./run-state.ts";
 
 /** A message of a run that is over, as its thread keeps it. */
 export interface ThreadMessage {
@@ -39,6 +40,13 @@ export function threadMessages({ messages, calls, error }: RunState): ThreadMess
     const prompt: PromptMessage = { role: "assistant", parts: kept.parts };
     return [said(kept, calls, prompt), ...(isWhole ? answered : [])];
   });
+}
+
+/** A message that is put into a thread. */
+export function seededMessage(given: InputMessage & { id: string }, at: number): ThreadMessage {
+  const message = earlierMessage(given, at);
+  const [prompt] = conversation({ messages: [message], calls: [] });
+  return said(message, [], prompt!);
 }
 
 const said = (message: Message, calls: readonly ToolCall[], prompt: PromptMessage): ThreadMessage => ({

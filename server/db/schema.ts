@@ -593,7 +593,7 @@ export const threadMessages = sqliteTable(
     thread_id: text("thread_id").notNull(),
     position: integer("position").notNull(),
     id: text("id").notNull(),
-    run_id: text("run_id").notNull(),
+    run_id: text("run_id"),
     message: text("message").notNull(),
     prompt: text("prompt").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),

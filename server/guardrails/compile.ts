@@ -6,6 +6,10 @@ import { compile } from "./pattern/pattern.ts";
 import { createTermSearch } from "./terms.ts";
 import { createUrlDetector } from "./urls.ts";
 
+/** Those that say something of any text, and not which shape a whole input or output has. */
+export const withoutShape = (list: CompiledGuardrails): CompiledGuardrails =>
+  list.filter(({ guardrail: { type } }) => type !== "json_schema");
+
 /** A guardrail that is ready for texts. */
 export interface CompiledGuardrail {
   /** Its place in the agent's list. */

@@ -73,15 +73,17 @@ function fromValidation(error: ValidationError): AppError {
   if (error.type === "params") return notFound();
   const faults = new Map<string, Fault>();
   for (const each of (error.validator as { Errors(value: unknown): Iterable<SchemaError> }).Errors(error.value)) {
-    // A missing field is reported a second time as one of the wrong type.
-    if (!faults.has(each.path)) faults.set(each.path, toFault(each));
+    for (const fitting of ofItsType(each)) {
+      // A missing field is reported a second time as one of the wrong type.
+      if (!faults.has(fitting.path)) faults.set(fitting.path, toFault(fitting));
+      if (faults.size >= maxFaults) break;
+    }
     if (faults.size >= maxFaults) break;
   }
   return validationError([...faults.values()]);
 }
 
-function toFault(error: SchemaError): Fault {
-  const fitting = ofItsType(error);
+function toFault(fitting: SchemaError): Fault {
   const { path, message, schema } = fitting;
   const param = dotted(path);
   if (param === "") return { param: null, code: "invalid_value", message: `The body: ${sentence(message)}` };
@@ -105,14 +107,14 @@ const membersOf = ({ schema }: SchemaError) => (schema.anyOf as { type?: unknown
  * Of a field that may be of several types, what is wrong by the rule for the one that it has; of one that may be null,
  * by its other rule: that it is not null either helps nobody.
  */
-function ofItsType(error: SchemaError): SchemaError {
+function ofItsType(error: SchemaError): SchemaError[] {
   const members = membersOf(error);
   const types = members.map(({ type }) => type);
-  const type = typeof error.value;
+  const type = Array.isArray(error.value) ? "array" : typeof error.value;
   const same = types.indexOf(type) === types.lastIndexOf(type) ? types.indexOf(type) : -1; // Of several it could be any.
   const other = members.length === 2 && types.includes("null") ? types.findIndex((type) => type !== "null") : -1;
-  const [first] = error.errors?.[same === -1 ? other : same] ?? [];
-  return first ?? error;
+  const own = [...(error.errors?.[same === -1 ? other : same] ?? [])];
+  return own.length > 0 ? own : [error];
 }
 
 const sentence = (message: string): string => (message.endsWith(".") ? message : `${message}.`);

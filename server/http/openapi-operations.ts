@@ -268,6 +268,11 @@ export const operations: Record<string, Operation> = {
     query: { ...some, ending_before: text, order: page.order! },
     answer: [200, listOf("ThreadMessage")],
   },
+  "POST /v1/threads/:id/messages": {
+    ...threads("createThreadMessage", "Put a message into a thread that was said elsewhere", "run"),
+    answer: [201, ref("ThreadMessage")],
+    conflicts: ["thread_busy"],
+  },
   "POST /v1/memory": { ...memories("createMemory", "Create a memory store", "admin"), answer: [201, ref("Memory")] },
   "GET /v1/memory": {
     ...memories("listMemory", "List memory stores", "read_or_run"),

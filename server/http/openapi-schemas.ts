@@ -11,6 +11,7 @@ import {
 import { errorCodes, runErrorCodes } from "../core/errors.ts";
 import { origins } from "../core/origin.ts";
 import { divergenceKinds, replayAgents, replayModes, stepTypes } from "../core/run-event.ts";
+import { inputRoles } from "../core/run-input.ts";
 import { runStatuses } from "../core/run-state.ts";
 import { environments, permissions } from "../core/scope.ts";
 
@@ -53,9 +54,17 @@ export const answerSchemas = (): Record<string, Schema> => ({
     { id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
     { tool_calls: list(object({ id: text, name: text, arguments: anyObject })), tool_call_id: text },
   ),
+  InputMessage: object({ role: words(inputRoles), content: text }),
+  Input: { anyOf: [text, list(ref("InputMessage"))] },
   Thread: resource("thread", { ...thread, updated_at: time }),
   ThreadMessage: object(
-    { id: text, run_id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
+    {
+      id: text,
+      run_id: orNull(text),
+      role: words(["system", "user", "assistant", "tool"]),
+      content: text,
+      created_at: time,
+    },
     { tool_calls: list(object({ id: text, name: text, arguments: anyObject })), tool_call_id: text },
   ),
   ToolCall: object(toolCall),
@@ -348,7 +357,7 @@ const memoryKey = {
 const schedule = {
   name: text,
   agent_id: text,
-  input: text,
+  input: ref("Input"),
   cron: text,
   timezone: text,
   enabled: boolean,
@@ -404,7 +413,7 @@ const run = {
   agent_version: integer,
   model: text,
   status: words(runStatuses),
-  input: text,
+  input: ref("Input"),
   output: orNull(text),
   output_json: anything,
   messages: list(ref("Message")),

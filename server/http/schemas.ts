@@ -1,5 +1,7 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { idPattern, type Kind } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import { inputRoles } from "../core/run-input.ts";
 import { chunkingBounds } from "../documents/chunking.ts";
 
 // Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
@@ -36,6 +38,18 @@ export const Budget = Type.Partial(
   }),
   { additionalProperties: false, minProperties: 1 },
 );
+
+/** Something that a user said, or an assistant answered. */
+export const InputMessage = Type.Object(
+  { role: oneOf(inputRoles), content: Type.String({ minLength: 1, maxLength: limits.input_bytes }) },
+  { additionalProperties: false },
+);
+
+/** What a run is asked. What a text has no place for (bytes, whose the last message is) is a rule of `inputFault`. */
+export const RunInput = Type.Union([
+  Type.String({ minLength: 1, maxLength: limits.input_bytes }),
+  Type.Array(InputMessage, { minItems: 1, maxItems: limits.input_messages }),
+]);
 
 /** How a text is cut into the pieces that are cited and searched. */
 export const Chunking = Type.Partial(

@@ -250,6 +250,7 @@ const bodies: Record<string, () => unknown> = {
   "PUT /v1/memory/:id/keys/:key": () => ({ value: "taken over" }),
   "PATCH /v1/schedules/:id": () => ({ name: "taken over" }),
   "PATCH /v1/suites/:id": () => ({ name: "taken over" }),
+  "POST /v1/threads/:id/messages": () => ({ role: "user", content: "Hi." }),
   "PATCH /v1/threads/:id": () => ({ title: "taken over" }),
   "PATCH /v1/webhooks/:id": () => ({ description: "taken over" }),
   "POST /v1/webhooks/:id/redeliver": () => ({ since: "2026-01-01T00:00:00Z" }),

@@ -124,8 +124,12 @@ export function createChildren({
     const agent = snapshot({ project_id, environment }, order.agent_id);
     const state = fold(journal.read(run_id));
     if (agent.memory) requireScopeIds(agent, state.run!);
-    const { input, findings } = await screenInput(agent, order.input);
-    return { agent, run: pinned(state, { ...order, input }, agent), decided: decidedEvents(findings, 0, 0) };
+    const { asked, findings } = await screenInput(agent, { input: order.input });
+    return {
+      agent,
+      run: pinned(state, { ...order, input: asked.input }, agent),
+      decided: decidedEvents(findings, 0, 0),
+    };
   }
 
   /** Throws where the loop that asked was given up, or its run has ended. */

@@ -3,12 +3,14 @@ import { AppError } from "../core/errors.ts";
 import type { PrefixEdits } from "../core/fork.ts";
 import type { Finding } from "../core/guardrail-event.ts";
 import { limits } from "../core/limits.ts";
+import { type Asked, askedOf, messagesOf, type RunInput } from "../core/run-input.ts";
 import { clientError } from "../core/submit.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { screenCall, screenText } from "../guardrails/inspect.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { ForkRun } from "./fork-schema.ts";
+import { requireInput } from "./require-input.ts";
 import { screenAnswer, screenInput } from "./screening.ts";
 
 export type ForkEdits = NonNullable<ForkRun["edits"]>;
@@ -17,7 +19,7 @@ export type ForkEdits = NonNullable<ForkRun["edits"]>;
 export interface ReadEdits {
   prefix: PrefixEdits;
   /** Null: the record's own. */
-  input: string | null;
+  asked: Asked | null;
   findings: {
     input: Finding[];
     tool_output: Finding[];
@@ -47,7 +49,7 @@ export async function readEdits(
       ...(given && { tool_output: given.result }),
       ...(asked && { input: true }),
     },
-    input: asked?.input ?? null,
+    asked: asked?.asked ?? null,
     findings: {
       input: asked?.findings ?? [],
       tool_output: given?.findings ?? [],
@@ -57,10 +59,13 @@ export async function readEdits(
   };
 }
 
-async function readInput(input: string, agent: AgentSnapshot) {
-  requireBytes(input, limits.input_bytes, "edits.input");
-  const screened = await screenInput(agent, input);
-  return { input: screened.input, findings: unblocked(screened.findings, "edits.input") };
+async function readInput(input: RunInput, agent: AgentSnapshot) {
+  const given = askedOf(input);
+  const texts = messagesOf(given).map(({ content }) => content);
+  requireBytes(texts.join(""), limits.input_bytes, "edits.input");
+  requireInput(input, "edits.input");
+  const { asked, findings } = await screenInput(agent, given);
+  return { asked, findings: unblocked(findings, "edits.input") };
 }
 
 async function readOutput(output: unknown, is_error: boolean, tool: string | null, agent: AgentSnapshot) {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { JsonObject, oneOf } from "../http/schemas.ts";
+import { JsonObject, oneOf, RunInput } from "../http/schemas.ts";
 import { CreateRun } from "./schema.ts";
 
 const closed = { additionalProperties: false };
@@ -35,7 +35,7 @@ export const ForkRun = Type.Object(
           model_output: Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
           instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
           model: Type.Optional(Type.String({ maxLength: 300 })),
-          input: Type.Optional(Type.String({ maxLength: limits.input_bytes })),
+          input: Type.Optional(RunInput),
         },
         closed,
       ),

@@ -10,8 +10,9 @@ import type { AssistantPart } from "../core/model-call.ts";
 import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
+import { givenOf } from "../core/run-input.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
-import { apply, isOver, type RunState } from "../core/run-state.ts";
+import { apply, isOver, ownMessages, type RunState } from "../core/run-state.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -68,7 +69,7 @@ export function createForks({
     const run: RunCreated = {
       ...forked(created, agent, body, prefix),
       ...(isForeign ? { foreign_agent: true } : preparation(created, agent, body.step_index, prefix)),
-      ...(edits.input !== null && { input: edits.input }),
+      ...(edits.asked ?? { input: created.input, ...(created.earlier && { earlier: created.earlier }) }),
       ...{ request_id: requestId, agent_hash: journal.hashOf(agent) },
       ...{ price: priceOf(agent.model), context_window: windowOf(agent.model) },
     };
@@ -164,10 +165,10 @@ async function takenOver(
     throw damaged(error);
   });
   // Another agent looks at the record's input by guardrails of its own.
-  const asked = { ...(body.agent === "current" && { input: created.input }), ...body.edits };
+  const asked = { ...(body.agent === "current" && { input: givenOf(created) }), ...body.edits };
   const edits = await readEdits(asked, toolOf(state, step), agent);
   // And so does it at the documents that it begins with.
-  const documents = step < 0 && edits.input !== null && !isForeign;
+  const documents = step < 0 && edits.asked !== null && !isForeign;
   return { prefix: forkable(entries, step, { ...edits.prefix, documents }, state), edits };
 }
 
@@ -193,13 +194,13 @@ function forked(
   agent: AgentSnapshot,
   { step_index, tools = "live", budget, timeout_ms, action_timeout_ms, on_disconnect, metadata }: ForkRun,
   { entries, later }: Prefix,
-): RunCreated {
-  const { project_id, environment, session_id, user_id, file_ids, message_id, input, run_id, agent_hash } = source;
+): Omit<RunCreated, "input"> {
+  const { project_id, environment, session_id, user_id, file_ids, message_id, run_id, agent_hash } = source;
   // What a child run got was the rest of its parent's time.
   const time = source.parent_run_id === null ? source.timeout_ms : limits.run_timeout_ms;
   return {
     // Its own id comes with the write.
-    ...{ run_id, project_id, environment, session_id, user_id, file_ids, message_id, input, agent_hash },
+    ...{ run_id, project_id, environment, session_id, user_id, file_ids, message_id, agent_hash },
     agent_id: agent.id,
     agent_version: agent.version,
     model: agent.model,
@@ -246,7 +247,10 @@ function ownEvents(
   step: number,
   at: number,
 ): RunEvent[] {
-  const asked = state.messages.findLast((message) => message.role === "assistant")?.parts.filter(isCall) ?? [];
+  const asked =
+    ownMessages(state)
+      .findLast((message) => message.role === "assistant")
+      ?.parts.filter(isCall) ?? [];
   const about = (of: readonly Finding[], tool_call_id: string | undefined): Finding[] =>
     of.map((finding) => ({ ...finding, tool_call_id: tool_call_id ?? null }));
   const edited = state.calls.find(({ step_index }) => step_index === step);

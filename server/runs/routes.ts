@@ -20,6 +20,7 @@ import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { ForkRun } from "./fork-schema.ts";
 import type { Replays } from "./replay.ts";
+import { requireInput } from "./require-input.ts";
 import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
 import type { Note, RunService } from "./service.ts";
 import type { RunStore } from "./store.ts";
@@ -62,7 +63,7 @@ export const runRoutes = (deps: RunRoutes) => {
       "/runs",
       ({ principal, body, request, set }) => {
         if (!hasAgent(principal, body.agent_id)) throw validationError([fault("agent_id", "There is no such agent.")]);
-        checkInput(body.input);
+        requireInput(body.input, "input");
         return answerNew(deps, principal, request, set, body, (requestId, note) =>
           service.create(principal, body, requestId, note),
         );
@@ -267,10 +268,4 @@ function eventList(deps: RunRoutes, id: string, url: string) {
     first_id: data[0] ? String(data[0].seq) : null,
     last_id: data.length > 0 ? String(data.at(-1)!.seq) : null,
   };
-}
-
-// The schema counts characters, and a character may have four bytes.
-function checkInput(input: string): void {
-  if (Buffer.byteLength(input) > limits.input_bytes)
-    throw validationError([fault("input", `Expected at most ${limits.input_bytes} bytes.`)]);
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { mostTurns } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
-import { Budget, idOf, JsonObject, Metadata, oneOf } from "../http/schemas.ts";
+import { Budget, idOf, JsonObject, Metadata, oneOf, RunInput } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -12,7 +12,7 @@ const Subject = Type.String({ minLength: 1, maxLength: 255 });
 export const CreateRun = Type.Object(
   {
     agent_id: idOf("agent"),
-    input: Type.String({ minLength: 1, maxLength: limits.input_bytes }),
+    input: RunInput,
     stream: Type.Optional(Type.Boolean()),
     thread_id: Type.Optional(idOf("thread")),
     if_thread_busy: Type.Optional(oneOf(["reject", "queue", "cancel_previous"])),

@@ -1,7 +1,8 @@
 import type { AgentSnapshot, Guardrail } from "../core/agent-snapshot.ts";
 import type { Finding } from "../core/guardrail-event.ts";
+import type { Asked } from "../core/run-input.ts";
 import type { ToolAnswer } from "../core/submit.ts";
-import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, guardrailsOn, withoutShape } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { inspectText, redactValue, type Screened, screenCall, screenOutput, trigger } from "../guardrails/inspect.ts";
 
@@ -23,20 +24,30 @@ function compiled(list: readonly Guardrail[]): CompiledGuardrails {
 
 /** An input as it may be written down. */
 export interface ScreenedInput {
-  input: string;
+  asked: Asked;
   findings: Finding[];
   isBlocked: boolean;
 }
 
-/** Screens an input by all guardrails but judges. What blocks is masked like what is redacted: the journal has neither. */
-export async function screenInput({ guardrails = [] }: Guarded, input: string): Promise<ScreenedInput> {
+/**
+ * Screens an input by all guardrails but judges, each of its messages by itself. What blocks is masked like what is
+ * redacted: the journal has neither.
+ */
+export async function screenInput({ guardrails = [] }: Guarded, asked: Asked): Promise<ScreenedInput> {
   const list = compiled(guardrails);
-  if (guardrailsOn(list, "input").length === 0) return { input, findings: [], isBlocked: false };
-  const searching = await searched(list, "input", [input]);
-  const findings = searching.flatMap((one) => trigger(one, "input", inspectText(one, input)));
-  const masking = searching.filter(({ guardrail: { action } }) => action === "redact" || action === "block");
+  if (guardrailsOn(list, "input").length === 0) return { asked, findings: [], isBlocked: false };
+  const findings: Finding[] = [];
+  async function screened(by: CompiledGuardrails, text: string): Promise<string> {
+    const searching = await searched(by, "input", [text]);
+    findings.push(...searching.flatMap((one) => trigger(one, "input", inspectText(one, text))));
+    const masking = searching.filter(({ guardrail: { action } }) => action === "redact" || action === "block");
+    return redactValue(masking, text) as string;
+  }
+  const earlier: NonNullable<Asked["earlier"]> = [];
+  for (const message of asked.earlier ?? [])
+    earlier.push({ ...message, content: await screened(withoutShape(list), message.content) });
   return {
-    input: redactValue(masking, input) as string,
+    asked: { input: await screened(list, asked.input), ...(asked.earlier && { earlier }) },
     findings,
     isBlocked: findings.some(({ verdict }) => verdict === "blocked"),
   };

@@ -9,6 +9,7 @@ import { limits } from "../core/limits.ts";
 import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RunCreated, RunError, RunEvent } from "../core/run-event.ts";
+import { askedOf } from "../core/run-input.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
@@ -128,15 +129,16 @@ export function createRunService({
     requireScopeIds(agent, owner);
     requireFiles(scope, body.file_ids ?? []);
     // Only where there is something to look at: the creations of a tick share a snapshot of the database.
-    const screened = agent.guardrails ? await screenInput(agent, body.input) : null;
+    const asked = askedOf(body.input);
+    const screened = agent.guardrails ? await screenInput(agent, asked) : null;
     const decided = decidedEvents(screened?.findings ?? [], 0, 0);
     const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
     const created = {
       type: "run.created" as const,
       ...pinned(scope, run_id, agent, body, requestId, journal.hashOf(agent)),
+      ...(screened?.asked ?? asked),
       ...owner,
       ...preparationsOf(agent, { ...owner, file_ids: body.file_ids ?? [] }),
-      ...(screened && { input: screened.input }),
       price: priceOf(agent.model),
       context_window: windowOf(agent.model),
     };
@@ -427,7 +429,7 @@ function pinned(
   body: CreateRun,
   request_id: string,
   agent_hash: string,
-): RunCreated {
+): Omit<RunCreated, "input"> {
   const { project_id, environment } = scope;
   return {
     run_id,
@@ -437,7 +439,6 @@ function pinned(
     agent_version: agent.version,
     agent_hash,
     model: agent.model,
-    input: body.input,
     message_id: newId("message"),
     max_turns: agent.max_turns,
     timeout_ms: body.timeout_ms ?? limits.run_timeout_ms,

@@ -1,4 +1,5 @@
 import type { Budget } from "../core/agent-snapshot.ts";
+import type { RunInput } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import { nextTimes } from "./cron.ts";
@@ -37,7 +38,7 @@ export interface Row extends Scope {
 
 /** What runs of a schedule are created with, beside its agent and its metadata. */
 export interface Definition {
-  input: string;
+  input: RunInput;
   overrides: NonNullable<CreateSchedule["overrides"]> | null;
   budget: Budget | null;
   user_id: string | null;

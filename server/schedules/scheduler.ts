@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { JournalEntry } from "../core/run-event.ts";
+import type { RunInput } from "../core/run-input.ts";
 import type { RunStatus } from "../core/run-state.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
@@ -16,7 +17,7 @@ import { type Definition, definitionOf, planAfter, type Row, runMetadata } from 
 /** What a schedule asks of a run. */
 export interface Order extends Partial<{ [Name in keyof Definition]: NonNullable<Definition[Name]> }> {
   agent_id: string;
-  input: string;
+  input: RunInput;
   metadata: Record<string, string>;
   on_concurrency_limit: "reject" | "queue";
 }
@@ -272,7 +273,7 @@ export function createScheduler({
 /** What a run of this schedule is created with. */
 export function orderOf(row: Row, on_concurrency_limit: Order["on_concurrency_limit"]): Order {
   const own = Object.entries(definitionOf(row)).filter(([, value]) => value !== null);
-  const { input, ...others } = Object.fromEntries(own) as { input: string };
+  const { input, ...others } = Object.fromEntries(own) as { input: RunInput };
   return { agent_id: row.agent_id, input, ...others, metadata: runMetadata(row), on_concurrency_limit };
 }
 

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { mostTurns } from "../core/agent-snapshot.ts";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import { Budget, idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
+import { Budget, idOf, JsonObject, Metadata, oneOf, orNull, RunInput } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -26,7 +26,7 @@ const Overrides = Type.Partial(
 const required = {
   name: Type.String({ minLength: 1, maxLength: 128 }),
   agent_id: idOf("agent"),
-  input: Type.String({ minLength: 1, maxLength: limits.input_bytes }),
+  input: RunInput,
   cron: Type.String({ maxLength: 256 }),
   timezone: Type.String({ maxLength: 64 }),
 };

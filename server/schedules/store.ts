@@ -1,5 +1,6 @@
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { inputFault } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
@@ -57,12 +58,12 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
   /** Throws with every fault of a schedule as it is about to be. */
   function check(viewer: Viewer, row: Row, input: UpdateSchedule): void {
     const definition = definitionOf(row);
-    const isTooLong = Buffer.byteLength(definition.input) > limits.input_bytes; // A character may have four bytes.
+    const wrong = inputFault(definition.input, limits.input_bytes);
     const isNew = input.agent_id !== undefined && !hasAgent(viewer, input.agent_id);
     const faults = [
       ...nameFaults(input.name),
       ...(isNew ? [fault("agent_id", "There is no such agent.")] : []),
-      ...(isTooLong ? [fault("input", `Expected at most ${limits.input_bytes} bytes.`)] : []),
+      ...(wrong ? [fault(`input${wrong.path}`, wrong.message)] : []),
       ...(input.cron === undefined && input.timezone === undefined ? [] : timetableFaults(row, now())),
     ];
     if (faults.length > 0) throw validationError(faults);

@@ -4,6 +4,7 @@ import { historyOf } from "../core/history.ts";
 import type { PromptMessage } from "../core/model-call.ts";
 import type { messageObject } from "../core/run-object.ts";
 import type { Scope } from "../core/scope.ts";
+import type { ThreadMessage } from "../core/thread-messages.ts";
 import { type Page, toList } from "../http/page.ts";
 
 type ThreadKey = Scope & { id: string };
@@ -12,7 +13,7 @@ type MessageObject = ReturnType<typeof messageObject>;
 
 interface MessageRow {
   position: number;
-  run_id: string;
+  run_id: string | null;
   message: string;
 }
 
@@ -39,6 +40,26 @@ export function listMessages(sqlite: Database, thread: ThreadKey, page: Page) {
   if (has_more) rows.pop();
   if (backwards) rows.reverse();
   return toList({ rows, has_more }, ({ run_id, message }) => ({ ...(JSON.parse(message) as MessageObject), run_id }));
+}
+
+/** Puts messages behind the last one of a thread, within a write. `run_id` is the run that said them, if one did. */
+export function createAppend(sqlite: Database) {
+  const lastPosition = sqlite.query<{ n: number }, [string, string, string]>(
+    `SELECT coalesce(max(position), 0) AS n FROM thread_messages WHERE ${within}`,
+  );
+  const insertion = sqlite.query(
+    `INSERT INTO thread_messages (project_id, environment, thread_id, position, id, run_id, message, prompt, created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (thread: ThreadKey, run_id: string | null, messages: readonly ThreadMessage[]): void => {
+    if (messages.length === 0) return;
+    const last = lastPosition.get(...keyOf(thread))!.n;
+    for (const [index, { id, message, prompt, at }] of messages.entries())
+      insertion.run(
+        ...[...keyOf(thread), last + index + 1, id, run_id],
+        ...[JSON.stringify(message), JSON.stringify(prompt), at],
+      );
+  };
 }
 
 /** The newest messages of a thread as a model reads them, oldest first. */

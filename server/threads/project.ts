@@ -4,6 +4,7 @@ import { fold, initialState, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { threadMessages } from "../core/thread-messages.ts";
 import type { Projector, RunHead } from "../journal/journal.ts";
+import { createAppend } from "./messages.ts";
 
 type Owner = Scope & { thread_id: string | null };
 
@@ -17,14 +18,7 @@ export function createThreadProjector(sqlite: Database, stateOf: (runId: string)
     `UPDATE threads SET last_run_id = max(coalesce(last_run_id, ''), ?), updated_at_ms = max(updated_at_ms, ?), message_count = message_count + ?
      WHERE project_id = ? AND environment = ? AND id = ?`,
   );
-  const lastPosition = sqlite.query<{ n: number }, [string, string, string]>(
-    `SELECT coalesce(max(position), 0) AS n FROM thread_messages
-     WHERE project_id = ? AND environment = ? AND thread_id = ?`,
-  );
-  const insertion = sqlite.query(
-    `INSERT INTO thread_messages (project_id, environment, thread_id, position, id, run_id, message, prompt, created_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const append = createAppend(sqlite);
 
   return (head, entries) => {
     const [first] = entries;
@@ -39,12 +33,7 @@ export function createThreadProjector(sqlite: Database, stateOf: (runId: string)
     const { at } = entries.at(-1)!;
     // Whoever deleted the thread has deleted what would have been said in it.
     if (touch.run(run_id, at, messages.length, project_id, environment, thread_id).changes === 0) return;
-    const last = messages.length > 0 ? lastPosition.get(project_id, environment, thread_id)!.n : 0;
-    for (const [index, { id, message, prompt, at }] of messages.entries())
-      insertion.run(
-        ...[project_id, environment, thread_id, last + index + 1, id, run_id],
-        ...[JSON.stringify(message), JSON.stringify(prompt), at],
-      );
+    append({ project_id, environment, id: thread_id }, run_id, messages);
   };
 }
 

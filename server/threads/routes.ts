@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { pageParameters, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
-import { CreateThread, threadFilters, UpdateThread } from "./schema.ts";
+import { CreateMessage, CreateThread, threadFilters, UpdateThread } from "./schema.ts";
 import type { ThreadStore } from "./store.ts";
 
 const params = pathOf("thread");
@@ -24,6 +24,11 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
       body: UpdateThread,
     })
     .delete("/:id", ({ principal, params }) => threads.remove(principal, params.id), { permission: "run", params })
+    .post(
+      "/:id/messages",
+      async ({ principal, params, body, status }) => status(201, await threads.say(principal, params.id, body)),
+      { permission: "run", params, body: CreateMessage },
+    )
     .get(
       "/:id/messages",
       ({ principal, params, request }) => threads.messages(principal, params.id, readPage(request.url)),

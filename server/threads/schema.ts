@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Metadata, orNull } from "../http/schemas.ts";
+import { InputMessage, Metadata, orNull } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -20,6 +20,10 @@ export type CreateThread = Static<typeof CreateThread>;
 /** Body of `PATCH /v1/threads/:id`. Whose it is never changes: what one user said would be read by another. */
 export const UpdateThread = Type.Partial(Type.Object({ title: orNull(Title), metadata: Metadata }), closed);
 export type UpdateThread = Static<typeof UpdateThread>;
+
+/** Body of `POST /v1/threads/:id/messages`: what was said elsewhere. */
+export const CreateMessage = InputMessage;
+export type CreateMessage = Static<typeof CreateMessage>;
 
 /** Query parameters by which threads are listed, besides those of every list. */
 export const threadFilters = { user_id: subject, session_id: subject, status: threadStatuses };

@@ -1,6 +1,9 @@
+import { byteLength } from "../core/byte-length.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
+import { seededMessage } from "../core/thread-messages.ts";
 import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
@@ -8,8 +11,8 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { type Condition, listRows, type Page, toList } from "../http/page.ts";
-import { historyWithin, listMessages } from "./messages.ts";
-import type { CreateThread, ThreadStatus, UpdateThread } from "./schema.ts";
+import { createAppend, historyWithin, listMessages } from "./messages.ts";
+import type { CreateMessage, CreateThread, ThreadStatus, UpdateThread } from "./schema.ts";
 
 interface Row extends Scope {
   id: string;
@@ -54,6 +57,15 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
     `UPDATE threads SET title = ?, metadata = ?, updated_at_ms = ?
      WHERE project_id = ? AND environment = ? AND id = ?`,
   );
+  const counting = sqlite.query(
+    `UPDATE threads SET updated_at_ms = ?, message_count = message_count + 1
+     WHERE project_id = ? AND environment = ? AND id = ?`,
+  );
+  const firstUnfinished = sqlite.query<{ id: string }, [string, string, string]>(
+    `SELECT id FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ? AND ended_at_ms IS NULL
+     ORDER BY id LIMIT 1`,
+  );
+  const append = createAppend(sqlite);
   const deletion = sqlite.query("DELETE FROM threads WHERE project_id = ? AND environment = ? AND id = ?");
 
   /** Another scope's thread is not there; nor is one in which another agent than the key's has worked. */
@@ -93,9 +105,27 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
     return toThread(find(viewer, id));
   }
 
+  /** Puts in a message that no run of the thread said. While one is at work it would stand in the middle of what that says. */
+  async function say(viewer: Viewer, id: string, { role, content }: CreateMessage) {
+    if (byteLength(content) > limits.input_bytes)
+      throw validationError([fault("content", `Expected at most ${limits.input_bytes} bytes.`)]);
+    const { project_id, environment } = viewer;
+    return await db.write(() => {
+      find(viewer, id);
+      const atWork = firstUnfinished.get(project_id, environment, id);
+      if (atWork)
+        throw new AppError("thread_busy", "A run of this thread is not over.", { details: { run_id: atWork.id } });
+      const said = seededMessage({ id: newId("message"), role, content }, now());
+      append({ project_id, environment, id }, null, [said]);
+      counting.run(said.at, project_id, environment, id);
+      return { ...said.message, run_id: null };
+    });
+  }
+
   return {
     create,
     update,
+    say,
     get: (viewer: Viewer, id: string) => toThread(find(viewer, id)),
     list(viewer: Viewer, page: Page) {
       const { status, ...filters } = page.filters;

@@ -277,3 +277,57 @@ test("history begins with what a user said, and has at most as many messages as 
   expect(texts(3)).toEqual(["3", "3!"]);
   expect(texts(1)).toEqual([]);
 });
+
+test("a thread is seeded with what was said elsewhere, and its next run reads that", async () => {
+  const id = await newThread();
+  const seeds = [
+    { role: "user", content: "My name is Ada." },
+    { role: "assistant", content: "Hello, Ada." },
+  ];
+  for (const seed of seeds) {
+    const { status, body } = await client.post(`/v1/threads/${id}/messages`, seed);
+    expect([status, body]).toEqual([201, expect.objectContaining({ ...seed, run_id: null })]);
+  }
+  expect(await threadOf(id)).toMatchObject({ message_count: 2, status: "idle", last_run_id: null });
+  const run = await say(id, [{ text: "Ada." }], "Who am I?");
+  expect(historyOf(id).slice(0, 2)).toEqual([
+    { role: "user", content: "My name is Ada." },
+    { role: "assistant", parts: [{ type: "text", text: "Hello, Ada." }] },
+  ]);
+  await client.post(`/v1/threads/${id}/messages`, { role: "user", content: "Later." });
+  expect(await saidIn(id)).toEqual([
+    ["user", "My name is Ada."],
+    ["assistant", "Hello, Ada."],
+    ["user", "Who am I?"],
+    ["assistant", "Ada."],
+    ["user", "Later."],
+  ]);
+  await client.delete(`/v1/runs/${run.id}`);
+  expect((await saidIn(id)).map(([, text]) => text)).toEqual(["My name is Ada.", "Hello, Ada.", "Later."]);
+  expect((await threadOf(id)).message_count).toBe(3);
+});
+
+test("a message is put in by whoever may run, into a thread of theirs that nobody is at work in", async () => {
+  const id = await newThread();
+  const seed = { role: "user", content: "Hi." };
+  const path = `/v1/threads/${id}/messages`;
+  expect((await (await server.client({ scopes: ["read"] })).post(path, seed)).status).toBe(403);
+  expect((await (await server.client({ environment: "live" })).post(path, seed)).status).toBe(404);
+  for (const [body, param] of [
+    [{ role: "system", content: "Obey." }, "role"],
+    [{ role: "user", content: "" }, "content"],
+    [{ role: "user", content: "ü".repeat(200_000) }, "content"],
+    [{ ...seed, name: "Ada" }, "name"],
+    [{ content: "Hi." }, "role"],
+  ] as const)
+    expect((await client.post(path, body)).body.error.param).toBe(param);
+  const { body: run } = await begin(id);
+  const refused = await client.post(path, seed);
+  expect([refused.status, refused.body.error.code, refused.body.error.details]).toEqual([
+    409,
+    "thread_busy",
+    { run_id: run.id },
+  ]);
+  await client.post(`/v1/runs/${run.id}/cancel`);
+  expect((await client.post(path, seed)).status).toBe(201);
+});

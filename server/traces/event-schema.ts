@@ -2,6 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox
 import { guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
 import { capsuleLimits } from "../core/capsule-format.ts";
 import { runErrorCodes } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
 import {
   divergenceKinds,
   guardrailVerdicts,
@@ -12,6 +13,7 @@ import {
   replayModes,
   stepTypes,
 } from "../core/run-event.ts";
+import { inputRoles } from "../core/run-input.ts";
 import { environments } from "../core/scope.ts";
 import { Budget, Metadata, oneOf } from "../http/schemas.ts";
 import {
@@ -183,6 +185,7 @@ export const eventSchemas = {
     model: Type.String({ maxLength: 300 }),
     input: Text,
     message_id: Id,
+    earlier: optional(many(exact({ id: Id, role: oneOf(inputRoles), content: Text }), limits.input_messages)),
     max_turns: Count,
     timeout_ms: Count,
     action_timeout_ms: Count,

@@ -2,6 +2,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { ModelRequest } from "../core/model-call.ts";
 import { originOf } from "../core/origin.ts";
 import type { MemoryRetrieved, RunCreated } from "../core/run-event.ts";
+import { messagesOf } from "../core/run-input.ts";
 import type { RunState } from "../core/run-state.ts";
 import type { Trace, TraceStep } from "../core/trace.ts";
 import { redact } from "../lib/redact.ts";
@@ -109,7 +110,7 @@ const masked = (text: string | null): string | null => text && redact(text);
 const runContent = ({ run, output }: RunState, agent: AgentSnapshot): OtlpAttribute[] =>
   attributes({
     "gen_ai.system_instructions": systemInstructions(agent),
-    "gen_ai.input.messages": inputMessages([{ role: "user", content: run!.input }]),
+    "gen_ai.input.messages": inputMessages(messagesOf(run!)),
     "gen_ai.output.messages": output === null ? null : outputMessages({ content: output, finish: "stop" }),
   });
 

@@ -1,5 +1,6 @@
 import { siblingId } from "../core/ids.ts";
 import type { ToolRequest } from "../core/run-event.ts";
+import { lastText, type RunInput } from "../core/run-input.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
@@ -93,7 +94,7 @@ function fitted(write: (data: EventData) => string, whole: EventData): string {
 const cuts: ((data: EventData) => void)[] = [
   ({ object }) => shorten(object, "tool_calls", () => []),
   ({ object }) => shorten(object, "output_json", () => null),
-  ({ object }) => shorten(object, "input", beginning(1000)),
+  ({ object }) => shorten(object, "input", (input) => beginning(1000)(lastText(input as RunInput))),
   ({ object }) => shorten(object, "output", beginning(4000)),
   ({ object }) => shorten(object, "metadata", () => ({})),
   ({ object }) => shorten(object, "required_action", withoutArguments),

@@ -2,8 +2,9 @@ import type { AgentSnapshot, Guardrail } from "../core/agent-snapshot.ts";
 import { textOf } from "../core/decide.ts";
 import type { Finding } from "../core/guardrail-event.ts";
 import type { GuardrailVerdict, JournalEntry, RunEvent } from "../core/run-event.ts";
+import type { Asked } from "../core/run-input.ts";
 import type { RunState } from "../core/run-state.ts";
-import { type CompiledGuardrails, compileGuardrails } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, withoutShape } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { screenCall, screenOutput, screenText } from "../guardrails/inspect.ts";
 import { canonicalJson } from "../lib/canonical-json.ts";
@@ -63,7 +64,7 @@ interface Looked {
 async function look(list: CompiledGuardrails, event: RunEvent, before: RunState): Promise<Looked | null> {
   switch (event.type) {
     case "run.created":
-      return { step_index: 0, findings: await onInput(list, event.input) };
+      return { step_index: 0, findings: await onMessages(list, event) };
     case "documents.attached": {
       const texts = event.documents.flatMap(({ text }) => text ?? []);
       const findings = await Promise.all(texts.map((text) => onInput(unshaped(list), text)));
@@ -95,10 +96,15 @@ async function look(list: CompiledGuardrails, event: RunEvent, before: RunState)
 
 /** Without those that say which shape a text has, or how long it may be: not of every text they say so. */
 const unshaped = (list: CompiledGuardrails): CompiledGuardrails =>
-  list.filter(({ guardrail: { type } }) => type !== "json_schema" && type !== "max_length");
+  withoutShape(list).filter(({ guardrail: { type } }) => type !== "max_length");
 
 const onInput = async (list: CompiledGuardrails, text: string): Promise<readonly Finding[]> =>
   screenText(await searched(list, "input", [text]), "input", text).triggered;
+
+async function onMessages(list: CompiledGuardrails, { input, earlier = [] }: Asked): Promise<Finding[]> {
+  const before = await Promise.all(earlier.map(({ content }) => onInput(withoutShape(list), content)));
+  return [...before.flat(), ...(await onInput(list, input))];
+}
 
 const onOutput = async (list: CompiledGuardrails, output: unknown): Promise<readonly Finding[]> =>
   screenOutput(await searched(list, "tool_output", textsOf(output)), output).triggered;

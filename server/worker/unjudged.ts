@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { toolText } from "../core/prompt.ts";
+import { givenOf, wholeText } from "../core/run-input.ts";
 import type { RunState, ToolCall } from "../core/run-state.ts";
 
 /** A text that a judge has still to see before the model does. */
@@ -20,7 +21,7 @@ export function unjudged({ run, calls, decisions }: RunState, { guardrails }: Ag
         ({ guardrail, tool_call_id: about }) =>
           guardrail.index === index && guardrail.on === point && about === tool_call_id,
       );
-    const input = { index, on: "input", tool_call_id: null, text: run!.input } as const;
+    const input = { index, on: "input", tool_call_id: null, text: wholeText(givenOf(run!)) } as const;
     const outputs = on.includes("tool_output") ? calls.filter(isGiven).map((call) => outputOf(call, index)) : [];
     return [...(on.includes("input") ? [input] : []), ...outputs].filter(isPending);
   });

@@ -1,3 +1,5 @@
+import type { RunInput } from "../../../server/core/run-input.ts";
+
 /** The wire shapes that the dashboard reads. Fields that it never shows are left out. */
 export type Mode = "test" | "live";
 
@@ -94,7 +96,7 @@ export interface Run {
   agent_version: number;
   model: string;
   status: RunStatus;
-  input: string;
+  input: RunInput;
   output: string | null;
   required_action: RequiredAction | null;
   usage: Usage | null;

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
 import { useRef } from "react";
+import { lastText } from "../../../../server/core/run-input.ts";
 import { between, formatCost, formatDuration } from "../../lib/format.ts";
 import { useHeldRows } from "../../lib/use-held-rows.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
@@ -62,8 +63,14 @@ export function AgentRuns({ agent }: { agent: Pick<Agent, "id" | "name"> }) {
               {runs.map((run) => (
                 <Row key={run.id}>
                   <Cell main>
-                    <Link to="/runs/$runId" params={{ runId: run.id }} data-row title={run.input} className={rowLink}>
-                      {run.input.trim() || "No input"}
+                    <Link
+                      to="/runs/$runId"
+                      params={{ runId: run.id }}
+                      data-row
+                      title={lastText(run.input)}
+                      className={rowLink}
+                    >
+                      {lastText(run.input).trim() || "No input"}
                     </Link>
                     <SecondLine tone={run.error ? "text-bad" : "text-muted"}>
                       {run.error?.message ?? run.output ?? run.id}

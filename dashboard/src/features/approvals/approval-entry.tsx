@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, X } from "lucide-react";
 import { useState } from "react";
+import { lastText } from "../../../../server/core/run-input.ts";
 import { ApiError } from "../../lib/api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
@@ -61,11 +62,11 @@ function Origin({ call, run }: { call: Approval; run: Run | undefined }) {
         to="/runs/$runId"
         params={{ runId: call.run_id }}
         data-row
-        title={run?.input.slice(0, 400)}
+        title={run && lastText(run.input).slice(0, 400)}
         className="cut min-w-0 flex-1 rounded-sm hover:underline"
       >
         <span className="font-medium">{agent || call.run_id}</span>
-        {run && <span className="text-muted"> · {run.input.slice(0, 200)}</span>}
+        {run && <span className="text-muted"> · {lastText(run.input).slice(0, 200)}</span>}
       </Link>
       <span className="shrink-0 text-xs text-muted">
         Asked <Time at={call.created_at} />

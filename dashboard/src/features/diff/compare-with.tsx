@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
+import { lastText } from "../../../../server/core/run-input.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -91,8 +92,8 @@ function RecentRuns({ run, chosen, onChoose }: { run: Run; chosen: string | null
               onChange={() => onChoose(other.id)}
             />
             <span className="min-w-0 flex-1 py-1">
-              <span className="cut block" title={other.input}>
-                {other.input || "No input"}
+              <span className="cut block" title={lastText(other.input)}>
+                {lastText(other.input) || "No input"}
               </span>
               <span className="cut block text-xs text-muted">
                 {relationOf(run, other)}

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Columns2 } from "lucide-react";
 import type { ReactNode } from "react";
+import { lastText } from "../../../../server/core/run-input.ts";
 import { formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
@@ -53,8 +54,8 @@ function Sum({ side, run, children }: { side: string; run: Run; children: ReactN
           <StatusPill status={run.status} />
         </span>
       </h2>
-      <p className="cut pt-1 text-xs text-muted" title={run.input}>
-        {agent} v{run.agent_version} · {run.input}
+      <p className="cut pt-1 text-xs text-muted" title={lastText(run.input)}>
+        {agent} v{run.agent_version} · {lastText(run.input)}
       </p>
       <dl className="flex flex-wrap gap-x-3.5 gap-y-0.5 pt-1 text-xs">{children}</dl>
     </section>

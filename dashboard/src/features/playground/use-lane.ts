@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { wholeText } from "../../../../server/core/run-input.ts";
 import { ApiError, post, resourceUrl, unreachable } from "../../lib/api.ts";
 import { foldRunEvents } from "../../lib/fold-run-events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
@@ -103,7 +104,7 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
     if (!threadId) return;
     runsOfThread(at, threadId, abort.signal)
       .then((runs) => {
-        setTurns(runs.map((run) => newTurn(run.id, run.input, null, run.id)));
+        setTurns(runs.map((run) => newTurn(run.id, wholeText(run.input), null, run.id)));
         for (const run of runs) follow(run.id, (listener) => followRun(at, run.id, "", listener));
       })
       .catch((refusal: Error) => {

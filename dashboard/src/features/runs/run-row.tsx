@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import { lastText } from "../../../../server/core/run-input.ts";
 import { formatCost, formatCount } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
@@ -43,7 +44,7 @@ export function RunRow({
             type="checkbox"
             checked={isSelected}
             onChange={() => onSelect(run)}
-            aria-label={`Select ${agent}, ${oneLine(run.input).slice(0, 60)}`}
+            aria-label={`Select ${agent}, ${oneLine(lastText(run.input)).slice(0, 60)}`}
           />
         </label>
       </td>
@@ -55,11 +56,11 @@ export function RunRow({
           to="/runs/$runId"
           params={{ runId: run.id }}
           data-row
-          title={`${agent} · ${oneLine(run.input)}`}
+          title={`${agent} · ${oneLine(lastText(run.input))}`}
           className={rowLink}
         >
           <span className="font-medium">{agent}</span>
-          <span className="text-muted"> · {oneLine(run.input)}</span>
+          <span className="text-muted"> · {oneLine(lastText(run.input))}</span>
         </Link>
         <span className={clsx("cut block text-xs", tones[line.tone])} title={line.text}>
           {line.text}

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { lastText, withLastText } from "../../../../server/core/run-input.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { newestAgentsQuery, useAgentName } from "../../lib/use-agent-name.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -96,10 +97,10 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
       <TextArea
         label="Input"
         rows={3}
-        value={order.input}
+        value={lastText(order.input)}
         placeholder="Write the report of yesterday's refunds."
         hint="What each run is given."
-        onChange={(event) => set({ input: event.target.value })}
+        onChange={(event) => set({ input: withLastText(order.input, event.target.value) })}
       />
       <PlanFields
         cron={order.cron}

@@ -1,3 +1,4 @@
+import { wholeText } from "../../../../server/core/run-input.ts";
 import { cronWords } from "./fns/cron-words.ts";
 import { NextTimesList } from "./next-times-list.tsx";
 import type { CatchUp, IfBusy, Schedule } from "./schedules-api.ts";
@@ -37,7 +38,7 @@ export function SchedulePlan({ schedule }: { schedule: Schedule }) {
       </div>
       <div>
         <h3 className="mb-1 text-xs font-medium text-muted">Input</h3>
-        <p className="max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap">{input || "Empty"}</p>
+        <p className="max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap">{wholeText(input) || "Empty"}</p>
       </div>
       <p className="text-xs text-muted">
         {busyWords[if_busy]} {missedWords[catch_up]}

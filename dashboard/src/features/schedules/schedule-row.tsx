@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { lastText } from "../../../../server/core/run-input.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -42,8 +43,8 @@ export function ScheduleRow({
           <span className="font-medium">{schedule.name}</span>
           <span className="text-muted"> · {agent}</span>
         </Link>
-        <SecondLine title={trouble ?? schedule.input} tone={trouble ? "text-bad" : "text-muted"}>
-          {trouble ?? schedule.input}
+        <SecondLine title={trouble ?? lastText(schedule.input)} tone={trouble ? "text-bad" : "text-muted"}>
+          {trouble ?? lastText(schedule.input)}
         </SecondLine>
       </Cell>
       <Cell className="max-rail:w-full rail:whitespace-nowrap">

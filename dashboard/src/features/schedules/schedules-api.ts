@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { RunInput } from "../../../../server/core/run-input.ts";
 import { get, patch, post, query, remove, resourceUrl } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
@@ -19,7 +20,7 @@ export interface Schedule {
   id: string;
   name: string;
   agent_id: string;
-  input: string;
+  input: RunInput;
   cron: string;
   timezone: string;
   enabled: boolean;
@@ -39,7 +40,7 @@ export interface Schedule {
 export interface ScheduleOrder {
   name: string;
   agent_id: string;
-  input: string;
+  input: RunInput;
   cron: string;
   timezone: string;
   catch_up: CatchUp;

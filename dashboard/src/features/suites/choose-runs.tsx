@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useState } from "react";
+import { lastText, wholeText } from "../../../../server/core/run-input.ts";
 import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -52,7 +53,7 @@ export function ChooseRuns({
   const offered = runs.data?.data.filter((run) => canBePinned(run) && !pinned?.has(run.id));
   const wanted = text.trim().toLowerCase();
   const shown = offered?.filter(({ input, output, id }) =>
-    [input, output, id].some((each) => each?.toLowerCase().includes(wanted)),
+    [wholeText(input), output, id].some((each) => each?.toLowerCase().includes(wanted)),
   );
   const toggle = (id: string) => {
     const marked = new Set(choice.marked);
@@ -115,7 +116,8 @@ function RunChoiceRow({ run, isMarked, onToggle }: { run: Run; isMarked: boolean
         <input type="checkbox" checked={isMarked} onChange={() => onToggle(run.id)} />
         <span className="min-w-0 flex-1">
           <span className="cut block">
-            <span className="font-medium">{agent}</span> <span className="text-muted">· {run.input.slice(0, 200)}</span>
+            <span className="font-medium">{agent}</span>{" "}
+            <span className="text-muted">· {lastText(run.input).slice(0, 200)}</span>
           </span>
           <span className="cut block text-xs text-muted">{run.output?.slice(0, 200) || run.error?.message || "–"}</span>
         </span>

@@ -1,3 +1,4 @@
+import { wholeText } from "../../../../server/core/run-input.ts";
 import type { Run } from "../../lib/types.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
@@ -14,7 +15,7 @@ export function OpenRun({ run, may }: { run: Run; may: boolean }) {
   return (
     <article className="flex min-w-0 flex-col gap-3">
       <RunLine runId={run.id} run={run} at={run.created_at} />
-      <Asked text={run.input} />
+      <Asked text={wholeText(run.input)} />
       {texts.map(
         (part) =>
           part.kind === "text" && <Markdown key={part.key} text={part.output} growing={part.state === "writing"} />,

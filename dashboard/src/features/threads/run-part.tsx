@@ -2,6 +2,7 @@ import type { Run } from "../../lib/types.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
+import { Time } from "../../ui/time.tsx";
 import type { Item, RunPart } from "./fns/conversation.ts";
 import { RunLine } from "./run-line.tsx";
 
@@ -9,7 +10,13 @@ import { RunLine } from "./run-line.tsx";
 export function RunPartView({ part, run }: { part: RunPart; run: Run | undefined }) {
   return (
     <article className="flex min-w-0 flex-col gap-3">
-      <RunLine runId={part.runId} run={run} at={part.at} />
+      {part.runId === null ? (
+        <p className="text-xs text-muted">
+          Said elsewhere · <Time at={part.at} />
+        </p>
+      ) : (
+        <RunLine runId={part.runId} run={run} at={part.at} />
+      )}
       {part.items.map((item) => (
         <ItemView key={item.key} item={item} />
       ))}

@@ -24,7 +24,7 @@ export interface Thread {
 /** What was said in a thread, by a user, an agent or a tool. */
 export interface ThreadMessage {
   id: string;
-  run_id: string;
+  run_id: string | null;
   role: "system" | "user" | "assistant" | "tool";
   content: string;
   tool_calls?: { id: string; name: string; arguments: unknown }[];

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { wholeText } from "../../../../server/core/run-input.ts";
 import { formatCount, formatDuration, plural } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
 import { Button } from "../../ui/button.tsx";
@@ -33,7 +34,7 @@ export function Conversation({
   return (
     <>
       <MessageCard by="user">
-        <LongText text={run.input} name="input" />
+        <LongText text={wholeText(run.input)} name="input" />
       </MessageCard>
       {hidden > 0 && (
         <Button size="sm" className="self-center" onClick={() => setAll(true)}>

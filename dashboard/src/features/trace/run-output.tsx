@@ -1,3 +1,4 @@
+import { wholeText } from "../../../../server/core/run-input.ts";
 import type { Run } from "../../lib/types.ts";
 import { Block } from "./block.tsx";
 import type { LiveView } from "./fns/fold-live.ts";
@@ -30,8 +31,8 @@ export function RunOutput({
   return (
     <>
       {isEnd && <Outcome run={run} onSelect={onSelect} />}
-      <Block title="Input" copy={run.input}>
-        <LongText text={run.input} name="input" />
+      <Block title="Input" copy={wholeText(run.input)}>
+        <LongText text={wholeText(run.input)} name="input" />
       </Block>
       {(text || writing) && (
         <Block title={run.status === "completed" ? "Output" : "Output so far"} copy={(isEnd && text) || undefined}>

@@ -1,3 +1,4 @@
+import { wholeText } from "../../../../../server/core/run-input.ts";
 import type { PageSearch } from "../../../lib/page-search.ts";
 import type { Run, RunOrigin, RunStatus } from "../../../lib/types.ts";
 import { spanStart } from "./time-span.ts";
@@ -58,7 +59,7 @@ export function fitsFilters(run: Run, search: RunsSearch, now: number): boolean 
 export function hasText(run: Run, agent: string, text: string): boolean {
   const wanted = text.trim().toLowerCase();
   const { id, input, output, error, user_id, thread_id } = run;
-  return [id, agent, input, output, error?.code, error?.message, user_id, thread_id].some((each) =>
+  return [id, agent, wholeText(input), output, error?.code, error?.message, user_id, thread_id].some((each) =>
     each?.toLowerCase().includes(wanted),
   );
 }

@@ -5,9 +5,10 @@ export type Item =
   | { kind: "said"; key: string; by: "user" | "assistant" | "system"; text: string }
   | { kind: "call"; key: string; name: string; args: unknown; output: string | null };
 
-/** What one run said. */
+/** What one run said, or was put in. */
 export interface RunPart {
-  runId: string;
+  /** Null for messages that no run said. */
+  runId: string | null;
   at: string;
   items: Item[];
 }

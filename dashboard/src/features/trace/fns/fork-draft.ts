@@ -1,3 +1,4 @@
+import { lastText, type RunInput, withLastText } from "../../../../../server/core/run-input.ts";
 import { isJsonObject, jsonText, readJson } from "../../../lib/json-text.ts";
 import type { Run } from "../../../lib/types.ts";
 import { fieldsOf } from "./step-words.ts";
@@ -16,6 +17,8 @@ export interface ForkDraft {
   /** Of a model: the calls that it asked for, as JSON. */
   calls: string;
   input: string;
+  /** The whole input as it was, of which that is the last text. */
+  asked: RunInput;
   /** Empty: as recorded. */
   model: string;
   instructions: string;
@@ -39,7 +42,8 @@ export function recordedDraft(run: Pick<Run, "input" | "origin">, step: TraceSte
     output: isModel ? String(content ?? "") : jsonText(step.output ?? step.error?.message ?? null),
     isError: !isModel && step.error !== null,
     calls: jsonText(isModel ? askedCalls(tool_calls) : []),
-    input: run.input,
+    input: lastText(run.input),
+    asked: run.input,
     model: "",
     instructions: "",
     isCurrent: false,
@@ -95,7 +99,7 @@ export function forkBody(step: TraceStep, draft: ForkDraft, recorded: ForkDraft)
     ...(isOutputChanged(draft, recorded) && outputEdit(step, draft)),
     ...(instructions.trim() && { instructions }),
     ...(model.trim() && { model: model.trim() }),
-    ...(input !== recorded.input && { input }),
+    ...(input !== recorded.input && { input: withLastText(recorded.asked, input) }),
   };
   return { step_index: step.step_index, edits, tools, ...(isCurrent && { agent: "current" }) };
 }

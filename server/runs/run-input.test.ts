@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ScriptEntry } from "../core/model-call.ts";
+import { capsuleOf, exportOf, importCapsule } from "../testing/capsules.ts";
+import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+
+let server: TestApp;
+let client: Client;
+beforeAll(async () => {
+  server = testApp();
+  client = await server.client();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const talk = [
+  { role: "user", content: "My name is Ada." },
+  { role: "assistant", content: "Hello, Ada." },
+  { role: "user", content: "What is my name?" },
+];
+
+async function newAgent(script: ScriptEntry[], more: object = {}): Promise<string> {
+  const model = { model: "test/script", model_settings: { script } };
+  const { body } = await client.post("/v1/agents", { name: "a", instructions: "Be kind.", ...model, ...more });
+  expect(body.error ?? null).toBeNull();
+  return body.id;
+}
+
+const ran = async (body: object): Promise<Answer["body"]> => (await client.post("/v1/runs?wait=10", body)).body;
+const promptsOf = async (id: string): Promise<Answer["body"][]> =>
+  (await client.get(`/v1/traces/${id}?include=prompt`)).body.steps.flatMap(
+    ({ prompt }: Answer["body"]) => prompt ?? [],
+  );
+const saidIn = (messages: Answer["body"][]) =>
+  messages.map(({ role, content, parts }) => [
+    role,
+    content ?? parts.map((part: { text: string }) => part.text).join(""),
+  ]);
+const faultOf = ({ status, body }: Answer) => [status, body.error?.code, body.error?.param];
+const asSaid = talk.map(({ role, content }) => [role, content]);
+
+describe("a run whose input is a list of messages", () => {
+  test("gives its model all of them in their order, and shows what was sent", async () => {
+    const run = await ran({ agent_id: await newAgent([{ text: "Ada." }]), input: talk });
+    expect(run).toMatchObject({ status: "completed", input: talk, output: "Ada." });
+    expect(saidIn(run.messages)).toEqual([...asSaid, ["assistant", "Ada."]]);
+    expect(new Set(run.messages.map(({ id }: { id: string }) => id)).size).toBe(4);
+    expect(saidIn((await promptsOf(run.id))[0].messages)).toEqual([["system", "Be kind."], ...asSaid]);
+    expect((await client.get("/v1/runs?limit=1")).body.data[0].id).toBe(run.id);
+    const { steps } = (await client.get(`/v1/traces/${run.id}`)).body;
+    expect(saidIn(steps[0].input.messages)).toEqual(asSaid);
+  });
+
+  test("of one message is asked the same as by its text, and shows the list", async () => {
+    const agent_id = await newAgent([{ text: "Hi." }]);
+    const [one, other] = [
+      await ran({ agent_id, input: talk.slice(2) }),
+      await ran({ agent_id, input: talk[2]!.content }),
+    ];
+    expect([one.input, other.input]).toEqual([talk.slice(2), talk[2]!.content]);
+    expect(await promptsOf(one.id)).toEqual(await promptsOf(other.id));
+  });
+
+  test("plays its agent's script from the beginning: what was answered earlier is none of it", async () => {
+    const tool = (await client.post("/v1/tools", { name: "look" })).body;
+    const script = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }];
+    const run = await ran({ agent_id: await newAgent(script, { tools: [tool.id] }), input: talk });
+    const tool_outputs = [{ tool_call_id: run.tool_calls[0].id, output: 1 }];
+    await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs, stream: true });
+    await server.watches.join(run.id).next(0);
+    for (;;) {
+      const { body } = await client.get(`/v1/runs/${run.id}`);
+      if (body.status === "in_progress") continue;
+      expect(body).toMatchObject({ status: "completed", output: "Seen." });
+      break;
+    }
+  });
+
+  test("that fails before its model has answered has no output: what was said earlier is none", async () => {
+    const run = await ran({ agent_id: await newAgent([{ error: "context_length" }]), input: talk });
+    expect([run.status, run.output]).toEqual(["failed", null]);
+  });
+
+  test("is looked at by guardrails, each message by itself, and redacted before it is written", async () => {
+    const redact = { type: "regex", on: ["input"], action: "redact", config: { pattern: "Ada" } };
+    const shape = { type: "json_schema", on: ["input"], action: "flag", config: { schema: { type: "object" } } };
+    const agent_id = await newAgent([{ text: "No." }], { guardrails: [redact, shape] });
+    const run = await ran({ agent_id, input: [talk[0], talk[1], { role: "user", content: "{}" }] });
+    expect(JSON.stringify([run.input, run.messages, await promptsOf(run.id)])).not.toContain("Ada");
+    expect(run.input[0].content).not.toBe(talk[0]!.content);
+    const rows = server.db.sqlite.query("SELECT data FROM run_events WHERE run_id = ?").all(run.id);
+    expect(JSON.stringify(rows)).not.toContain("Ada");
+    const { steps } = (await client.get(`/v1/traces/${run.id}`)).body;
+    expect(steps.filter(({ type }: { type: string }) => type === "guardrail")).toHaveLength(2);
+    const block = { type: "blocked_terms", on: ["input"], action: "block", config: { terms: ["Ada"] } };
+    const blocked = await ran({ agent_id: await newAgent([{ text: "No." }], { guardrails: [block] }), input: talk });
+    expect([blocked.status, blocked.error.code, blocked.usage.model_calls]).toEqual(["failed", "guardrail_blocked", 0]);
+  });
+
+  test("is given to a judge whole", async () => {
+    const judge = { type: "llm_judge", on: ["input"], action: "block", config: { prompt: "No!", model: "test/judge" } };
+    const agent_id = await newAgent([{ text: "Fine." }], { guardrails: [judge] });
+    const hidden = [{ role: "user", content: "Something forbidden." }, talk[2]];
+    expect((await ran({ agent_id, input: talk })).status).toBe("completed");
+    expect((await ran({ agent_id, input: hidden })).error.code).toBe("guardrail_blocked");
+  });
+
+  test("leaves all of it in its thread, and the next run of the thread reads it", async () => {
+    const { body: thread } = await client.post("/v1/threads", {});
+    const memory = { stores: [], history: { mode: "thread", max_messages: 50 }, context: {} };
+    const agent_id = await newAgent([{ text: "Ada." }], { memory });
+    await ran({ agent_id, input: talk, thread_id: thread.id });
+    const said = [...asSaid, ["assistant", "Ada."]];
+    expect(saidIn((await client.get(`/v1/threads/${thread.id}/messages?order=asc`)).body.data)).toEqual(said);
+    const next = await ran({ agent_id, input: talk, thread_id: thread.id });
+    const [prompt] = await promptsOf(next.id);
+    expect(saidIn(prompt.messages).slice(1)).toEqual([...said, ...asSaid]);
+  });
+
+  test("is replayed the same, forked with the same or another, exported and imported whole", async () => {
+    const run = await ran({ agent_id: await newAgent([{ text: "Ada." }]), input: talk });
+    for (const mode of ["strict", "verify"]) {
+      const { body } = await client.post(`/v1/runs/${run.id}/replay`, { mode });
+      expect([body.status, body.input, body.replay.divergences]).toEqual(["completed", talk, []]);
+    }
+    const fork = async (edits: object) =>
+      (await client.post(`/v1/runs/${run.id}/fork?wait=10`, { step_index: -1, edits })).body;
+    expect((await fork({})).input).toEqual(talk);
+    const others = [talk[0], { role: "user", content: "And you?" }];
+    expect(await fork({ input: others })).toMatchObject({ input: others, status: "completed" });
+    const plain = await fork({ input: "Alone." });
+    expect([plain.input, saidIn((await promptsOf(plain.id))[0].messages).slice(1)]).toEqual([
+      "Alone.",
+      [["user", "Alone."]],
+    ]);
+    for (const taken of [
+      await client.post("/v1/traces", await exportOf(client, run.id)),
+      await importCapsule(server, client, await capsuleOf(server, client, run.id)),
+    ]) {
+      expect(taken.status).toBe(201);
+      const { body } = await client.get(`/v1/runs/${taken.body.run_id}`);
+      expect([body.input, saidIn(body.messages)]).toEqual([talk, saidIn(run.messages)]);
+    }
+    const otlp = JSON.stringify((await client.get(`/v1/traces/${run.id}?format=otlp`)).body);
+    for (const { content } of talk) expect(otlp).toContain(content);
+  });
+
+  test("can be a schedule's", async () => {
+    const agent_id = await newAgent([{ text: "Ada." }]);
+    const plan = { name: "s", cron: "0 9 * * *", timezone: "UTC", agent_id };
+    const { body } = await client.post("/v1/schedules", { ...plan, input: talk });
+    expect(body.input).toEqual(talk);
+    expect((await client.post(`/v1/schedules/${body.id}/trigger`, {})).body.input).toEqual(talk);
+    const wrong = talk.slice(0, 2);
+    expect(faultOf(await client.post("/v1/schedules", { ...plan, input: wrong }))[2]).toBe("input[1].role");
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ["no message", [], "input"],
+  ["an empty message", [{ role: "user", content: "" }], "input[0].content"],
+  ["a message of the system", [{ role: "system", content: "Obey." }, talk[2]], "input[0].role"],
+  ["a message of a tool", [{ role: "tool", content: "1" }, talk[2]], "input[0].role"],
+  ["the assistant's word at last", talk.slice(0, 2), "input[1].role"],
+  ["a field that no message has", [{ ...talk[2], name: "Ada" }], "input[0].name"],
+  ["no role", [{ content: "Hi." }], "input[0].role"],
+  ["201 messages", Array(201).fill(talk[2]), "input"],
+  ["more bytes than an input may have, in all", Array(3).fill({ role: "user", content: "ü".repeat(50_000) }), "input"],
+  ["a number", 1, "input"],
+])("an input with %s is refused, and it is said where", async (_, input, param) => {
+  const agent_id = await newAgent([{ text: "Hi." }]);
+  const answer = await client.post("/v1/runs", { agent_id, input });
+  expect([answer.status, answer.body.error.param]).toEqual([400, param]);
+});
