@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { encodeZones } from "../server/sandbox/time-zones.ts";
 import { inProject } from "./root.ts";
+import { zoneFiles } from "./time-zones.ts";
 
 /** Loaded before the picture is taken, so that programs need not load them: what they mostly use. */
 const preloaded = [
   "collections, csv, dataclasses, datetime, decimal, functools, io, itertools, json, linecache, math, pathlib, random",
-  "re, sqlite3, statistics, string, textwrap, traceback, zipfile",
+  "re, sqlite3, statistics, string, textwrap, traceback, zipfile, zoneinfo",
 ].join(", ");
 
 /**
@@ -49,6 +51,7 @@ async function picture(folder: string): Promise<void> {
   const level = { level: 9 };
   writeFileSync(join(folder, "snapshot.zst"), Bun.zstdCompressSync(pictureOf(interpreter), level));
   writeFileSync(join(folder, "pyodide.wasm.zst"), Bun.zstdCompressSync(wasm, level));
+  writeFileSync(join(folder, "zones.zst"), Bun.zstdCompressSync(encodeZones(zoneFiles()), level));
   writeFileSync(join(folder, "python_stdlib.zip"), library);
   writeFileSync(join(folder, "pyodide.asm.mjs"), script);
 }
@@ -59,7 +62,10 @@ function recipeOf(): string {
   for (const path of [
     "node_modules/pyodide/package.json",
     "server/sandbox/python-interpreter.ts",
+    "server/sandbox/time-zones.ts",
+    "node_modules/moment-timezone/package.json",
     "scripts/python-files.ts",
+    "scripts/time-zones.ts",
   ])
     hash.update(readFileSync(inProject(path)));
   return hash.digest("hex");

@@ -1,5 +1,7 @@
-import { dlopen, FFIType, ptr } from "bun:ffi";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { native } from "../lib/native.ts";
+
+const { dlopen, FFIType, ptr } = native();
 
 /**
  * Has the system give every new connection on a port to the second socket that listens there, as soon as there is one,

@@ -29,6 +29,7 @@ export function capsuleTask({ bytes, content }: CapsuleOrder): Task<CapsuleOutco
     said_max,
     order: [encodeCapsuleHead(bytes)],
     content,
+    content_bytes: bytes,
     hear: answer.hear,
     isWhole: answer.isWhole,
     outcome: (why) => (why === null && answer.said()) || { error: why?.message ?? "The capsule could not be read." },

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { getPriority } from "node:os";
 import fc from "fast-check";
+import { childCommand } from "./child-order.ts";
 import { runReplacing, startChild } from "./child-process.ts";
 import { encodeFrame, frameKinds, frameReader } from "./frame.ts";
 import type { Program } from "./program.ts";
+import { encodeProgram } from "./program-message.ts";
 
 const program: Program = {
   language: "javascript",
@@ -42,6 +44,34 @@ test("whatever a child answers, the parent has an outcome in time", async () => 
     { numRuns: 100 },
   );
 }, 60_000);
+
+// The signal of a parent's end does not come here: it lives on, and merely holds the pipe no more.
+test.each([
+  ["javascript", "Array(4e8).join('')"],
+  ["python", "import time\ntime.sleep(1000)"],
+  ["python", "while True: pass"],
+] as const)(
+  "a jailed child ends when the server's pipe does, whatever its program is at: %s, %p",
+  async (language, code) => {
+    const order = { language, parent: process.pid };
+    const child = Bun.spawn(childCommand("jail", order), { stdin: "pipe", stdout: "pipe", stderr: "ignore", env: {} });
+    const said = frameReader(1024);
+    let begun = false;
+    for await (const piece of child.stdout) {
+      const kinds = said(piece).map(({ kind }) => kind);
+      if (kinds.includes("ready")) {
+        for (const bytes of encodeProgram({ ...program, language, code, timeout_ms: 60_000 })) child.stdin.write(bytes);
+        await child.stdin.flush();
+      }
+      begun ||= kinds.includes("started");
+      if (begun) break;
+    }
+    expect(begun).toBe(true);
+    await child.stdin.end();
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+  },
+);
 
 test("a child gives way to the server, and one that takes long to those that do not", async () => {
   const caller = new AbortController();

@@ -72,7 +72,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     if (task === null) throw new Error(`${frame.kind} is out of turn.`);
     if (frame.kind === "started" && started === null) {
       started = performance.now();
-      void sendContent(child.stdin, task.content, gone, () => ended > 0).catch((error) =>
+      void sendContent(child.stdin, task, gone, () => ended > 0).catch((error) =>
         end(failure(`could not be given all: ${wordsOf(error)}`)),
       );
       return arm(task.timeout_ms + grace_ms);
@@ -90,6 +90,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     diedEarly = started === null && ended === 0;
     end(task?.isWhole() ? null : failure(`ended without an answer (${child.signalCode ?? child.exitCode})`));
     ready.resolve(false);
+    letGo(child.stdin);
   });
   child.unref();
 
@@ -178,18 +179,31 @@ function send(stdin: Bun.FileSink, pieces: readonly Uint8Array[]): void {
   } catch {}
 }
 
-/** Piece by piece, as the child reads: no more than one is in memory. Whoever gives the pieces is told of an early end. */
+/** Nobody reads any more. */
+function letGo(stdin: Bun.FileSink): void {
+  try {
+    void Promise.resolve(stdin.end()).catch(() => {});
+  } catch {}
+}
+
+/**
+ * Piece by piece, as the child reads: no more than one is in memory. Whoever gives the pieces is told of an early end.
+ * The pipe stays open, since its end is the child's.
+ */
 async function sendContent(
   stdin: Bun.FileSink,
-  content: Iterable<Uint8Array>,
+  { content, content_bytes }: Task<unknown>,
   gone: Promise<void>,
   isOver: () => boolean,
 ): Promise<void> {
+  let left = content_bytes;
   for (const piece of content) {
     if (isOver()) return;
+    left -= piece.length;
+    if (left < 0) break;
     await Promise.race([flushed(stdin, piece), gone]);
   }
-  await Promise.race([Promise.resolve(stdin.end()).catch(() => {}), gone]);
+  if (left !== 0) throw new Error("its content is not as long as was said");
 }
 
 async function flushed(stdin: Bun.FileSink, piece: Uint8Array): Promise<void> {

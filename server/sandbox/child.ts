@@ -22,7 +22,8 @@ export async function enterChild(): Promise<boolean> {
     boundProcess(languages[given.language], given.parent);
   }
   const { serveChild } = await import("./serve-child.ts");
-  await serveChild[given.language]();
+  const { lastRights, none } = await import("./last-rights.ts");
+  await serveChild[given.language](stage === childStages.run ? lastRights(given.parent) : none);
   return true;
 }
 

@@ -34,6 +34,7 @@ export function documentTask(order: DocumentOrder): Task<DocumentOutcome> {
     said_max,
     order: [encodeHead(order)],
     content: order.content,
+    content_bytes: order.bytes,
     hear: answer.hear,
     isWhole: answer.isWhole,
     outcome: (why) =>

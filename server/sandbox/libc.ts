@@ -1,5 +1,6 @@
-import { dlopen, FFIType, ptr } from "bun:ffi";
+import { native } from "../lib/native.ts";
 
+const { dlopen, FFIType, ptr } = native();
 const names = ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`];
 const word = FFIType.u64;
 

@@ -1,16 +1,22 @@
 import { lookup } from "node:dns/promises";
 import {
+  accessSync,
   appendFileSync,
   chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { native } from "../lib/native.ts";
 import { addressOf, openLibc, type Word } from "./libc.ts";
 import type { LoadRuntime } from "./runtime.ts";
 
@@ -74,8 +80,45 @@ export const probes: Record<string, Probe> = {
   "make shared memory": () => ask([29, 194], 0, 4096, 0o600),
   "slow the parent down": ({ parent }) => ask([141, 140], 0, parent, 0),
   "limit the parent": ({ parent }) => ask([302, 261], parent, 7),
+  // It would be asked to end with the parent no more.
+  "outlive the parent": () => ask([157, 167], 1, 0),
+  "outlive the parent by half a word": () => ask([157, 167], 0x1_0000_0001, 0),
   "keep a right of root's": () => noneOf(/^CapEff:\s*0*$/m, readFileSync("/proc/self/status", "utf8")),
 };
+
+/**
+ * What a program could still learn or do in a runtime that has all that it needs in memory: attacks on what the child
+ * gave up last.
+ */
+export const lateProbes: Record<string, Probe> = {
+  "read the machine's connections": () => readFileSync("/proc/self/net/tcp", "utf8"),
+  "read the machine's interfaces": () => readFileSync("/proc/self/net/dev", "utf8"),
+  "read the machine's mounts": () => readFileSync("/proc/self/mountinfo", "utf8"),
+  "read the machine's groups": () => readFileSync("/proc/self/cgroup", "utf8"),
+  "read the machine's memory": () => readFileSync("/proc/meminfo", "utf8"),
+  "read its own memory map": () => Bun.file("/proc/self/maps").text(),
+  "read its own command": () => readFile("/proc/self/cmdline"),
+  "list its own files": () => readdir("/proc/self/fd"),
+  "find its own executable": () => readlinkSync("/proc/self/exe"),
+  "learn that a file is there": () => statSync("/etc/passwd"),
+  "learn that a file is there in another way": () => accessSync("/etc/passwd"),
+  "learn that a file is there by a name that is taken": () =>
+    noneOf(
+      /EACCES/,
+      textOf(() => mkdirSync("/etc")),
+    ),
+  "learn the machine's name": () => noneOf(/^(localhost|unknown)?$/, hostname()),
+  "load a library": () => native().dlopen("libc.so.6", { getppid: { args: [], returns: "int" } }),
+  "read memory by its address": () => native().read.u8(native().ptr(new Uint8Array(1)), 0),
+};
+
+function textOf(act: () => unknown): string {
+  try {
+    return String(act());
+  } catch (error) {
+    return String(error);
+  }
+}
 
 function noneOf(pattern: RegExp, text: string): void {
   if (pattern.test(text)) throw new Error("There is none.");
@@ -97,7 +140,7 @@ function ask([x64, arm64]: [number, number], ...values: Word[]): number {
 }
 
 /** Names of the attacks that went through. */
-async function attack(canary: Canary): Promise<string[]> {
+async function attack(probes: Record<string, Probe>, canary: Canary): Promise<string[]> {
   const through: string[] = [];
   for (const [name, probe] of Object.entries(probes)) {
     // One that hangs was not refused.
@@ -125,9 +168,18 @@ function takeMemory(limit_mb: number): number {
   return held.length * 16;
 }
 
-/** The runtime of the self-test: runs the attacks, or asks for memory. */
-export const loadProbes: LoadRuntime = async () => async (program) => {
-  const given = program.arguments as unknown as Canary;
-  const result = program.code === "memory" ? takeMemory(4096) : await attack(given);
-  return { result: JSON.stringify(result), error: null, files: [], files_dropped: 0, peak_memory_mb: null };
-};
+/** The runtime of the self-test: runs the attacks, the late ones when all is `loaded`; or asks for memory. */
+export const loadProbes =
+  (loaded: () => void): LoadRuntime =>
+  async () =>
+  async (program) => {
+    const given = program.arguments as unknown as Canary;
+    const result = program.code === "memory" ? takeMemory(4096) : await attackTwice(given, loaded);
+    return { result: JSON.stringify(result), error: null, files: [], files_dropped: 0, peak_memory_mb: null };
+  };
+
+async function attackTwice(canary: Canary, loaded: () => void): Promise<string[]> {
+  const through = await attack(probes, canary);
+  loaded();
+  return [...through, ...(await attack(lateProbes, canary))];
+}

@@ -20,6 +20,7 @@ export function programTask(program: Program): Task<ProgramOutcome> {
     said_max,
     order: encodeProgram(program),
     content: [],
+    content_bytes: 0,
     hear: answer.hear,
     isWhole: answer.isWhole,
     outcome(why, duration_ms) {

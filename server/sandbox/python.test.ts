@@ -50,6 +50,31 @@ def main(args):
     ]);
   });
 
+  test("finds its files where other tools keep theirs, and knows the time zones", async () => {
+    const code = `
+from datetime import datetime
+from zoneinfo import ZoneInfo, available_timezones
+import os
+open("/mnt/data/a.txt", "w").write("made")
+open("/output/b.txt", "w").write("made")
+summer = datetime(2026, 7, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))
+[sorted(os.listdir("/mnt/data")), os.path.realpath("/mnt/data"), summer.isoformat(), len(available_timezones()) > 400]`;
+    const { result, error, files } = await run(code, { timeout_ms: 20_000 });
+    expect([error, result]).toEqual([null, [["a.txt", "b.txt"], "/output", "2026-07-01T12:00:00+02:00", true]]);
+    expect(files.map(({ name }) => name).sort()).toEqual(["a.txt", "b.txt"]);
+  });
+
+  test("has no way by a name into the runtime around it, and waits, sleeps and makes tasks all the same", async () => {
+    for (const name of ["js", "pyodide_js", "pyodide_js._api"])
+      expect((await run(`import ${name}`)).error?.message).toContain("No module named");
+    const code = `
+import asyncio, time
+async def one(): await asyncio.sleep(0.01); return 1
+time.sleep(0.01)
+sum(await asyncio.gather(one(), asyncio.create_task(one()), asyncio.wait_for(one(), 5)))`;
+    expect(await run(code)).toMatchObject({ result: 3, error: null });
+  });
+
   test("has the value of its last expression as its result, with what JSON has no word for as text or list", async () => {
     const code = `
 import asyncio, datetime, decimal
@@ -132,6 +157,11 @@ test("hostile Python comes to nothing, of each kind one", async () => {
     "a file outside, outside the interpreter",
     "itself once more, outside the interpreter",
     "a connection, outside the interpreter",
+    "the machine's interfaces, outside the interpreter",
+    "the machine's mounts, by another thread",
+    "the presence of a file, outside the interpreter",
+    "a call of the system, outside the interpreter",
+    "a call of the system, by an import, outside the interpreter",
   ]);
   const run = (hostile: Program) => sandbox.run({ ...hostile, language: "python" }, never);
   expect(await hostileFaults(some, run)).toEqual([]);

@@ -1,6 +1,6 @@
 /// <reference path="./python-modules.d.ts" />
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pythonDir } from "../lib/assets.ts";
 import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
@@ -10,8 +10,11 @@ import driverSource from "./python-driver.py" with { type: "text" };
 import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
 import { interruptAfter } from "./python-interrupt.ts";
 import type { LoadRuntime, ProgramEnd, ProgramIo } from "./runtime.ts";
+import { decodeZones, type ZoneFiles } from "./time-zones.ts";
 
 const [input, output] = ["/input", "/output"];
+/** Where programs that were written for other tools leave their files. */
+const elsewhere = "/mnt/data";
 const pageBytes = 65536;
 
 /** What the driver answers, as JSON. */
@@ -34,6 +37,7 @@ export const loadPython: LoadRuntime = async () => {
     wasm: inflated("pyodide.wasm.zst"),
     snapshot: inflated("snapshot.zst"),
   });
+  layOutZones(python.FS, decodeZones(inflated("zones.zst")));
   const driver = loadDriver(python);
   return (program, io) => runIn(python, driver, program, io);
 };
@@ -72,6 +76,15 @@ function limitGrowth(memory: WebAssembly.Memory, memory_mb: number): void {
   };
 }
 
+/** Where the standard library looks for them. */
+function layOutZones(fs: Interpreter["FS"], zones: ZoneFiles): void {
+  for (const [name, bytes] of Object.entries(zones)) {
+    const path = `/usr/share/zoneinfo/${name}`;
+    fs.mkdirTree(dirname(path));
+    fs.writeFile(path, bytes, { canOwn: true });
+  }
+}
+
 function layOut(fs: Interpreter["FS"], { files }: Program): void {
   for (const folder of [input, output]) fs.mkdir(folder);
   for (const { name, bytes } of files) {
@@ -79,6 +92,8 @@ function layOut(fs: Interpreter["FS"], { files }: Program): void {
     fs.chmod(`${input}/${name}`, 0o444);
   }
   fs.chmod(input, 0o555);
+  fs.mkdirTree("/mnt");
+  fs.symlink(output, elsewhere);
   fs.chdir(output);
 }
 

@@ -1,19 +1,43 @@
 import { addressOf, type Libc } from "./libc.ts";
-import { clone, clone3, numbersHere, onlyItself, prlimit, refused } from "./syscalls.ts";
+import {
+  clone,
+  clone3,
+  mapping,
+  numbersHere,
+  onlyItself,
+  prctl,
+  prlimit,
+  refused,
+  refusedLoaded,
+  seccomp,
+} from "./syscalls.ts";
 
 const [loadWord, jumpIfEqual, jumpIfAtLeast, jumpIfAnyBit, answer] = [0x20, 0x15, 0x35, 0x45, 0x06];
 const [allow, kill, errno] = [0x7fff0000, 0x80000000, 0x00050000];
 const [EPERM, ENOSYS, EACCES] = [1, 38, 13];
-const [atNumber, atMachine, atFirstLow, atFirstHigh] = [0, 4, 16, 20];
+const [atNumber, atMachine, atFirstLow, atFirstHigh, atThirdLow] = [0, 4, 16, 20, 32];
 const x32Numbers = 0x40000000;
 const cloneThread = 0x10000;
+const PR_SET_PDEATHSIG = 1;
+const PROT_EXEC = 4;
 const machine = process.arch === "x64" ? 0xc000003e : 0xc00000b7;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /** Filters every later system call of this thread and of what it becomes. Needs `no_new_privs`, and no other right. */
 export function filterSystemCalls(libc: Libc, own: number): boolean {
-  const instructions = filter(own);
+  const [PR_SET_SECCOMP, SECCOMP_MODE_FILTER] = [22, 2];
+  return load(filter(own), (program) => libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program));
+}
+
+/** Refuses, to all threads of this process, what only its start needed; on top of what is refused already. */
+export function filterLoaded(libc: Libc): boolean {
+  const [SET_MODE_FILTER, ALL_THREADS] = [1, 1];
+  const [number = 0] = numbersHere([seccomp]);
+  return load(filterOfLoaded(), (program) => libc.syscall(number, SET_MODE_FILTER, ALL_THREADS, program));
+}
+
+function load(instructions: readonly Instruction[], install: (program: bigint) => number): boolean {
   const program = new DataView(new ArrayBuffer(instructions.length * 8));
   for (const [at, [code, ifTrue, ifFalse, value]] of instructions.entries()) {
     program.setUint16(at * 8, code, true);
@@ -23,8 +47,7 @@ export function filterSystemCalls(libc: Libc, own: number): boolean {
   }
   const bytes = new Uint8Array(program.buffer);
   const header = new BigUint64Array([BigInt(instructions.length), addressOf(bytes)]);
-  const [PR_SET_SECCOMP, SECCOMP_MODE_FILTER] = [22, 2];
-  return libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, addressOf(header)) === 0;
+  return install(addressOf(header)) === 0;
 }
 
 function filter(own: number): Instruction[] {
@@ -41,9 +64,18 @@ function filter(own: number): Instruction[] {
     ...numbersHere([clone]).flatMap((number) => whenCalled(number, onlyThreads)),
     ...numbersHere(onlyItself).flatMap((number) => whenCalled(number, onlyFirst(own))),
     ...numbersHere([prlimit]).flatMap((number) => whenCalled(number, onlyFirst(0))),
+    ...numbersHere([prctl]).flatMap((number) => whenCalled(number, notToOutlive)),
     [answer, 0, 0, allow],
   ];
 }
+
+/** The machine's interface was looked at by the first filter, which still is. */
+const filterOfLoaded = (): Instruction[] => [
+  [loadWord, 0, 0, atNumber],
+  ...numbersHere(Object.values(refusedLoaded).flat()).flatMap((number) => whenCalled(number, deny(EACCES))),
+  ...numbersHere(mapping).flatMap((number) => whenCalled(number, notExecutable)),
+  [answer, 0, 0, allow],
+];
 
 /** The number is in the accumulator before and, where the call is another one, after. */
 const whenCalled = (number: number, then: Instruction[]): Instruction[] => [
@@ -58,6 +90,21 @@ const onlyThreads: Instruction[] = [
   [jumpIfAnyBit, 0, 1, cloneThread],
   [answer, 0, 0, allow],
   [answer, 0, 0, errno | EPERM],
+];
+
+/** An `int` to the kernel: the other half of the word means nothing. */
+const notToOutlive: Instruction[] = [
+  [loadWord, 0, 0, atFirstLow],
+  [jumpIfEqual, 0, 1, PR_SET_PDEATHSIG],
+  [answer, 0, 0, errno | EPERM],
+  [answer, 0, 0, allow],
+];
+
+const notExecutable: Instruction[] = [
+  [loadWord, 0, 0, atThirdLow],
+  [jumpIfAnyBit, 0, 1, PROT_EXEC],
+  [answer, 0, 0, errno | EPERM],
+  [answer, 0, 0, allow],
 ];
 
 /** Both halves are looked at: the kernel takes 32 bits of a process id, but who knows of the next call. */

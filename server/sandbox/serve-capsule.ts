@@ -2,19 +2,22 @@ import { Database } from "bun:sqlite";
 import { capsuleId, capsuleLimits, capsuleTables, capsuleVersion, sqliteMagic } from "../core/capsule-format.ts";
 import { type CapsuleEnd, type CapsuleRow, decodeCapsuleHead, rowBatch } from "./capsule-message.ts";
 import { encodeFrame } from "./frame.ts";
+import type { LastRights } from "./last-rights.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 
 /** What is wrong with a capsule, in words for whoever sent it. */
 class CapsuleFault extends Error {}
 
 /** The second life of a child: opens one capsule, says what is in it, and exits. */
-export async function serveCapsule(): Promise<never> {
+export async function serveCapsule(rights: LastRights): Promise<never> {
+  rights.loaded();
   writeOutput(encodeFrame("ready"));
   const size = decodeCapsuleHead(readInput);
   if (size === null) process.exit(0);
   writeOutput(encodeFrame("started"));
   const bytes = readInput(size);
   if (bytes === null) process.exit(0);
+  rights.told();
   const end: CapsuleEnd = { error: faultOf(bytes) };
   writeOutput(encodeFrame("ended", encode(end)));
   process.exit(0);

@@ -6,18 +6,21 @@ import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
 import { batchBytes, type DocumentHead, decodeHead, encodeChunks } from "./document-message.ts";
 import { encodeFrame } from "./frame.ts";
+import type { LastRights } from "./last-rights.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 
 /** The second life of a child: loads the parsers, waits for one document, reads it, answers and exits. */
-export async function serveDocument(): Promise<never> {
+export async function serveDocument(rights: LastRights): Promise<never> {
   await loadPdf();
   const countTokens = loadTokenCounter();
+  rights.loaded();
   writeOutput(encodeFrame("ready"));
   const head = decodeHead(readInput);
   if (head === null) process.exit(0);
   writeOutput(encodeFrame("started"));
   const bytes = readInput(head.bytes);
   if (bytes === null) process.exit(0);
+  rights.told();
   const end = await read(bytes, head, countTokens).catch(fault);
   writeOutput(encodeFrame("ended", new TextEncoder().encode(JSON.stringify(end))));
   process.exit(0);

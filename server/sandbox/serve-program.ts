@@ -2,17 +2,20 @@ import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { encodeFile } from "./end-message.ts";
 import { encodeFrame } from "./frame.ts";
+import type { LastRights } from "./last-rights.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 import { printer } from "./printer.ts";
 import { decodeProgram } from "./program-message.ts";
 import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
 
 /** The second life of a child: loads a language, waits for one program, runs it, answers and exits. */
-export async function serveProgram(load: LoadRuntime): Promise<never> {
+export async function serveProgram(load: LoadRuntime, rights: LastRights): Promise<never> {
   const run = await load();
+  rights.loaded();
   writeOutput(encodeFrame("ready"));
   const program = decodeProgram(readInput);
   if (program === null) process.exit(0);
+  rights.told();
   writeOutput(encodeFrame("started"));
   const [stdout, stderr] = [printer("stdout"), printer("stderr")];
   const end = bounded(await run(program, { stdout: stdout.print, stderr: stderr.print }).catch(failed));

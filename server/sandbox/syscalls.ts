@@ -137,6 +137,83 @@ export const clone: Numbers = [56, 220];
 /** Its flags lie in memory, where a filter cannot look: "not there" makes the C library take `clone`. */
 export const clone3: Numbers = [435, 435];
 
+/** Refused for the wish to outlive the parent, which the jailer gave up. */
+export const prctl: Numbers = [157, 167];
+
+/** By which the second filter is added. */
+export const seccomp: Numbers = [317, 277];
+
+/** Refused for memory that may be executed, once all code is there. */
+export const mapping: readonly Numbers[] = [
+  [9, 222], // mmap
+  [10, 226], // mprotect
+  [329, 288], // pkey_mprotect
+];
+
+/** What a runtime needs to start and a program never: refused when all is loaded, whatever the arguments. */
+export const refusedLoaded: Record<string, readonly Numbers[]> = {
+  "any file, also those in which the kernel tells of the machine": [
+    [2, null], // open
+    [257, 56], // openat
+    [437, 437], // openat2
+    [85, null], // creat
+    [78, null], // getdents
+    [217, 61], // getdents64
+    [319, 279], // memfd_create
+    [447, 447], // memfd_secret
+  ],
+  "whether a file is there, which Landlock tells": [
+    [4, null], // stat
+    [6, null], // lstat
+    [262, 79], // newfstatat
+    [332, 291], // statx
+    [21, null], // access
+    [269, 48], // faccessat
+    [439, 439], // faccessat2
+    [89, null], // readlink
+    [267, 78], // readlinkat
+    [137, 43], // statfs
+    [138, 44], // fstatfs
+    [191, 8], // getxattr
+    [192, 9], // lgetxattr
+    [194, 11], // listxattr
+    [195, 12], // llistxattr
+    [464, 464], // getxattrat
+    [465, 465], // listxattrat
+    [80, 49], // chdir
+    [81, 50], // fchdir
+    [79, 17], // getcwd
+    [83, null], // mkdir
+    [258, 34], // mkdirat
+    [84, null], // rmdir
+    [87, null], // unlink
+    [263, 35], // unlinkat
+    [82, null], // rename
+    [264, 38], // renameat
+    [316, 276], // renameat2
+    [86, null], // link
+    [265, 37], // linkat
+    [88, null], // symlink
+    [266, 36], // symlinkat
+    [133, null], // mknod
+    [259, 33], // mknodat
+    [254, 27], // inotify_add_watch
+  ],
+  "which machine this is": [
+    [63, 160], // uname
+    [99, 179], // sysinfo
+    [457, 457], // statmount
+    [458, 458], // listmount
+  ],
+  "another program, or another life": [
+    [59, 221], // execve
+    [157, 167], // prctl
+    [160, 164], // setrlimit
+    [317, 277], // seccomp
+    [53, 199], // socketpair
+  ],
+};
+
 /** Limits of another process, unless the first argument is 0. */
 export const prlimit: Numbers = [302, 261];
 

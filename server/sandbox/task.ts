@@ -20,6 +20,8 @@ export interface Task<Outcome> {
   order: readonly Uint8Array[];
   /** What it is sent once it has begun, as fast as it reads. Not asked for before, and then once. */
   content: Iterable<Uint8Array>;
+  /** How long that is, as the child was told. */
+  content_bytes: number;
   /** Throws for what no child of ours says. */
   hear(frame: Frame): void;
   isWhole(): boolean;

@@ -175,10 +175,17 @@ const contained = (outside: Outside): Hostile[] => [
     "a request": `return fetch('http://127.0.0.1:${outside.port}/')`,
     "a request for the keys of a cloud": "return fetch('http://169.254.169.254/')",
   }),
-  ...escapes("harmless", {
-    "its environment": "return JSON.stringify(process.env)",
-    "its own limits": "return fs.readFileSync('/proc/self/limits', 'utf8')",
-  }),
+  ...escapes("harmless", { "its environment": "return JSON.stringify(process.env)" }),
+  // By the threads that read files beside the program.
+  ...escapes(
+    { result: "EACCES" },
+    {
+      "the machine's mounts, by another thread":
+        "return fs.promises.readFile('/proc/self/mounts', 'utf8').catch(({ code }) => code)",
+      "the machine's routes, by another thread":
+        "return Bun.file('/proc/self/net/route').text().catch(({ code }) => code)",
+    },
+  ),
   ...escapes("any", {
     "an answer of its own": `const end = Buffer.from('{"error":null}'); fs.writeSync(1, Buffer.concat([Buffer.of(4, 1, 0, 0, 0, 0x31, 6, end.length, 0, 0, 0), end]))`,
   }),
@@ -207,6 +214,28 @@ const denied = ({ port, parent }: Outside): Hostile[] =>
       "a datagram": `return Bun.udpSocket({ connect: { hostname: '127.0.0.1', port: ${port} }, socket: {} }).then((s) => s.send('x'))`,
       "the end of the parent": `process.kill(${parent}, 'SIGKILL')`,
       "the end of all": "process.kill(-1, 'SIGKILL')",
+      "the machine's connections": "return fs.readFileSync('/proc/self/net/tcp', 'utf8')",
+      "the machine's interfaces": "return fs.readFileSync('/proc/self/net/dev', 'utf8')",
+      "the machine's addresses": "return fs.readFileSync('/proc/self/net/fib_trie', 'utf8')",
+      "the machine's mounts": "return fs.readFileSync('/proc/self/mountinfo', 'utf8')",
+      "the machine's groups": "return fs.readFileSync('/proc/self/cgroup', 'utf8')",
+      "the machine's memory": "return fs.readFileSync('/proc/meminfo', 'utf8')",
+      "its own limits": "return fs.readFileSync('/proc/self/limits', 'utf8')",
+      "its own command": "return fs.readFileSync('/proc/self/cmdline', 'utf8')",
+      "its own memory": "return fs.openSync('/proc/self/mem', 'r+')",
+      "its own executable": "return fs.readlinkSync('/proc/self/exe')",
+      "the presence of a file": "return fs.statSync('/etc/passwd').size",
+      "the presence of a folder": "return fs.accessSync('/etc')",
+      "the folder that it runs in": "return fs.realpathSync('.')",
+      "a call of the system":
+        "const { dlopen } = get('bun:ffi'); return dlopen('libc.so.6', { getppid: { args: [], returns: 'int' } }).symbols.getppid()",
+      "a call of the system, by an import":
+        "return import('bun:ffi').then(({ dlopen }) => dlopen('libc.so.6', { getppid: { args: [], returns: 'int' } }).symbols.getppid())",
+      "a call of the system, by the runtime's own object":
+        "return Bun.FFI.dlopen('libc.so.6', { getppid: { args: [], returns: 'int' } }).symbols.getppid()",
+      "memory by its address": "const { ptr, read } = get('bun:ffi'); return read.u8(ptr(new Uint8Array(8)), 0)",
+      "code in C": "return get('bun:ffi').cc({ source: '/dev/null', symbols: {} })",
+      "a library by its path": "process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libm.so.6')",
     },
   );
 

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Client, testApp } from "../testing/test-app.ts";
+import type { Row } from "./row.ts";
+import { pinned } from "./snapshots.ts";
 
 const code = (change: object = {}) => ({ name: "run", type: "code", ...change });
 const source = "(args) => args.a";
@@ -87,6 +89,22 @@ test("a program gets files of its own project and environment, each under anothe
     expect([status, body.error.param]).toEqual([400, "files[2]"]);
   }
   expect((await client.patch(path, { files: files.slice(1) })).body.files).toEqual(files.slice(1));
+});
+
+test("a model that is to write Python is told what there is, behind what the tool says of itself", async () => {
+  await using server = testApp({ sandbox: "strict" });
+  const client = await server.client();
+  const told = async (more: object) => {
+    const { body } = await client.post("/v1/tools", { name: `t_${crypto.randomUUID()}`, type: "code", ...more });
+    const row = server.db.sqlite.query<Row, [string]>("SELECT * FROM tools WHERE id = ?").get(body.id)!;
+    return [body.description, pinned([row]).tools[0]!.description];
+  };
+  const [own, whole] = await told({ language: "python", description: "Computes." });
+  expect(own).toBe("Computes.");
+  expect(whole).toMatch(/^Computes\.\n\nPython .*no other package.*No network.*\/input.*\/output.*\/mnt\/data/);
+  expect((await told({ language: "python" }))[1]).toStartWith("Python ");
+  for (const more of [{ language: "python", source: "def main(args): return 1" }, {}])
+    expect(await told({ ...more, description: "Own." })).toEqual(["Own.", "Own."]);
 });
 
 test("what this server cannot hold is refused, and what is there already can still be described", async () => {

@@ -50,7 +50,7 @@ export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
   return {
     ...base(row, definition),
     name: row.name,
-    description: definition.description,
+    description: described(definition),
     parameters: parametersOf(definition)!,
     // A program touches nothing but what it is given, and a child run is found again by its call.
     idempotent: http ? isIdempotent(http) : code !== undefined || agent !== undefined,
@@ -66,6 +66,19 @@ export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
     ...(agent && { agent }),
   };
 }
+
+/** What a tool says of itself, and to a model that is to write Python what there is: it would try what is not. */
+const described = ({ description, code }: Definition): string =>
+  code?.source === null && code.language === "python"
+    ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
+    : description;
+
+const pythonHas = [
+  "Python 3.14 with its standard library (time zones too), and no other package: there is nothing to install from.",
+  "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
+  "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
+  "The value of the last expression and what was printed come back. Nothing stays for the next call.",
+].join(" ");
 
 const codeCall = ({ files, ...code }: NonNullable<Definition["code"]>) => ({ ...code, file_ids: files });
 

@@ -1,0 +1,32 @@
+/** What a system keeps of each time zone in a file (TZif, RFC 9636), by the zone's name. */
+export type ZoneFiles = Record<string, Uint8Array>;
+
+/** All in one: the length of a JSON head, which says where each begins and ends, and the bytes. */
+export function encodeZones(zones: ZoneFiles): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  const places = new Map<string, [start: number, end: number]>();
+  let length = 0;
+  const place = (bytes: Uint8Array) => {
+    const key = bytes.toBase64();
+    if (!places.has(key)) {
+      pieces.push(bytes);
+      places.set(key, [length, length + bytes.length]);
+      length += bytes.length;
+    }
+    return places.get(key);
+  };
+  // Many are another one by another name.
+  const head = Object.fromEntries(Object.entries(zones).map(([name, bytes]) => [name, place(bytes)]));
+  const json = new TextEncoder().encode(JSON.stringify(head));
+  const start = new Uint8Array(4);
+  new DataView(start.buffer).setUint32(0, json.length, true);
+  return Buffer.concat([start, json, ...pieces]);
+}
+
+export function decodeZones(bytes: Uint8Array): ZoneFiles {
+  const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const head: Record<string, [number, number]> = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
+  return Object.fromEntries(
+    Object.entries(head).map(([name, [from, to]]) => [name, bytes.subarray(end + from, end + to)]),
+  );
+}
