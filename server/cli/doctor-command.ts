@@ -5,7 +5,7 @@ import { dataDirOption, jsonOption } from "./option.ts";
 export const doctorCommand = (): Command =>
   new Command("doctor")
     .description(
-      "check the data directory, the database, the disk, the certificate, the models' connections, the sandbox and the embedding model",
+      "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox and the embedding model",
     )
     .addOption(dataDirOption())
     .addOption(jsonOption())

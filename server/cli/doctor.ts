@@ -23,11 +23,14 @@ import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 import { readCertificate } from "../lib/certificate.ts";
 import { silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import { readStdioServers } from "../mcp/stdio-config.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
 import { builtInEmbedding } from "../retrieval/embed/embedder.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
 import { exitCodes } from "./exit-code.ts";
+import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { print } from "./print.ts";
+import { readServerFile } from "./server-file.ts";
 
 export interface DoctorFlags {
   dataDir: string;
@@ -98,6 +101,7 @@ export function examine(dataDir: string): Finding[] {
   check("extensions", () => extensions(dir!));
   check("disk space", () => diskSpace(path));
   check("fsync", () => fsyncTime(path));
+  check("open files", () => openFiles(dir!));
   check("certificate", () => certificate(tls));
   check("master key", () => masterKey(path));
   // Opening it for more would bring an older one forward.
@@ -167,6 +171,16 @@ function diskSpace(path: string): Verdict {
   if (network) return fail(`${path} lies on a network disk (${network}): SQLite cannot lock files there`);
   const said = `${(free / 1e9).toFixed(1)} GB free of ${((blocks * bsize) / 1e9).toFixed(1)} GB`;
   return free < defaultReserve(blocks * bsize) ? warn(`${said}: new runs are refused`) : said;
+}
+
+/** Of the server that runs, or else of one that would be started here. */
+function openFiles({ serverFile }: DataDir): Verdict {
+  const pid = readServerFile(serverFile)?.pid;
+  const max = (pid === undefined ? null : openFilesMax(pid)) ?? openFilesMax();
+  const needed = openFilesNeeded(defaultWorkers(), Object.keys(readStdioServers(process.env)).length);
+  if (max === null) return "the system does not tell how many there may be";
+  const few = openFilesAdvice(max, needed);
+  return few ? warn(few) : `${max} may be open at once; the server may need ${needed}`;
 }
 
 const slowSync_ms = 50;

@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { type App, createApp } from "../app.ts";
 import { createAccounts } from "../console/accounts.ts";
 import { createDashboard } from "../console/assets.ts";
@@ -15,6 +14,7 @@ import { createJudge } from "../lib/egress-policy.ts";
 import { createLog, type LogFormat } from "../lib/log.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
+import { readStdioServers } from "../mcp/stdio-config.ts";
 import { cliActor } from "./actor.ts";
 import { backUpApart } from "./back-up-apart.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
@@ -29,6 +29,7 @@ import {
   planListener,
   splitList,
 } from "./listen-plan.ts";
+import { defaultWorkers, openFilesAdvice, openFilesMax, openFilesNeeded } from "./open-files.ts";
 import { openStorage, type Storage, type StorageFlags } from "./open-storage.ts";
 import { type OtlpFlags, otlpSecrets, otlpTarget } from "./otlp-target.ts";
 import { print } from "./print.ts";
@@ -105,6 +106,11 @@ export async function serve(flags: ServeFlags): Promise<never> {
     },
   });
   await app.app.modules;
+  const few = openFilesAdvice(
+    openFilesMax(),
+    openFilesNeeded(workers, Object.keys(readStdioServers(process.env)).length),
+  );
+  if (few) log.warn(few);
 
   const recovered_runs = await app.recover();
   entrance.letIn((request) => app.app.handle(routable(request)));
@@ -138,7 +144,7 @@ function signalTold(): Promise<string> {
 }
 
 function readWorkers(text: string | undefined): number {
-  if (text === undefined) return Math.max(1, Math.floor(availableParallelism() / 2));
+  if (text === undefined) return defaultWorkers();
   if (!/^\d{1,3}$/.test(text)) throw usageError(`--workers takes a number of threads, not "${text}".`);
   return Number(text);
 }

@@ -1,4 +1,5 @@
 import type { Log } from "../lib/log.ts";
+import { startFault, startPatiently } from "../lib/start-patiently.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import { failureOf, openClient, type Work } from "./open-client.ts";
 import type { Client } from "./sdk.ts";
@@ -30,6 +31,7 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
   const running = new Map<string, Promise<Running>>();
   const users = new Map<string, number>();
   const timers = new Map<string, Timer>();
+  const closing = new AbortController();
 
   function perform<T>(name: string, limits: McpLimits, work: Work<T>): Promise<T> {
     return within(limits, async (signal) => {
@@ -58,24 +60,36 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
     return started;
   }
 
-  async function start(name: string, { command, args, env }: StdioServer, forget: () => void): Promise<Running> {
+  async function start(name: string, server: StdioServer, forget: () => void): Promise<Running> {
+    try {
+      return await startPatiently(() => open(name, server, forget), closing.signal);
+    } catch (error) {
+      log.warn("MCP server did not start", { server: name, error });
+      const fault = startFault(error);
+      throw new McpFailure(
+        "mcp_unreachable",
+        `The process of stdio:${name} did not start${fault ? ` (${fault})` : ""}.`,
+      );
+    }
+  }
+
+  async function open(name: string, { command, args, env }: StdioServer, forget: () => void): Promise<Running> {
     const { StdioClientTransport } = await import("./sdk.ts");
     const client = await openClient();
     const gone = Promise.withResolvers<never>();
     gone.promise.catch(() => {}); // It may go while nobody uses it.
-    client.onclose = () => {
-      forget();
-      gone.reject(new McpFailure("connection_lost", `The process of stdio:${name} ended before it answered.`));
-    };
     const transport = new StdioClientTransport({ command, args, env, stderr: "pipe", maxBufferSize: messageBytes });
     logStderr(name, transport.stderr);
     try {
       await client.connect(transport, { timeout: startMs });
     } catch (error) {
       void client.close();
-      log.warn("MCP server did not start", { server: name, error });
-      throw new McpFailure("mcp_unreachable", `The process of stdio:${name} did not start.`);
+      throw error;
     }
+    client.onclose = () => {
+      forget();
+      gone.reject(new McpFailure("connection_lost", `The process of stdio:${name} ended before it answered.`));
+    };
     log.info("MCP server started", { server: name, process: transport.pid });
     return { client, gone: gone.promise };
   }
@@ -114,7 +128,10 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
   }
 
   /** Ends the processes: asked, and a few seconds later by force. */
-  const close = async (): Promise<void> => void (await Promise.all([...running.keys()].map(stop)));
+  async function close(): Promise<void> {
+    closing.abort();
+    await Promise.all([...running.keys()].map(stop));
+  }
 
   return { perform, close };
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { chmodSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import fc from "fast-check";
+import { temporaryFolder } from "../testing/temporary.ts";
 import { childCommand } from "./child-order.ts";
 import { runReplacing, startChild } from "./child-process.ts";
 import { encodeFrame, frameKinds, frameReader } from "./frame.ts";
@@ -166,6 +168,25 @@ test.each([
   expect(starts).toEqual(scripts);
   const dead = await runReplacing(() => saying(dying), program, never());
   expect(dead.error?.code).toBe("sandbox_failed");
+});
+
+test("a child that the system does not start now is started when it does; one that it never starts is an outcome", async () => {
+  using folder = temporaryFolder();
+  const file = folder.file("child");
+  const said = octal(Buffer.concat([started, encodeFrame("result", text("1")), end]));
+  writeFileSync(file, `#!/bin/sh\nprintf '${octal(ready)}'; head -c 4 > /dev/null; printf '${said}'\n`, {
+    mode: 0o600,
+  });
+  let starts = 0;
+  const start = () => {
+    if (++starts === 2) chmodSync(file, 0o700);
+    return startChild({ language: "javascript", jailed: false, command: [file] });
+  };
+  expect(await runReplacing(start, program, never())).toMatchObject({ error: null, result: 1 });
+  expect(starts).toBe(2);
+  const absent = () => startChild({ language: "javascript", jailed: false, command: [folder.file("absent")] });
+  const error = { code: "sandbox_failed", message: "The sandbox's process could not be started (ENOENT)." };
+  expect(await runReplacing(absent, program, never())).toMatchObject({ error, result: null });
 });
 
 test("a child that dies once it has begun is not replaced: its program may not run twice", async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
+import { startFault, startPatiently } from "../lib/start-patiently.ts";
 import { bounds } from "./bounds.ts";
 import { childCommand } from "./child-order.ts";
 import { type Frame, frameReader } from "./frame.ts";
@@ -133,15 +134,28 @@ export function startChild({ language, jailed, command }: ChildOptions) {
   };
 }
 
-/** Does a task; a child that dies before it has begun with it (of a full process table, say) is replaced once. */
+/**
+ * Does a task in a child that `start` gives. One that the system does not start now is asked for again for a while, and one
+ * that dies before it has begun is replaced once: nothing has happened then.
+ */
 export async function performReplacing<Outcome>(
   start: () => Child | Promise<Child>,
   task: () => Task<Outcome>,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const child = await start();
-  const outcome = await child.perform(task(), signal);
-  return child.diedEarly() ? (await start()).perform(task(), signal) : outcome;
+  const once = async () => {
+    const child = await startPatiently(start, signal).catch(unstarted);
+    if ("kind" in child) return { outcome: task().outcome(child, 0), diedEarly: false };
+    return { outcome: await child.perform(task(), signal), diedEarly: child.diedEarly() };
+  };
+  const first = await once();
+  return first.diedEarly ? (await once()).outcome : first.outcome;
+}
+
+function unstarted(error: unknown): Stop {
+  const fault = startFault(error);
+  if (fault === null) throw error;
+  return failure(`could not be started (${fault})`);
 }
 
 /** {@link performReplacing} for a program. */

@@ -24,10 +24,16 @@ export interface Sandbox {
   stop(): void;
 }
 
+/** Programs at a time in each thread, and how many of these places are kept for owners who have none. */
+export const programPlaces: FairOptions = {
+  count: 3 * navigator.hardwareConcurrency,
+  reserve: navigator.hardwareConcurrency,
+};
+
 /** Runs each program in a fresh child process, which is never used again. */
 export function createSandbox({
   level,
-  places = { count: 3 * navigator.hardwareConcurrency, reserve: navigator.hardwareConcurrency },
+  places = programPlaces,
   spares: spareCount = 2,
   idle_ms = 60_000,
 }: SandboxOptions): Sandbox {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startPatiently } from "../lib/start-patiently.ts";
 import { startChild } from "./child-process.ts";
 import { type Canary, canaryFile } from "./probes.ts";
 import type { ProgramOutcome, SandboxLevel } from "./program.ts";
@@ -32,12 +33,13 @@ export async function jailFaults({ jailed = true } = {}): Promise<string[]> {
   }
 }
 
-function runProbes(
+async function runProbes(
   code: string,
   { tcp_port, udp_port, folder, parent }: Canary,
   jailed: boolean,
 ): Promise<ProgramOutcome> {
-  const child = startChild({ language: "self-test", jailed });
+  const signal = AbortSignal.timeout(2 * timeout_ms);
+  const child = await startPatiently(() => startChild({ language: "self-test", jailed }), signal);
   const program = {
     language: "javascript" as const,
     code,
@@ -46,7 +48,7 @@ function runProbes(
     timeout_ms,
     memory_mb: 64,
   };
-  return child.run(program, AbortSignal.timeout(2 * timeout_ms));
+  return child.run(program, signal);
 }
 
 /** Listeners that count who comes, and a file. */

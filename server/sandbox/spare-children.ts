@@ -1,3 +1,4 @@
+import { startFault } from "../lib/start-patiently.ts";
 import { type Child, type ChildOptions, startChild } from "./child-process.ts";
 import { languages } from "./languages.ts";
 
@@ -33,7 +34,12 @@ export function spareChildren({ count, idle_ms }: { count: number; idle_ms: numb
       clearTimeout(timer);
       if (stopped) return;
       const children = of(options);
-      while (children.length < Math.min(count, languages[options.language].spares)) children.push(startChild(options));
+      try {
+        while (children.length < Math.min(count, languages[options.language].spares))
+          children.push(startChild(options));
+      } catch (error) {
+        if (startFault(error) === null) throw error; // Else the next task asks for a child, with patience.
+      }
       timer = setTimeout(clear, idle_ms);
       timer.unref();
     },
