@@ -19,6 +19,7 @@ import runDurations from "./0018_run_durations.sql" with { type: "text" };
 import waitingFiles from "./0019_waiting_files.sql" with { type: "text" };
 import runTrees from "./0020_run_trees.sql" with { type: "text" };
 import seededMessages from "./0021_seeded_messages.sql" with { type: "text" };
+import maxConcurrent from "./0022_max_concurrent.sql" with { type: "text" };
 
 /** Every migration in order; the database's `user_version` is how many of them it has. Landed ones are never edited. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -43,4 +44,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: "0019_waiting_files", sql: waitingFiles },
   { name: "0020_run_trees", sql: runTrees },
   { name: "0021_seeded_messages", sql: seededMessages },
+  { name: "0022_max_concurrent", sql: maxConcurrent },
 ];

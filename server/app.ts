@@ -70,6 +70,7 @@ import { createSearcher } from "./retrieval/search/searcher.ts";
 import { type Answerers, createAnswers } from "./runs/answers.ts";
 import { createBench } from "./runs/bench.ts";
 import { createMemoryAnswers } from "./runs/memory-answers.ts";
+import { createModelPlaces } from "./runs/model-places.ts";
 import { createPool } from "./runs/pool.ts";
 import { createRunProjector } from "./runs/project.ts";
 import { createReplays } from "./runs/replay.ts";
@@ -408,6 +409,7 @@ export function createApp({
     read_file: (scope, { file_id, start, length }) => readPart(scope, file_id, start, length),
     documents: (scope, order) => attachments.of(scope, order),
     reserve: (head, { worst }) => reservations.reserve(head, worst),
+    model_place: (head, { connection }) => places.take(head, connection),
     start_child: (head, order) => service.startChild(head, order),
     history: (head, { max_messages }) => threads.history(head, runs.threadOf(head.run_id), max_messages),
     await_child: (_, { run_id }) => service.awaitChild(run_id),
@@ -417,6 +419,7 @@ export function createApp({
       ownerOf: runs.ownerOf,
     }),
   };
+  const places = createModelPlaces({ countOf: connections.maxConcurrent });
   const pool = createPool({
     journal,
     watches,
@@ -430,6 +433,7 @@ export function createApp({
     answer: createAnswers(answerers),
     insert: (...args) => service.insertDriven(...args),
     hasDayBudget,
+    places,
     threads: workers === 0 ? sameThread : workerThread,
     size: workers,
     slots: slotsOrNoLimit,

@@ -1,7 +1,8 @@
 import { Command } from "commander";
-import { addable, checkConnection, modelPrefix } from "../connections/given.ts";
+import { addable, checkConnection } from "../connections/given.ts";
 import { timestampOrNull } from "../core/time.ts";
 import type { Connection } from "../models/port.ts";
+import { modelPrefix } from "../models/registry.ts";
 import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { modelPricesCommand } from "./model-prices.ts";
@@ -17,6 +18,7 @@ interface AddOptions extends Options {
   provider?: string;
   baseUrl?: string;
   apiKey?: string;
+  maxConcurrent?: string;
 }
 
 export function modelsCommand(): Command {
@@ -28,6 +30,7 @@ export function modelsCommand(): Command {
     .addOption(option("--provider <provider>", "default: the name, or openai_compatible", { choices: addable }))
     .addOption(option("--base-url <url>", "address of the API, /v1 included"))
     .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" }))
+    .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))
     .addOption(dataDirOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -76,14 +79,21 @@ async function add(name: string, { dataDir, json, ...given }: AddOptions): Promi
   print(json, shown, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
 }
 
-const flags = { name: null, provider: "--provider", base_url: "--base-url", api_key: "--api-key" };
+const flags = {
+  name: null,
+  provider: "--provider",
+  base_url: "--base-url",
+  api_key: "--api-key",
+  max_concurrent: "--max-concurrent",
+};
 
 /** The connection that was given; throws a usage error with what is wrong, and by which flag. */
 export function readConnection(
   name: string,
-  { provider, baseUrl, apiKey }: Omit<AddOptions, keyof Options>,
+  { provider, baseUrl, apiKey, maxConcurrent }: Omit<AddOptions, keyof Options>,
 ): Connection {
-  const read = checkConnection({ name, provider, base_url: baseUrl, api_key: apiKey });
+  const max_concurrent = maxConcurrent === undefined ? null : Number(maxConcurrent);
+  const read = checkConnection({ name, provider, base_url: baseUrl, api_key: apiKey, max_concurrent });
   if (!("message" in read)) return read;
   const flag = flags[read.param];
   throw usageError(flag ? read.message.replace(/\.$/, ` (${flag}).`) : read.message);
@@ -94,8 +104,10 @@ async function list({ dataDir, json }: Options): Promise<void> {
   const data = all.map(({ created_at_ms, ...rest }) => ({ ...rest, created_at: timestampOrNull(created_at_ms) }));
   print(json, { object: "list", data }, () =>
     table(
-      ["NAME", "PROVIDER", "BASE URL", "FROM"],
-      data.map(({ name, provider, base_url, source }) => [name, provider, base_url ?? "", source]),
+      ["NAME", "PROVIDER", "BASE URL", "AT ONCE", "FROM"],
+      data.map(({ name, provider, base_url, max_concurrent, source }) => [
+        ...[name, provider, base_url ?? "", String(max_concurrent ?? ""), source],
+      ]),
     ),
   );
 }

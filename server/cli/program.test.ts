@@ -135,6 +135,8 @@ describe("models add", () => {
       provider: "openai_compatible",
       api_key: null,
     });
+    const given = { baseUrl: "http://127.0.0.1:1/v1", maxConcurrent: "4" };
+    expect(readConnection("local", given).max_concurrent).toBe(4);
   });
 
   test.each([
@@ -144,6 +146,8 @@ describe("models add", () => {
     ["Local", { baseUrl: "http://127.0.0.1/v1" }],
     ["local", { baseUrl: "file:///etc/passwd" }],
     ["local", { baseUrl: "http://user:pass@host/v1" }],
+    ["local", { baseUrl: "http://127.0.0.1/v1", maxConcurrent: "many" }],
+    ["local", { baseUrl: "http://127.0.0.1/v1", maxConcurrent: "0" }],
   ])("refuses %s with %p", (name, given) => {
     expect(usage(() => readConnection(name, given))).toBe(2);
   });

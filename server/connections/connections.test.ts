@@ -54,11 +54,38 @@ test("a stored connection goes before the environment's, which is back once it i
   await store.put(openai("sk-newer"), testActor);
   expect(key()).toBe("sk-newer");
   expect(store.list().filter(({ name }) => name === "openai")).toEqual([
-    { name: "openai", provider: "openai", base_url: null, source: "stored", created_at_ms: 1 },
-    { name: "openai", provider: "openai", base_url: null, source: "environment", created_at_ms: null },
+    { name: "openai", provider: "openai", base_url: null, max_concurrent: null, source: "stored", created_at_ms: 1 },
+    {
+      name: "openai",
+      provider: "openai",
+      base_url: null,
+      max_concurrent: null,
+      source: "environment",
+      created_at_ms: null,
+    },
   ]);
   expect([await store.remove("openai", testActor), await store.remove("openai", testActor)]).toEqual([true, false]);
   expect(key()).toBe("sk-env");
+});
+
+test("a connection says how many calls its server takes at once, stored or in the environment", async () => {
+  const url = "http://127.0.0.1:8000/v1";
+  const RUNNEL_MODEL_GPU = { RUNNEL_MODEL_GPU_BASE_URL: url, RUNNEL_MODEL_GPU_MAX_CONCURRENT: "2" };
+  using store = connections({ ...RUNNEL_MODEL_GPU, RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT: " 1 " });
+  const limits = () => ["openai_compatible/gpu", "ollama", "openai"].map(store.maxConcurrent);
+  expect(limits()).toEqual([2, 1, null]);
+  expect(store.resolve("openai_compatible/gpu/m", "live").connection.max_concurrent).toBe(2);
+  await store.put({ ...gpu, max_concurrent: 5 }, testActor);
+  await store.put(openai("sk"), testActor);
+  expect(limits()).toEqual([5, 1, null]);
+  expect(store.resolve("openai_compatible/gpu/m", "live").connection).toEqual({ ...gpu, max_concurrent: 5 });
+  expect(store.list().map(({ max_concurrent }) => max_concurrent)).toEqual([5, null, 1, 2]);
+  await store.put(gpu, testActor); // Replaced, it has none.
+  expect(limits()).toEqual([null, 1, null]);
+  for (const wrong of ["0", "-1", "1.5", "many", "10001"])
+    expect(() => connections({ RUNNEL_MODEL_OPENAI_MAX_CONCURRENT: wrong, OPENAI_API_KEY: "sk" })).toThrow(
+      "RUNNEL_MODEL_OPENAI_MAX_CONCURRENT takes a whole number",
+    );
 });
 
 test("a model without a connection is not available, and says why", async () => {

@@ -1,4 +1,5 @@
 import { type Connection, type Provider, providers } from "../models/port.ts";
+import { concurrentMax } from "../models/registry.ts";
 
 /** The providers that a connection can lead to. */
 export const addable: readonly Provider[] = providers.filter((provider) => provider !== "test");
@@ -9,11 +10,12 @@ export interface GivenConnection {
   provider?: string;
   base_url?: string | null;
   api_key?: string | null;
+  max_concurrent?: number | null;
 }
 
 /** What is wrong with a connection, and in which of its fields. */
 export interface ConnectionFault {
-  param: "name" | "provider" | "base_url" | "api_key";
+  param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent";
   message: string;
 }
 
@@ -39,9 +41,9 @@ export function checkConnection(given: GivenConnection): Connection | Connection
   // A line break that came along with a pasted key would break the header.
   if (api_key !== null && !/^[\x21-\x7e]+$/.test(api_key))
     return refuse("api_key", "A key has no spaces and no line breaks.");
-  return { name, provider, base_url, api_key };
+  const max_concurrent = given.max_concurrent ?? null;
+  if (max_concurrent === null) return { name, provider, base_url, api_key };
+  if (!Number.isSafeInteger(max_concurrent) || max_concurrent < 1 || max_concurrent > concurrentMax)
+    return refuse("max_concurrent", `Expected a whole number from 1 to ${concurrentMax}.`);
+  return { name, provider, base_url, api_key, max_concurrent };
 }
-
-/** What comes before a model's own name: `openai`, `openai_compatible/gpu`. */
-export const modelPrefix = ({ provider, name }: Pick<Connection, "provider" | "name">): string =>
-  provider === "openai_compatible" ? `openai_compatible/${name}` : provider;

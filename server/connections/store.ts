@@ -13,6 +13,7 @@ import {
   connectionsFromEnvironment,
   isAvailable,
   type ModelName,
+  modelPrefix,
   parseModel,
 } from "../models/registry.ts";
 import { testModelNames } from "../models/test-models.ts";
@@ -23,6 +24,8 @@ export interface ConnectionInfo {
   name: string;
   provider: Provider;
   base_url: string | null;
+  /** How many calls its server takes at once; null: as many as come. */
+  max_concurrent: number | null;
   source: "environment" | "stored";
   created_at_ms: number | null;
 }
@@ -63,14 +66,15 @@ export function createConnectionStore({
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys stay sealed here: one that cannot be opened may not stand in the way of the other connections.
   const all = (): Stored[] => [
-    ...select.all().map((row) => ({ ...row, api_key: null })),
+    ...select.all().map(({ max_concurrent, ...row }) => ({ ...row, api_key: null, ...limitOf(max_concurrent) })),
     ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null })),
   ];
-  const open = ({ name, provider, base_url, api_key, sealed_key }: Stored): Connection => ({
+  const open = ({ name, provider, base_url, api_key, sealed_key, max_concurrent }: Stored): Connection => ({
     name,
     provider,
     base_url,
     api_key: sealed_key === null ? api_key : seal.open(sealed_key, aad(name)),
+    ...limitOf(max_concurrent ?? null),
   });
 
   const note = (action: string, id: string, actor: Actor, details: Record<string, unknown>): void =>
@@ -94,6 +98,11 @@ export function createConnectionStore({
       const found = name && find(name, environment);
       if (name && found) return { connection: open(found), model: name.model };
       throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
+    },
+
+    /** How many calls the server behind a connection takes at once; null: as many as come. */
+    maxConcurrent(prefix: string): number | null {
+      return all().find((connection) => modelPrefix(connection) === prefix)?.max_concurrent ?? null;
     },
 
     /** Models whose price is known, and whether a run could use them now. */
@@ -120,10 +129,8 @@ export function createConnectionStore({
 
     list(): ConnectionInfo[] {
       const kept = select.all().map(({ sealed_key, ...row }) => ({ ...row, source: "stored" as const }));
-      const given = fromEnvironment.map(({ name, provider, base_url }) => ({
-        name,
-        provider,
-        base_url,
+      const given = fromEnvironment.map(({ name, provider, base_url, max_concurrent = null }) => ({
+        ...{ name, provider, base_url, max_concurrent },
         source: "environment" as const,
         created_at_ms: null,
       }));
@@ -131,9 +138,9 @@ export function createConnectionStore({
     },
 
     /** Adds a connection, or replaces the one of this name. */
-    async put({ name, provider, base_url, api_key }: Connection, actor: Actor): Promise<void> {
+    async put({ name, provider, base_url, api_key, max_concurrent }: Connection, actor: Actor): Promise<void> {
       const sealed_key = api_key === null ? null : seal.seal(api_key, aad(name));
-      const row = { name, provider, base_url, sealed_key };
+      const row = { name, provider, base_url, sealed_key, max_concurrent: max_concurrent ?? null };
       const { name: target } = modelConnections;
       const upsert = db.orm
         .insert(modelConnections)
@@ -141,7 +148,8 @@ export function createConnectionStore({
         .onConflictDoUpdate({ target, set: row });
       await db.write(() => {
         upsert.run();
-        note("model_connection.saved", name, actor, { provider, has_key: api_key !== null });
+        const details = { provider, has_key: api_key !== null, ...(max_concurrent && { max_concurrent }) };
+        note("model_connection.saved", name, actor, details);
       });
     },
 
@@ -160,6 +168,9 @@ export function createConnectionStore({
 /** Models that the operator named; not what stands for many. */
 const givenNames = (prices: PriceStore): string[] =>
   prices.all().flatMap(({ model }) => (model.endsWith("/*") || model.startsWith("test/") ? [] : [model]));
+
+const limitOf = (max_concurrent: number | null): Pick<Connection, "max_concurrent"> =>
+  max_concurrent === null ? {} : { max_concurrent };
 
 const aad = (name: string): string => `model_connection:${name}`;
 

@@ -16,8 +16,12 @@ const list = async () => (await owner.send("GET", "/connections")).body.data;
 test("connections are added, replaced and removed, and no answer and no log has a key", async () => {
   const made = await owner.send("POST", "/connections", { name: "openai", api_key: " sk-canary " });
   expect([made.status, made.body]).toMatchObject([201, { name: "openai", source: "stored", used: true }]);
-  const gpu = { name: "gpu", base_url: "http://127.0.0.1:9/v1", api_key: null };
-  expect((await owner.send("POST", "/connections", gpu)).body.prefix).toBe("openai_compatible/gpu");
+  const gpu = { name: "gpu", base_url: "http://127.0.0.1:9/v1", api_key: null, max_concurrent: 4 };
+  expect((await owner.send("POST", "/connections", gpu)).body).toMatchObject({
+    prefix: "openai_compatible/gpu",
+    max_concurrent: 4,
+  });
+  expect(made.body.max_concurrent).toBeNull();
   expect((await list()).map(({ name, source, used }: Record<string, unknown>) => [name, source, used])).toEqual([
     ["gpu", "stored", true],
     ["openai", "stored", true],
@@ -40,6 +44,8 @@ test.each([
   [{ name: "mine", provider: "anthropic", api_key: "k" }, "name"],
   [{ name: "test", provider: "test" }, "provider"],
   [{ name: "openai", api_key: "two words" }, "api_key"],
+  [{ name: "gpu", base_url: "http://x/v1", max_concurrent: 0 }, "max_concurrent"],
+  [{ name: "gpu", base_url: "http://x/v1", max_concurrent: 1.5 }, "max_concurrent"],
 ])("%p is refused at its field", async (given, param) => {
   const { status, body } = await owner.send("POST", "/connections", given);
   expect([status, body.error.param]).toEqual([400, param]);

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { checkConnection, type GivenConnection, modelPrefix } from "../connections/given.ts";
+import { checkConnection, type GivenConnection } from "../connections/given.ts";
 import type { PriceStore } from "../connections/prices.ts";
 import type { ConnectionStore } from "../connections/store.ts";
 import type { tryConnection } from "../connections/try-connection.ts";
@@ -11,6 +11,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { pathWith } from "../http/schemas.ts";
 import type { Connection } from "../models/port.ts";
+import { modelPrefix } from "../models/registry.ts";
 import { ConnectionName, ConnectionTest, NewConnection, NewPrice, PricedModel } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 

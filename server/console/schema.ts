@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { oneOf, orNull } from "../http/schemas.ts";
+import { concurrentMax } from "../models/registry.ts";
 import { roles } from "./role.ts";
 
 const closed = { additionalProperties: false };
@@ -29,6 +30,7 @@ export const NewConnection = Type.Object(
     provider: Type.Optional(Type.String({ maxLength: 64 })),
     base_url: Type.Optional(orNull(Type.String({ maxLength: 2048 }))),
     api_key: Type.Optional(orNull(Type.String({ maxLength: 4096 }))),
+    max_concurrent: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: concurrentMax }))),
   },
   closed,
 );

@@ -197,6 +197,7 @@ export const modelConnections = sqliteTable("model_connections", {
   base_url: text("base_url"),
   sealed_key: text("sealed_key"),
   created_at_ms: integer("created_at_ms").notNull(),
+  max_concurrent: integer("max_concurrent"),
 });
 
 export const users = sqliteTable("users", {

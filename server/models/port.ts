@@ -63,4 +63,6 @@ export interface Connection {
   provider: Provider;
   base_url: string | null;
   api_key: string | null;
+  /** How many calls its server takes at once; absent: as many as come. */
+  max_concurrent?: number;
 }

@@ -35,6 +35,10 @@ export function isAvailable(name: string, connections: readonly Connection[]): b
   return parsed !== null && connectionFor(parsed, connections) !== null;
 }
 
+/** What comes before a model's own name: `openai`, `openai_compatible/gpu`. */
+export const modelPrefix = ({ provider, name }: Pick<Connection, "provider" | "name">): string =>
+  provider === "openai_compatible" ? `openai_compatible/${name}` : provider;
+
 /** Opens a model. Only the provider in question is loaded, since all of them together double the start-up time. */
 export async function openModel(connection: Connection, modelName: string, fetch?: Fetch): Promise<Model> {
   switch (connection.provider) {
@@ -58,13 +62,19 @@ type Environment = Record<string, string | undefined>;
 export function connectionsFromEnvironment(env: Environment): Connection[] {
   const keyed = (provider: Provider, variable: string): Connection[] => {
     const api_key = read(env, variable);
-    return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key }];
+    return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key, ...limit(env, provider) }];
   };
   return [
     ...keyed("openai", "OPENAI_API_KEY"),
     ...keyed("anthropic", "ANTHROPIC_API_KEY"),
     ...keyed("google", "GOOGLE_GENERATIVE_AI_API_KEY"),
-    { name: "ollama", provider: "ollama", base_url: read(env, "OLLAMA_BASE_URL") ?? ollamaUrl, api_key: null },
+    {
+      name: "ollama",
+      provider: "ollama",
+      base_url: read(env, "OLLAMA_BASE_URL") ?? ollamaUrl,
+      api_key: null,
+      ...limit(env, "ollama"),
+    },
     ...compatible(env),
   ];
 }
@@ -75,8 +85,19 @@ function compatible(env: Environment): Connection[] {
     const base_url = read(env, variable);
     if (name === undefined || base_url === null) return [];
     const api_key = read(env, `RUNNEL_MODEL_${name}_API_KEY`);
-    return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key }];
+    return [{ name: name.toLowerCase(), provider: "openai_compatible", base_url, api_key, ...limit(env, name) }];
   });
+}
+
+export const concurrentMax = 10_000;
+
+function limit(env: Environment, name: string): Pick<Connection, "max_concurrent"> {
+  const variable = `RUNNEL_MODEL_${name.toUpperCase()}_MAX_CONCURRENT`;
+  const text = read(env, variable);
+  if (text === null) return {};
+  const max_concurrent = Number(text);
+  if (/^\d+$/.test(text) && max_concurrent >= 1 && max_concurrent <= concurrentMax) return { max_concurrent };
+  throw new Error(`${variable} takes a whole number from 1 to ${concurrentMax}.`);
 }
 
 /** Set to nothing is not set; a line break that came along with a pasted key would break the header. */

@@ -11,6 +11,7 @@ import { AppendRefused, type Inserted, type Journal, type RunHead } from "../jou
 import type { Log } from "../lib/log.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
 import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
+import type { ModelPlaces } from "./model-places.ts";
 import { partialOf } from "./partial.ts";
 import { inShares } from "./shares.ts";
 import type { Thread, ThreadFactory } from "./threads.ts";
@@ -63,6 +64,7 @@ export function createPool({
   answer,
   insert,
   hasDayBudget = () => false,
+  places = { free() {}, leave() {} },
   threads: makeThread,
   size,
   slots,
@@ -77,6 +79,8 @@ export function createPool({
   insert: InsertDriven;
   /** Whether model calls of a scope have to be granted their share of a day's budget. */
   hasDayBudget?(scope: Scope): boolean;
+  /** Who has a place at a server that takes so many calls at once. */
+  places?: Pick<ModelPlaces, "free" | "leave">;
   threads: ThreadFactory;
   /** How many threads. */
   size: number;
@@ -290,6 +294,7 @@ export function createPool({
     if (stopped) return;
     if (notice.do === "pong") unanswered.set(thread, 0);
     else if (notice.do === "warn") log.warn(notice.message, notice.fields);
+    else if (notice.do === "free_place") places.free(notice.place);
     else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
     else if (notice.do === "append") void append(notice, thread);
     else if (notice.do === "ask") void tell(notice, thread);
@@ -354,6 +359,7 @@ export function createPool({
     const drive = drives.get(runId);
     if (!drive) return;
     drives.delete(runId);
+    places.leave(runId);
     if (drive.waits === 0) giveSlot(drive.head);
   }
 

@@ -11,6 +11,8 @@ export interface ChatAnswer {
   calls?: string[];
   prompt_tokens: number;
   completion_tokens: number;
+  /** Null: it ends without saying that it is finished. */
+  finish?: null;
 }
 
 export type ChatServer = ReturnType<typeof startChatServer>;
@@ -41,7 +43,7 @@ export function startChatServer(
   };
 }
 
-function stream({ text = "", calls = [], prompt_tokens, completion_tokens }: ChatAnswer): Response {
+function stream({ text = "", calls = [], prompt_tokens, completion_tokens, finish }: ChatAnswer): Response {
   const tool_calls = calls.map((name, index) => ({
     ...{ index, id: `call_${index}`, type: "function", function: { name, arguments: "{}" } },
   }));
@@ -49,7 +51,11 @@ function stream({ text = "", calls = [], prompt_tokens, completion_tokens }: Cha
   const delta = { role: "assistant", content: text, ...(calls.length > 0 && { tool_calls }) };
   const chunks = [
     { choices: [{ index: 0, delta, finish_reason: null }] },
-    { choices: [{ index: 0, delta: {}, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }] },
+    {
+      choices: [
+        { index: 0, delta: {}, finish_reason: finish === null ? null : calls.length > 0 ? "tool_calls" : "stop" },
+      ],
+    },
     { choices: [], usage },
   ].map((chunk) => `data: ${JSON.stringify({ ...shape, ...chunk })}\n\n`);
   return new Response(`${chunks.join("")}data: [DONE]\n\n`, { headers: { "content-type": "text/event-stream" } });

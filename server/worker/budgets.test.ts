@@ -90,6 +90,7 @@ async function run(
       model: { stream },
       keepFile: never,
       startChild: never,
+      inPlace: <T>(call: () => Promise<T>) => call(),
       sleep: async () => {},
       ask: never,
       now: () => 0,

@@ -90,6 +90,7 @@ function loopOf(
     runTool,
     keepFile: none,
     startChild: none,
+    inPlace: <T>(call: () => Promise<T>) => call(),
     sleep(ms: number, signal: AbortSignal) {
       waits.push(ms);
       return sleep(ms, signal);

@@ -49,7 +49,7 @@ export async function callModel(turn: Turn): Promise<void> {
     failpoint?.("before_effect.model_call");
     const asked = withinAllowance(request, allowed);
     const whole = await fetchImages(asked, turn.ports.ask);
-    const heard = await listen(whole, anchor, turn, begun);
+    const heard = await turn.ports.inPlace(() => listen(whole, anchor, turn, begun));
     failpoint?.("after_effect.model_call");
     if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
     const { error } = heard;

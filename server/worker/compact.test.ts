@@ -65,6 +65,7 @@ async function run(answers: ModelEvent[][], { window = 1250, context, budget, gu
         model: { stream },
         keepFile: none,
         startChild: none,
+        inPlace: <T>(call: () => Promise<T>) => call(),
         sleep: async () => {},
         ask: none,
         judge: none,

@@ -31,7 +31,7 @@ type Fault = Pick<RunError, "code" | "message" | "retryable">;
  * had from what may be said, the oldest is left out without one; a model that cannot be asked ends the run.
  */
 export async function compact(turn: Turn): Promise<void> {
-  const { state, start, signal } = turn;
+  const { state, start, ports, signal } = turn;
   const begun = performance.now();
   await begin(turn);
   const cut = planContext(state(), start.agent) as Cut; // The same as when the step began: nothing has changed since.
@@ -42,7 +42,7 @@ export async function compact(turn: Turn): Promise<void> {
     if ("code" in allowed) return fail(turn, allowed, null, begun);
     failpoint?.("before_effect.model_call");
     const asked = withinAllowance(request, allowed);
-    const heard = await listen(asked, turn);
+    const heard = await ports.inPlace(() => listen(asked, turn));
     failpoint?.("after_effect.model_call");
     if (signal.aborted) throw new Superseded();
     const { error } = heard;
@@ -53,7 +53,7 @@ export async function compact(turn: Turn): Promise<void> {
     const delay_ms = patience(error);
     if (delay_ms === null) return fail(turn, error, spent, begun);
     await turn.record(restartStep(openStep(turn), { code: error.code, message: error.message }, { delay_ms, spent }));
-    await turn.ports.sleep(delay_ms, signal);
+    await ports.sleep(delay_ms, signal);
   }
 }
 

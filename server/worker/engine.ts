@@ -2,7 +2,7 @@ import type { RunEvent } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
 import { sleep } from "../lib/retry.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
-import { parseModel } from "../models/registry.ts";
+import { modelPrefix, parseModel } from "../models/registry.ts";
 import type { Appended, Ask, Notice, Order, Question, RunStart } from "./messages.ts";
 import { createReach, type Reach, type ToolStart } from "./reach.ts";
 import { runLoop } from "./run-loop.ts";
@@ -83,11 +83,22 @@ export function createEngine(
       runTool: tools.runTool,
       keepFile: tools.keepFile,
       startChild: (order) => ask("start_child", { ...order, budget: null }),
+      inPlace: (call) => inPlace(start, ask, call),
       sleep,
       ask,
       now,
     };
     await runLoop(start, ports, signal).finally(tools.close);
+  }
+
+  async function inPlace<T>({ connection }: RunStart, ask: Ask, call: () => Promise<T>): Promise<T> {
+    if (connection.max_concurrent === undefined) return call();
+    const place = await ask("model_place", { connection: modelPrefix(connection) });
+    try {
+      return await call();
+    } finally {
+      send({ do: "free_place", place });
+    }
   }
 
   const append = ({ run_id, attempt }: RunStart, events: RunEvent[]) =>

@@ -82,7 +82,7 @@ async function ask({ guardrail }: CompiledGuardrail, text: string, turn: Turn, u
     const allowed = await allowCall(turn, request, spent ? addModelCall(used, spent) : used);
     if ("code" in allowed) return { answer: null, fault: `The judge could not be asked: ${allowed.message}`, spent };
     const asked = withinAllowance(request, allowed);
-    const heard = await listen(model, asked, signal);
+    const heard = await ports.inPlace(() => listen(model, asked, signal));
     if (signal.aborted) throw new Superseded();
     spent = sum(spent, spendingOf(heard, asked, price));
     const { error } = heard;

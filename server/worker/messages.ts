@@ -51,6 +51,8 @@ export interface Asks {
   };
   /** How far this machine can hold code that is not ours. */
   sandbox: { ask: object; answer: SandboxLevel };
+  /** A place at the server behind a connection that takes so many calls at once; its number, to give it back with. */
+  model_place: { ask: { connection: string }; answer: number };
   /** Reserves what a model call can take of the day's budget; answers when it has it, or never will. */
   reserve: { ask: { worst: WorstCase }; answer: Reserved };
   /** Starts the child run of a call, or finds the one that was started. */
@@ -146,6 +148,8 @@ export type Notice =
   | { do: "ask"; run_id: string; attempt: number; ticket: number; question: Question }
   | { do: "delta"; run_id: string; delta: Delta }
   | { do: "pong" }
+  /** The model call that had this place has ended. */
+  | { do: "free_place"; place: number }
   /** For the log of the process: a thread has none. */
   | { do: "warn"; message: string; fields: Record<string, unknown> }
   /** The loop has ended: the run waits, is over, or (with a `fault`) met a bug. */

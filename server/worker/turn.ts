@@ -22,6 +22,8 @@ export interface Ports {
   keepFile: ToolContext["keepFile"];
   /** Starts the child run of an agent's call, or finds the one that was started. */
   startChild(order: Omit<ChildOrder, "budget">): Promise<{ run_id: string } | { refused: ToolError }>;
+  /** Makes a call of the run's provider, as soon as that takes one more. */
+  inPlace<T>(call: () => Promise<T>): Promise<T>;
   /** Waits before a model is asked again, or until the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** What only the main thread knows. */

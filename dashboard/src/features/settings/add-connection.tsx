@@ -19,7 +19,7 @@ const providers = [
 ] as const;
 type Provider = (typeof providers)[number]["value"];
 
-const fields = ["name", "base_url", "api_key"];
+const fields = ["name", "base_url", "api_key", "max_concurrent"];
 
 interface AddConnectionProps {
   onClose: () => void;
@@ -31,7 +31,7 @@ interface AddConnectionProps {
 export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const client = useQueryClient();
   const [provider, setProvider] = useState<Provider>("openai");
-  const [given, setGiven] = useState({ name: "", base_url: "", api_key: "" });
+  const [given, setGiven] = useState({ name: "", base_url: "", api_key: "", max_concurrent: "" });
   const isOwn = provider === "openai_compatible";
   const name = isOwn ? given.name.trim() : provider;
   const list = useQuery(connectionsQuery);
@@ -43,6 +43,7 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       addConnection({
         ...{ name, provider },
         ...{ base_url: given.base_url.trim() || null, api_key: given.api_key.trim() || null },
+        max_concurrent: given.max_concurrent.trim() === "" ? null : Number(given.max_concurrent),
       }),
     onSuccess: async () => {
       onClose(); // At first: once the list is read anew, this dialog would speak of replacing what it made.
@@ -118,6 +119,15 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         error={faultOf(adding.error, "api_key")}
         autoComplete="off"
         spellCheck={false}
+      />
+      <Field
+        label="Calls at once (optional)"
+        hint="So many calls does its server take at once; the others wait, and projects take turns. Empty: as many as come."
+        value={given.max_concurrent}
+        onChange={set("max_concurrent")}
+        error={faultOf(adding.error, "max_concurrent")}
+        inputMode="numeric"
+        autoComplete="off"
       />
       {adding.error && !said && (
         <ErrorNote title={`The connection was not ${replaces ? "replaced" : "added"}`} error={adding.error} />

@@ -81,7 +81,7 @@ interface ConnectionRowProps {
 }
 
 function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
-  const { name, prefix, base_url, source, used, created_at } = connection;
+  const { name, prefix, base_url, max_concurrent, source, used, created_at } = connection;
   return (
     <Row stops>
       <Cell main>
@@ -92,6 +92,7 @@ function ConnectionRow({ connection, may, onTest }: ConnectionRowProps) {
         <SecondLine title={base_url ?? undefined}>
           Models <code>{prefix}/…</code>
           {base_url && <> · {base_url}</>}
+          {max_concurrent !== null && <> · at most {max_concurrent} at once</>}
         </SecondLine>
       </Cell>
       <Cell className="whitespace-nowrap">{source === "stored" ? "Stored here" : "Environment"}</Cell>

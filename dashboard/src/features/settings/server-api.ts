@@ -11,6 +11,8 @@ export interface Connection {
   name: string;
   provider: string;
   base_url: string | null;
+  /** How many calls its server takes at once; null: as many as come. */
+  max_concurrent: number | null;
   /** Those of the environment are changed where the server is started. */
   source: "environment" | "stored";
   /** What its models' names begin with. */
@@ -35,6 +37,7 @@ export interface NewConnection {
   provider: string;
   base_url: string | null;
   api_key: string | null;
+  max_concurrent: number | null;
 }
 
 /** What a model costs, in USD per million tokens. */
