@@ -42,10 +42,14 @@ describe.each([
     expect(tools.map(({ name }) => name)).toEqual(["say", "pid"]);
   });
 
-  test("answers with data, text, notes in place of pictures, and errors", async () => {
+  test("answers with data, text, files and notes in place of pictures, and errors", async () => {
     expect(await call("add", { a: 2, b: 3 })).toEqual({ structured: { sum: 5 }, text: "5", isError: false });
     expect(await call("say", { what: "Grüße\u2028" })).toEqual({ text: "Grüße\u2028", isError: false });
-    expect(await call("see")).toEqual({ text: "[image image/png, 12 KB left out]\ninside", isError: false });
+    expect(await call("see")).toEqual({
+      text: "[image image/png, 12 KB, kept as image-1.png]\ninside",
+      isError: false,
+      files: [{ name: "image-1.png", bytes: new Uint8Array(12_288) }],
+    });
     const long = "x".repeat(3_000_000);
     expect(await call("say", { what: long })).toEqual({ text: long, isError: false });
     expect(await call("fail")).toEqual({ text: "no such file", isError: true });

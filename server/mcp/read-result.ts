@@ -1,3 +1,5 @@
+import { type Binary, binaryIn, fileOf, type McpFile } from "./binary-content.ts";
+
 /** What a tool of a server answered. */
 export interface McpResult {
   /** The answer as data, if the server gave it as such. */
@@ -5,33 +7,73 @@ export interface McpResult {
   /** All that can be read, with a note in place of what cannot. */
   text: string;
   isError: boolean;
+  /** Pictures and the like, by the names that the notes give them; absent where there are none. */
+  files?: McpFile[];
 }
 
 type Raw = Record<string, unknown>;
 
-/** Reads the answer of `tools/call`: kinds of content that are not known yet become a note and no error. */
+const filesMax = 16;
+const depthMax = 64;
+
+/**
+ * Reads the answer of `tools/call`: kinds of content that are not known yet become a note and no error. What only
+ * programs read (pictures, sound, other bytes) becomes a file, wherever in the answer it stands.
+ */
 export function readResult({ content, structuredContent, isError }: Raw): McpResult {
-  const parts = Array.isArray(content) ? content.map((part) => shownPart(isObject(part) ? part : {})) : [];
+  const files: McpFile[] = [];
+  const note = ({ kind, mime_type, base64 }: Binary): string => {
+    const file = files.length < filesMax ? fileOf({ kind, mime_type, base64 }, files.length + 1) : null;
+    if (file) files.push(file);
+    const bytes = file?.bytes.length ?? Math.floor((base64.length * 3) / 4);
+    const size = bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;
+    return `[${kind}${mime_type && ` ${mime_type}`}, ${size}${file ? `, kept as ${file.name}` : " left out"}]`;
+  };
+  // Data is what is passed on, where there is any: the same pictures stand beside it once more.
+  const structured = isObject(structuredContent) ? readable(structuredContent, note, 0) : undefined;
+  const parts = structured === undefined || isError === true ? shownParts(content, note) : shownParts(content, mention);
   return {
-    ...(isObject(structuredContent) && { structured: structuredContent }),
+    ...(structured !== undefined && { structured }),
     text: parts.join("\n").toWellFormed(),
     isError: isError === true,
+    ...(files.length > 0 && { files }),
   };
 }
 
-function shownPart({ type, text, data, mimeType, resource, uri, name }: Raw): string {
+const mention = ({ kind }: Binary): string => `[${kind}]`;
+
+type Note = (binary: Binary) => string;
+
+const shownParts = (content: unknown, note: Note): string[] =>
+  Array.isArray(content) ? content.map((part) => shownPart(isObject(part) ? part : {}, note)) : [];
+
+function shownPart({ type, text, data, mimeType, resource, uri, name }: Raw, note: Note): string {
   if (type === "text" && typeof text === "string") return text;
-  if (type === "image" || type === "audio") return leftOut(type, mimeType, data);
+  if (type === "image" || type === "audio") return noteOf(type, mimeType, data, note);
   if (type === "resource_link") return `[link ${word(name)} ${word(uri)}]`;
   if (type !== "resource" || !isObject(resource)) return "[content of an unknown kind left out]";
-  return typeof resource.text === "string" ? resource.text : leftOut("file", resource.mimeType, resource.blob);
+  return typeof resource.text === "string" ? resource.text : noteOf("file", resource.mimeType, resource.blob, note);
 }
 
-function leftOut(kind: string, mimeType: unknown, base64: unknown): string {
-  const form = typeof mimeType === "string" && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(mimeType) ? ` ${mimeType}` : "";
-  const bytes = typeof base64 === "string" ? Math.floor((base64.length * 3) / 4) : 0;
-  return `[${kind}${form}, ${bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`} left out]`;
+const noteOf = (kind: Binary["kind"], mimeType: unknown, base64: unknown, note: Note): string =>
+  note({ kind, mime_type: mediaType(mimeType), base64: typeof base64 === "string" ? base64 : "" });
+
+/** Data with notes in place of what only programs read. */
+function readable(value: unknown, note: Note, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > depthMax) return value;
+  if (Array.isArray(value)) return value.map((item) => shown(item, {}, note, depth));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item, value as Raw, note, depth)]));
 }
+
+function shown(item: unknown, among: Raw, note: Note, depth: number): unknown {
+  if (typeof item !== "string") return readable(item, note, depth + 1);
+  const said = [among.mimeType, among.mime_type, among.media_type, among.content_type].find((type) => mediaType(type));
+  const binary = binaryIn(item, mediaType(said), among.type);
+  return binary ? note(binary) : item;
+}
+
+const mediaType = (text: unknown): string =>
+  typeof text === "string" && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(text) ? text : "";
 
 const word = (value: unknown): string => (typeof value === "string" ? value.slice(0, 2048) : "");
 

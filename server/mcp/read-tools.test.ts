@@ -18,6 +18,7 @@ describe("a tool that no model could be given is left out, with the reason", () 
     ["a long name", { name: "a".repeat(65), inputSchema: schema }, /name/],
     ["no schema", { name: "a" }, /arguments/],
     ["a schema of a list", { name: "a", inputSchema: { type: "array" } }, /arguments/],
+    ["no call but as a task", { name: "a", inputSchema: schema, execution: { taskSupport: "required" } }, /task/],
     ["a schema that leads away", { name: "a", inputSchema: { ...schema, $ref: "https://x.test/s" } }, /\$ref/],
     [
       "a pattern without end",

@@ -2,6 +2,7 @@ import type { JsonSchema } from "../core/model-call.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { beginning } from "./mcp-failure.ts";
+import { plainText } from "./plain-text.ts";
 
 /** One tool of a server, fit to be shown to a model. */
 export interface McpTool {
@@ -52,11 +53,13 @@ export function createToolReader(allowed: readonly string[] | null) {
 
 type Raw = Record<string, unknown>;
 
-function faultOf({ name, inputSchema }: Raw, names: ReadonlySet<string>): string | null {
+function faultOf({ name, inputSchema, execution }: Raw, names: ReadonlySet<string>): string | null {
   // What no model takes cannot be offered to one.
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     return "Its name is none of up to 64 letters, digits, _ and -.";
   if (names.has(name)) return "The server has two tools of this name.";
+  if (isObject(execution) && execution.taskSupport === "required")
+    return "It can only be called as a task of the server, which runnel does not ask for.";
   if (!isObject(inputSchema) || (inputSchema.type ?? "object") !== "object") return "Its arguments are no object.";
   const [fault = null] = checkSchema(inputSchema);
   if (fault) return beginning(`Its arguments cannot be checked: the schema's ${plainText(fault)}.`, 300);
@@ -73,9 +76,6 @@ function readTool({ name, title, description, inputSchema, annotations }: Raw): 
     idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
   };
 }
-
-/** Without what a person who reads it would not see: control, format and tag characters can hold words for a model. */
-const plainText = (text: string): string => text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, "").toWellFormed();
 
 /** At most so many bytes of UTF-8. */
 function cut(text: string, bytes: number): string {

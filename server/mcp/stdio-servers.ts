@@ -1,7 +1,9 @@
 import type { Log } from "../lib/log.ts";
+import { hide } from "../lib/redact.ts";
 import { startFault, startPatiently } from "../lib/start-patiently.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import { failureOf, openClient, type Work } from "./open-client.ts";
+import { plainText } from "./plain-text.ts";
 import type { Client } from "./sdk.ts";
 import type { StdioServer } from "./stdio-config.ts";
 import { type McpLimits, within } from "./within.ts";
@@ -10,6 +12,8 @@ interface Running {
   client: Client;
   /** Rejects when the process is gone. */
   gone: Promise<never>;
+  /** Whether it is, a moment before {@link gone} can say why. */
+  isGone(): boolean;
 }
 
 interface Setting {
@@ -19,12 +23,16 @@ interface Setting {
   idle_ms?: number;
 }
 
+/** The last that a program complained of, as the end of a message. */
+type Words = () => Promise<string>;
+
 /** The processes of this thread. */
 export type StdioServers = ReturnType<typeof createStdioServers>;
 
 const startMs = 30_000;
 const messageBytes = 4 << 20;
 const stderrBytes = 16_384;
+const lastWords = { heard: 16_384, lines: 5, characters: 1000, wait_ms: 500 };
 
 /** Work with the operator's programs: each is started when it is needed, and again after it ended. */
 export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting) {
@@ -37,8 +45,9 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
     return within(limits, async (signal) => {
       take(name);
       try {
-        const { client, gone } = await processOf(name);
-        return await Promise.race([gone, work(client, { signal, timeout: limits.timeout_ms })]);
+        const { client, gone, isGone } = await processOf(name);
+        const done = work(client, { signal, timeout: limits.timeout_ms });
+        return await Promise.race([gone, done.catch((error) => (isGone() ? gone : Promise.reject(error)))]);
       } catch (error) {
         throw await failureOf(error);
       } finally {
@@ -61,48 +70,70 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
   }
 
   async function start(name: string, server: StdioServer, forget: () => void): Promise<Running> {
+    let words: Words = async () => "";
+    const hear = (heard: Words) => {
+      words = heard;
+    };
     try {
-      return await startPatiently(() => open(name, server, forget), closing.signal);
+      return await startPatiently(() => open(name, server, forget, hear), closing.signal);
     } catch (error) {
       log.warn("MCP server did not start", { server: name, error });
       const fault = startFault(error);
-      throw new McpFailure(
-        "mcp_unreachable",
-        `The process of stdio:${name} did not start${fault ? ` (${fault})` : ""}.`,
-      );
+      const why = `${fault ? ` (${fault})` : ""}.${await words()}`;
+      throw new McpFailure("mcp_unreachable", `The process of stdio:${name} did not start${why}`);
     }
   }
 
-  async function open(name: string, { command, args, env }: StdioServer, forget: () => void): Promise<Running> {
+  async function open(
+    name: string,
+    { command, args, env }: StdioServer,
+    forget: () => void,
+    hear: (words: Words) => void,
+  ): Promise<Running> {
     const { StdioClientTransport } = await import("./sdk.ts");
     const client = await openClient();
     const gone = Promise.withResolvers<never>();
     gone.promise.catch(() => {}); // It may go while nobody uses it.
     const transport = new StdioClientTransport({ command, args, env, stderr: "pipe", maxBufferSize: messageBytes });
-    logStderr(name, transport.stderr);
+    const words = listenTo(name, transport.stderr, Object.values(env));
+    hear(words);
     try {
       await client.connect(transport, { timeout: startMs });
     } catch (error) {
       void client.close();
       throw error;
     }
-    client.onclose = () => {
+    let isGone = false;
+    client.onclose = async () => {
+      isGone = true;
       forget();
-      gone.reject(new McpFailure("connection_lost", `The process of stdio:${name} ended before it answered.`));
+      const message = `The process of stdio:${name} ended before it answered.${await words()}`;
+      gone.reject(new McpFailure("connection_lost", message));
     };
     log.info("MCP server started", { server: name, process: transport.pid });
-    return { client, gone: gone.promise };
+    return { client, gone: gone.promise, isGone: () => isGone };
   }
 
-  /** What the program complains of, up to a bound: it may do so without end. */
-  function logStderr(name: string, stderr: NodeJS.EventEmitter | null): void {
+  /** Logs what the program complains of, up to a bound, since it may do so without end; and tells the last of it. */
+  function listenTo(name: string, stderr: NodeJS.EventEmitter | null, secrets: readonly string[]): Words {
     let left = stderrBytes;
+    let last = "";
+    const ended = new Promise<void>((resolve) => stderr?.once("end", resolve));
     stderr?.on("data", (chunk: Buffer) => {
+      last = `${last}${chunk.toString()}`.slice(-lastWords.heard);
       if (left <= 0) return; // Still read: a full pipe would hold the program up.
       const text = chunk.subarray(0, left).toString();
       left -= chunk.length;
       log.warn("MCP server wrote", { server: name, text: left > 0 ? text : `${text} … [no more of it]` });
     });
+    return async () => {
+      // Its end and its last words come by different ways.
+      await Promise.race([ended, Bun.sleep(lastWords.wait_ms)]);
+      // Before it is shortened: a secret that is cut in two is not found any more.
+      const lines = hide(plainText(last), secrets).trim().split("\n").slice(-lastWords.lines);
+      const said = lines.join("\n").slice(-lastWords.characters).toWellFormed();
+      return said && ` It wrote: ${said}`;
+    };
   }
 
   function take(name: string): void {

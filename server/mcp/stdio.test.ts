@@ -6,12 +6,19 @@ import { readStdioServers } from "./stdio-config.ts";
 import { createStdioServers } from "./stdio-servers.ts";
 
 const program = fileURLToPath(import.meta.resolve("../testing/mcp-server.ts"));
+const complaining = `
+for (let i = 0; i < 100; i++) console.error("line " + i);
+console.error("Error: \\x1b[31mno such folder /data, with " + process.env.GIVEN_TOKEN);
+process.exitCode = 1;`;
 const environment = {
   RUNNEL_MCP_TESTS_COMMAND: JSON.stringify([process.execPath, program]),
   RUNNEL_MCP_TESTS_ENV: "GIVEN, ABSENT",
   GIVEN: "yes",
   NOT_GIVEN: "no",
   RUNNEL_MCP_ABSENT_COMMAND: "/no/such/program --at all",
+  RUNNEL_MCP_COMPLAINING_COMMAND: JSON.stringify([process.execPath, "-e", complaining]),
+  RUNNEL_MCP_COMPLAINING_ENV: "GIVEN_TOKEN",
+  GIVEN_TOKEN: "token-of-the-program",
   RUNNEL_MCP_SILENT_COMMAND: JSON.stringify([process.execPath, "-e", "process.exit(3)"]),
 };
 const lines: string[] = [];
@@ -93,6 +100,22 @@ test.each([
   await expect(client.callTool({ url, headers: {} }, "add", {}, limits())).rejects.toMatchObject({
     code: "mcp_unreachable",
   });
+});
+
+test("a program that did not start, or ended, says why by the last that it wrote, without what it was given in secret", async () => {
+  const failure = (url: string, tool = "add") =>
+    client.callTool({ url, headers: {} }, tool, {}, limits()).catch(({ message }) => message);
+  expect(await failure("stdio:complaining")).toBe(
+    "The process of stdio:complaining did not start. It wrote: line 96\nline 97\nline 98\nline 99\nError: [31mno such folder /data, with [hidden]",
+  );
+  expect(await failure("stdio:absent")).toBe("The process of stdio:absent did not start (ENOENT).");
+  expect(await failure("stdio:silent")).toBe("The process of stdio:silent did not start.");
+  const fresh = newStdio();
+  const died = await newClient(fresh)
+    .callTool({ url: "stdio:tests", headers: {} }, "die", {}, limits())
+    .catch(({ message }) => message);
+  expect(died).toBe("The process of stdio:tests ended before it answered. It wrote: ready");
+  await fresh.close();
 });
 
 test("what a program complains of is logged", async () => {

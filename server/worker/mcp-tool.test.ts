@@ -3,6 +3,7 @@ import { stateOf, turnWithCalls } from "../core/__fixtures__/events.ts";
 import type { McpClient } from "../mcp/client.ts";
 import { McpFailure } from "../mcp/mcp-failure.ts";
 import type { McpResult } from "../mcp/read-result.ts";
+import type { ProgramFile } from "../sandbox/program.ts";
 import { tool } from "../testing/run-bench.ts";
 import type { ToolSecrets } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
@@ -13,7 +14,7 @@ const [call] = stateOf(...turnWithCalls(["call_1", null])).calls;
 const mcp = { server_url: "https://mcp.test/", tool: "read", timeout_ms: 1000, sealed: "" };
 const secrets: ToolSecrets = { headers: { authorization: `Bearer ${token}` }, signing_secret: "" };
 
-function run(callTool: () => Promise<McpResult>, given = secrets) {
+function run(callTool: () => Promise<McpResult>, given = secrets, more: Partial<ToolContext> = {}) {
   const seen: unknown[] = [];
   const client: Pick<McpClient, "callTool"> = {
     callTool(server, name, args, { timeout_ms }) {
@@ -21,7 +22,9 @@ function run(callTool: () => Promise<McpResult>, given = secrets) {
       return callTool();
     },
   };
-  const context = { mcp: client, hidden: () => [token], secrets: async () => given } as unknown as ToolContext;
+  const context = {
+    ...{ mcp: client, hidden: () => [token], secrets: async () => given, ...more },
+  } as unknown as ToolContext;
   const outcome = runMcpTool(
     call!,
     { ...tool("files_read", { type: "mcp" }), mcp },
@@ -46,6 +49,18 @@ test("data is preferred to its text, and neither brings a secret back", async ()
   expect(await answers({ text: "{}", structured: { key: token, n: 1 } })).toMatchObject({
     output: { key: "[hidden]", n: 1 },
   });
+});
+
+test("pictures of an answer are files of the call, and hold no secret either", async () => {
+  const kept: string[] = [];
+  const keepFile = async ({ name, bytes }: ProgramFile) => {
+    kept.push(Buffer.from(bytes).toString());
+    return { id: "file_1", filename: name, mime_type: "image/png", bytes: bytes.length, sha256: "" };
+  };
+  const files = [{ name: "image-1.png", bytes: new TextEncoder().encode(`a ${token} b ${token}`) }];
+  const { outcome } = run(async () => ({ text: "[image]", isError: false, files }), secrets, { keepFile });
+  expect(await outcome).toMatchObject({ output: "[image]", files: [{ id: "file_1", filename: "image-1.png" }] });
+  expect(kept).toEqual([`a ${"*".repeat(token.length)} b ${"*".repeat(token.length)}`]);
 });
 
 test("data that could not be kept safely is an error", async () => {
