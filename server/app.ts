@@ -165,6 +165,8 @@ export interface AppOptions {
   sandbox?: { level(): Promise<SandboxLevel>; known(): SandboxLevel | null };
   /** The operator's collector, which gets the trace of every run that ends; null for none. */
   otlpTarget?: OtlpTarget | null;
+  /** Where Ollama is looked for when nobody says where it is. */
+  ollama?: string;
   /** How long one attempt to reach a webhook may take; 15 s. */
   webhook_attempt_ms?: number;
   now?: () => number;
@@ -195,6 +197,7 @@ export function createApp({
   publicUrl = () => "http://127.0.0.1",
   sandbox = { level: async () => "off", known: () => "off" },
   otlpTarget = null,
+  ollama,
   webhook_attempt_ms = 15_000,
   now = Date.now,
 }: AppOptions) {
@@ -204,7 +207,7 @@ export function createApp({
   const audit = createAudit({ db, now });
   const projects = createProjectStore({ db, audit, now });
   const keys = createKeyStore({ db, audit, now });
-  const connections = createConnectionStore({ db, audit, seal, environment, now });
+  const connections = createConnectionStore({ db, audit, seal, environment, ollama, now });
   const prices = createPriceStore({ db, audit, now });
   const policyOf = (environment: Environment) => ({ ...egress, loopback: egress.loopback && environment === "test" });
   const guards = { test: createEgress(policyOf("test")), live: createEgress(policyOf("live")) };
@@ -237,6 +240,7 @@ export function createApp({
     audit,
     now,
     modelAvailable: connections.isAvailable,
+    requireThere: connections.requireThere,
     toolSnapshots: tools.snapshots,
     memoryFacts: (scope, id) => memoryStores.facts(scope, id),
   });

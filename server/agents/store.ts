@@ -38,6 +38,8 @@ export interface AgentStoreOptions {
   db: Db;
   audit: Audit;
   modelAvailable: ModelAvailable;
+  /** Throws where a model that an agent is given cannot be reached now, as far as that can be known beforehand. */
+  requireThere?: (model: string) => Promise<void>;
   /** What a run pins of tools, in the order of their ids, and what it cannot have of them. */
   toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
   /** What a store of memory is; null for one that is not there. */
@@ -51,6 +53,7 @@ export function createAgentStore({
   db,
   audit,
   modelAvailable,
+  requireThere = async () => {},
   toolSnapshots,
   memoryFacts,
   now = Date.now,
@@ -109,6 +112,7 @@ export function createAgentStore({
   async function create(scope: Author, input: CreateAgent) {
     checkAgent(input, scope.environment, modelAvailable);
     checkJudges(input.model, input.guardrails ?? []);
+    await requireThere(input.model);
     return db.write(() => {
       const tools = requireTools(scope, input.tools ?? []);
       const [id, at, definition] = [newId("agent", now()), now(), changed(input, null, factsOf(scope))];
@@ -136,8 +140,9 @@ export function createAgentStore({
 
   /** A new version, if anything is different from before; else what there is. */
   async function update(scope: Author, id: string, input: UpdateAgent) {
-    find(scope, id); // What is not there is not there, whatever the body says.
+    const before = find(scope, id); // What is not there is not there, whatever the body says.
     checkAgent(input, scope.environment, modelAvailable);
+    if (input.model !== undefined && input.model !== before.model) await requireThere(input.model);
     return db.write(() => {
       const row = find(scope, id);
       if (input.expected_version !== undefined && input.expected_version !== row.version)

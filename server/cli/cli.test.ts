@@ -271,6 +271,18 @@ describe("a server", () => {
     const { findings } = JSON.parse(out);
     expect([code, findings.filter(({ result }: { result: string }) => result === "fail")]).toEqual([0, []]);
     expect(findings).toContainEqual({ check: "lock", result: "ok", detail: "held: a server runs" });
+    const ollama = findings.find(({ check }: { check: string }) => check === "ollama");
+    expect(ollama).toMatchObject({ result: "ok", detail: expect.stringContaining("11434") });
+  });
+
+  test("hears from the doctor that the Ollama that was named is not there", async () => {
+    const OLLAMA_BASE_URL = "http://127.0.0.1:9/v1";
+    const { code, out } = await runnel(["doctor", "--json", "--data-dir", data], { OLLAMA_BASE_URL });
+    expect([code, JSON.parse(out).findings]).toMatchObject([0, expect.anything()]);
+    expect(JSON.parse(out).findings).toContainEqual({
+      ...{ check: "ollama", result: "warn" },
+      detail: `nothing listens at ${OLLAMA_BASE_URL}: models ollama/… are not available`,
+    });
   });
 
   test("signs an account in that the command line made, with a cookie for HTTPS alone", async () => {

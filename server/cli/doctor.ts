@@ -24,6 +24,7 @@ import { readCertificate } from "../lib/certificate.ts";
 import { silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
+import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import { createBuiltIn } from "../retrieval/embed/built-in.ts";
 import { builtInEmbedding } from "../retrieval/embed/embedder.ts";
 import { jailFaults } from "../sandbox/self-test.ts";
@@ -51,12 +52,41 @@ const fail = (detail: string): Verdict => ({ result: "fail", detail });
 
 /** Looks at everything, changes nothing but a temporary file, and ends with 1 when something is broken. */
 export async function doctor({ dataDir, json }: DoctorFlags): Promise<void> {
-  const findings = [...examine(dataDir), await sandboxFinding(), await embeddingFinding()];
+  const findings = [
+    ...examine(dataDir),
+    await ollamaFinding(dataDir),
+    await sandboxFinding(),
+    await embeddingFinding(),
+  ];
   const broken = findings.some(({ result }) => result === "fail");
   print(json, { healthy: !broken, findings }, () =>
     findings.map(({ check, result, detail }) => `${result.padEnd(5)} ${check.padEnd(16)} ${detail}`).join("\n"),
   );
   if (broken) process.exitCode = exitCodes.failed;
+}
+
+/** Models of an Ollama that is not there are not available; only where somebody has named one that is worth a look. */
+async function ollamaFinding(dataDir: string): Promise<Finding> {
+  const check = "ollama";
+  const stored = attempt(() => storedOllama(dataDir));
+  const given = (typeof stored === "string" && stored) || process.env.OLLAMA_BASE_URL?.trim();
+  const url = given || ollamaUrl;
+  if (await listensAt(url)) return { check, result: "ok", detail: `there is one at ${url}` };
+  if (given) return { check, result: "warn", detail: `nothing listens at ${url}: models ollama/… are not available` };
+  return { check, result: "ok", detail: `there is none at ${url}: models ollama/… are not available` };
+}
+
+/** The address of a stored connection; empty where there is none. */
+function storedOllama(dataDir: string): string {
+  const { database } = openDataDir(dataDir, { lock: false, create: false });
+  if (isCurrent(database) !== "current") return "";
+  const db = openDatabase(database);
+  try {
+    const sql = "SELECT coalesce(base_url, ?) AS url FROM model_connections WHERE provider = 'ollama'";
+    return db.sqlite.query<{ url: string }, [string]>(sql).get(ollamaUrl)?.url ?? "";
+  } finally {
+    db.close();
+  }
 }
 
 async function sandboxFinding(): Promise<Finding> {

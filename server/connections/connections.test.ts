@@ -105,6 +105,36 @@ test("a model without a connection is not available, and says why", async () => 
   expect(store.resolve("openai_compatible/gpu/org/m", "live")).toEqual({ connection: gpu, model: "org/m" });
 });
 
+test("a model of Ollama is not available to an agent where nobody listens, unless somebody says where Ollama is", async () => {
+  const listener = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data() {} } });
+  const ollama = `http://127.0.0.1:${listener.port}/v1`;
+  await using server = testApp({ ollama });
+  const client = await server.client();
+  const agent = { name: "Clerk", instructions: "", model: "ollama/m" };
+  const price = { input: 0, cached_input: 0, output: 0, context_window: null };
+  await server.prices.set("ollama/m", price, testActor);
+  const available = async () => {
+    const { data } = (await client.get("/v1/models")).body;
+    return data.find(({ id }: { id: string }) => id === "ollama/m").available;
+  };
+  const { body: made } = await client.post("/v1/agents", agent);
+  expect([made.model, await available()]).toEqual(["ollama/m", true]);
+  listener.stop(true);
+  expect(await available()).toBe(false);
+  const refused = await client.post("/v1/agents", agent);
+  expect([refused.status, refused.body.error]).toMatchObject([
+    400,
+    { code: "model_not_available", param: "model", message: expect.stringContaining("There is no Ollama") },
+  ]);
+  const path = `/v1/agents/${made.id}`;
+  expect((await client.patch(path, { model: "ollama/n" })).body.error.code).toBe("model_not_available");
+  expect((await client.patch(path, { model: "ollama/m", name: "Other" })).status).toBe(200); // It has it already.
+  await server.connections.put({ name: "ollama", provider: "ollama", base_url: null, api_key: null }, testActor);
+  expect((await client.post("/v1/agents", agent)).status).toBe(201);
+  await using other = testApp({ ollama, environment: { OLLAMA_BASE_URL: ollama } });
+  expect((await (await other.client()).post("/v1/agents", agent)).status).toBe(201);
+});
+
 test("test models serve the test environment alone", () => {
   using store = connections();
   expect([store.isAvailable("test/echo", "test"), store.isAvailable("test/echo", "live")]).toEqual([true, false]);

@@ -11,10 +11,10 @@ export interface ModelRoutes {
 
 /** `GET /v1/models`: what agents may use. */
 export const modelRoutes = ({ auth, connections, prices }: ModelRoutes) =>
-  new Elysia()
-    .use(auth)
-    .get(
-      "/models",
-      ({ principal }) => ({ object: "list", data: connections.models(principal.environment, prices), has_more: false }),
-      { permission: "read_or_run" },
-    );
+  new Elysia().use(auth).get(
+    "/models",
+    async ({ principal: { environment } }) => ({
+      ...{ object: "list", data: await connections.models(environment, prices), has_more: false },
+    }),
+    { permission: "read_or_run" },
+  );

@@ -7,6 +7,7 @@ import type { Db } from "../db/open.ts";
 import { modelConnections } from "../db/schema.ts";
 import type { Seal } from "../lib/seal.ts";
 import { freePrice, knownModels } from "../models/known-models.ts";
+import { listensAt, ollamaUrl } from "../models/ollama.ts";
 import type { Connection, Provider } from "../models/port.ts";
 import {
   connectionFor,
@@ -54,15 +55,19 @@ export function createConnectionStore({
   audit,
   seal,
   environment,
+  ollama = ollamaUrl,
   now,
 }: {
   db: Db;
   audit: Audit;
   seal: Seal;
   environment: Record<string, string | undefined>;
+  /** Where Ollama is looked for when nobody has said where it is. */
+  ollama?: string;
   now: () => number;
 }) {
-  const fromEnvironment = connectionsFromEnvironment(environment);
+  const fromEnvironment = connectionsFromEnvironment(environment, ollama);
+  const assumesOllama = !environment.OLLAMA_BASE_URL?.trim();
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys stay sealed here: one that cannot be opened may not stand in the way of the other connections.
   const all = (): Stored[] => [
@@ -86,6 +91,15 @@ export function createConnectionStore({
     return found && { sealed_key: null, ...found }; // The test models' connection has no such field.
   }
 
+  const isStored = (provider: Provider): boolean => select.all().some((row) => row.provider === provider);
+
+  /** Whether one of these is a model of an Ollama that nobody has spoken of, and that is not there. */
+  const ollamaIsMissing = async (models: readonly string[]): Promise<boolean> =>
+    assumesOllama &&
+    models.some((model) => parseModel(model)?.provider === "ollama") &&
+    !isStored("ollama") &&
+    !(await listensAt(ollama));
+
   return {
     isAvailable(model: string, environment: Environment): boolean {
       const name = parseModel(model);
@@ -100,19 +114,33 @@ export function createConnectionStore({
       throw new AppError("model_not_available", unavailable(model, name?.provider, environment), { param: "model" });
     },
 
+    /**
+     * Throws `model_not_available` for a model of Ollama where nobody has said that there is one, and nobody listens. Runs
+     * are not asked this: one that has begun waits for a server that is away.
+     */
+    async requireThere(model: string): Promise<void> {
+      if (await ollamaIsMissing([model]))
+        throw new AppError(
+          "model_not_available",
+          `There is no Ollama at ${new URL(ollama).host}. Start it, or set OLLAMA_BASE_URL.`,
+          { param: "model" },
+        );
+    },
+
     /** How many calls the server behind a connection takes at once; null: as many as come. */
     maxConcurrent(prefix: string): number | null {
       return all().find((connection) => modelPrefix(connection) === prefix)?.max_concurrent ?? null;
     },
 
     /** Models whose price is known, and whether a run could use them now. */
-    models(environment: Environment, prices: PriceStore): ModelInfo[] {
+    async models(environment: Environment, prices: PriceStore): Promise<ModelInfo[]> {
       const connections = all();
       const named = [...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...givenNames(prices)];
+      const missing = await ollamaIsMissing(named);
       const known = [...new Set(named)].map((id) => {
         const { provider } = parseModel(id)!;
         const context_window = prices.windowOf(id);
-        const available = isAvailable(id, connections);
+        const available = isAvailable(id, connections) && !(missing && provider === "ollama");
         return { id, object: "model" as const, provider, available, context_window, prices: prices.priceOf(id)! };
       });
       if (environment === "live") return known;

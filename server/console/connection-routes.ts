@@ -37,8 +37,9 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
     });
   }
 
-  function priced() {
-    const known = connections.models("live", prices).map(({ object: _, prices: price, ...model }) => ({
+  async function priced() {
+    const models = await connections.models("live", prices);
+    const known = models.map(({ object: _, prices: price, ...model }) => ({
       ...model,
       ...{ input: price.input, cached_input: price.cached_input, output: price.output },
       ...{ as_of: price.as_of, source: price.source },
@@ -91,7 +92,7 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
       },
       { role: "owner", ...named, body: ConnectionTest },
     )
-    .get("/prices", () => ({ object: "list", data: priced(), has_more: false }), { role: "viewer" })
+    .get("/prices", async () => ({ object: "list", data: await priced(), has_more: false }), { role: "viewer" })
     .put(
       "/prices",
       async ({ body: { model, context_window = null, ...price }, visitor }) => {

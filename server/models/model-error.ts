@@ -20,6 +20,14 @@ export const incompleteError: ModelError = {
   aborted: false,
 };
 
+/** Nobody listens where Ollama should. It may be about to start, as after a restart of the machine. */
+export class NoOllama extends Error {
+  override readonly name = "NoOllama";
+  constructor(url: string) {
+    super(`There is no Ollama at ${new URL(url).host}. Start it, or set OLLAMA_BASE_URL.`);
+  }
+}
+
 const unreadable = "The provider sent an answer that cannot be read.";
 
 /** Turns whatever a provider's SDK threw or streamed as an error into an error that the loop can act on. */
@@ -54,6 +62,8 @@ type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "away">;
 
 function judge(facts: Facts): Verdict {
   const { status } = facts;
+  if (facts.name === "NoOllama")
+    return { code: "model_not_available", message: facts.text, retryable: true, away: true };
   const said = facts.text === "" ? "" : `: ${facts.text}`;
   if (facts.network) return { ...modelError("The model's server cannot be reached.", true), away: true };
   if (status !== null && status < 300) return incompleteError;
@@ -185,7 +195,8 @@ function statusIn(candidates: unknown[]): number | null {
 const networkCodes =
   /^(Connection|FailedToOpen|Unable|ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|CERT|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 
-function isNetwork(failure: unknown): boolean {
+/** Whether a server could not be reached. */
+export function isNetwork(failure: unknown): boolean {
   let error = failure;
   // Five is deeper than any SDK nests its causes, and a cause that points to itself ends here.
   for (let depth = 0; depth < 5 && error instanceof Error; depth++) {

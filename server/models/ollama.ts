@@ -1,2 +1,21 @@
 /** Where Ollama listens when nobody says otherwise. It is reached as any OpenAI-compatible server. */
 export const ollamaUrl = "http://127.0.0.1:11434/v1";
+
+const patience_ms = 1000;
+
+/** Whether somebody listens at an address. Nothing is asked. */
+export async function listensAt(address: string): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(address);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), patience_ms);
+  const there = (socket: { end(): void }) => {
+    socket.end();
+    resolve(true);
+  };
+  Bun.connect({
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port) || (protocol === "https:" ? 443 : 80),
+    socket: { open: there, data() {}, error: () => resolve(false) },
+  }).catch(() => resolve(false));
+  return promise.finally(() => clearTimeout(timer));
+}

@@ -1,6 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
+import { isNetwork, NoOllama } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { modelOf, type Way } from "./model-stream.ts";
 import { ollamaUrl } from "./ollama.ts";
@@ -21,7 +22,9 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
 
   async function* answer(request: ModelRequest, signal: AbortSignal, way: Way): AsyncGenerator<ModelEvent> {
     const body = JSON.stringify(chatRequest(modelName, request, way));
-    const response = await fetch(url, { method: "POST", headers, body, signal });
+    const response = await fetch(url, { method: "POST", headers, body, signal }).catch((failure) => {
+      throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
+    });
     if (!response.ok) throw await refusal(response);
     const chat = chatAnswer(secrets);
     if (response.headers.get("content-type")?.startsWith("application/json"))

@@ -551,6 +551,17 @@ describe.each(cases)("$provider", (each) => {
 });
 
 /** The parts of an answer as a run records them, with our own id on every call. */
+test("a model of an Ollama that is not there is not available; it is waited for, as any server that is away", async () => {
+  const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const base_url = `http://127.0.0.1:${gone.port}/v1`;
+  await gone.stop(true);
+  const model = await openModel({ name: "ollama", provider: "ollama", base_url, api_key: null }, "some-model");
+  const all = await Array.fromAsync(model.stream(request, new AbortController().signal));
+  expect(all).toHaveLength(1);
+  expect(errorOf(all)).toMatchObject({ code: "model_not_available", retryable: true, away: true });
+  expect(errorOf(all).message).toContain(`There is no Ollama at ${new URL(base_url).host}`);
+});
+
 function assemble(all: ModelEvent[]) {
   const parts: Extract<ModelRequest["messages"][number], { role: "assistant" }>["parts"] = [];
   let first = 0;

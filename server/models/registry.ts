@@ -59,7 +59,7 @@ export async function openModel(connection: Connection, modelName: string, fetch
 type Environment = Record<string, string | undefined>;
 
 /** Connections that the operator set by environment variables. Ollama needs no credential, so it is always among them. */
-export function connectionsFromEnvironment(env: Environment): Connection[] {
+export function connectionsFromEnvironment(env: Environment, ollama = ollamaUrl): Connection[] {
   const keyed = (provider: Provider, variable: string): Connection[] => {
     const api_key = read(env, variable);
     return api_key === null ? [] : [{ name: provider, provider, base_url: null, api_key, ...limit(env, provider) }];
@@ -71,7 +71,7 @@ export function connectionsFromEnvironment(env: Environment): Connection[] {
     {
       name: "ollama",
       provider: "ollama",
-      base_url: read(env, "OLLAMA_BASE_URL") ?? ollamaUrl,
+      base_url: read(env, "OLLAMA_BASE_URL") ?? ollama,
       api_key: null,
       ...limit(env, "ollama"),
     },

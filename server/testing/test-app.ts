@@ -54,6 +54,8 @@ export interface TestAppOptions {
   environment?: Record<string, string>;
   /** A collector that gets the trace of every run that ends. */
   otlpTarget?: OtlpTarget;
+  /** Where Ollama is looked for when nobody says where it is. */
+  ollama?: string;
   /** What makes vectors of text; by default the words themselves, which need no model. */
   embedders?: Embedders;
   /** With the dashboard's routes under `/console/api`, though without its pages. */
@@ -71,6 +73,7 @@ export function testApp({
   sandbox = "process",
   webhook_attempt_ms,
   otlpTarget,
+  ollama,
   egress = [],
   environment = {},
   embedders = wordEmbedders(),
@@ -87,6 +90,7 @@ export function testApp({
     sandbox: { level: async () => sandbox, known: () => sandbox },
     webhook_attempt_ms,
     otlpTarget,
+    ollama,
     storage: requireRoom && { requireRoom, isWhole: () => true },
     embedders,
     ...(dashboard && { dashboard: { pages: new Elysia(), secureCookie: true, version: "test" } }),
