@@ -2,6 +2,7 @@ import type { Json } from "./harness.ts";
 
 /** One server-sent event. */
 export interface Frame {
+  /** Empty where a stream says why it ends. */
   id: string;
   event: string;
   data: Json;
@@ -75,7 +76,7 @@ export async function openStream(open: (signal: AbortSignal) => Promise<Response
     rest,
     /** How it ended: by the server's will, or cut off. */
     ending: () => end,
-    lastId: (): string | null => frames.at(-1)?.id ?? null,
+    lastId: (): string | null => frames.findLast(({ id }) => id !== "")?.id ?? null,
     /** Leaves, as a client does that closes the connection. */
     async close(): Promise<void> {
       abort.abort();
@@ -123,7 +124,7 @@ async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
 function parseBlock(block: string): Frame | null {
   const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s, 2) as [string, string]));
   const [id, event, data] = [fields.get("id"), fields.get("event"), fields.get("data")];
-  return id && event && data ? { id, event, data: JSON.parse(data) } : null;
+  return event && data ? { id: id ?? "", event, data: JSON.parse(data) } : null;
 }
 
 function timeout() {

@@ -96,7 +96,7 @@ test("a key is rotated under 200 requests a second without one that fails, and r
 
 const within_ms = 2000; // A second, and what a busy machine takes.
 
-describe("the stream of a key that another process revoked ends within about a second, and its run goes on", () => {
+describe("the stream of a key that another process revoked says so and ends within about a second, and its run goes on", () => {
   test.each(["busy", "quiet"])("while it is %s", async (kind) => {
     const quiet = kind === "quiet";
     const agent_id = quiet ? await createAsking() : await createAgent(server, "words-100000-20");
@@ -112,6 +112,8 @@ describe("the stream of a key that another process revoked ends within about a s
     await stream.rest();
     expect(performance.now() - revoked).toBeLessThan(within_ms);
     expect(stream.ending()).toBe("ended");
+    const { id, event, data } = stream.frames.at(-1)!;
+    expect({ id, event, code: data.error.code }).toEqual({ id: "", event: "error", code: "key_revoked" });
     expect((await server.get(`/v1/runs/${run}`)).body.status).toBe(quiet ? "requires_action" : "in_progress");
     await server.post(`/v1/runs/${run}/cancel`, {});
   });

@@ -35,7 +35,7 @@ import { createProcessing } from "./files/processing.ts";
 import { createReceiver } from "./files/receive.ts";
 import { fileRoutes } from "./files/routes.ts";
 import { createFileStore } from "./files/store.ts";
-import { type Auth, createAuth, createIdentify, type StillValid, type Viewer } from "./http/auth.ts";
+import { type Auth, createAuth, createIdentify, type NoLongerValid, type Viewer } from "./http/auth.ts";
 import { createEdge } from "./http/edge.ts";
 import { errorDocsRoutes } from "./http/error-docs.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -514,7 +514,7 @@ export function createApp({
   const suiteService = createSuiteService({ db, suites, suiteRuns, performer });
 
   /** The resources, once for keys under /v1 and once for people at the dashboard. */
-  const resources = (auth: Auth, isValid: StillValid) =>
+  const resources = (auth: Auth, noLongerValid: NoLongerValid) =>
     new Elysia()
       .use(agentRoutes({ auth, agents }))
       .use(toolRoutes({ auth, tools, testCall }))
@@ -522,7 +522,7 @@ export function createApp({
       .use(fileRoutes({ auth, files, receiver }))
       .use(
         runRoutes({
-          ...{ auth, journal, audit, runs, service, replays, tail, watches, isValid },
+          ...{ auth, journal, audit, runs, service, replays, tail, watches, noLongerValid },
           ...{ hasAgent: agents.has, closing: closing.signal },
         }),
       )
@@ -606,7 +606,9 @@ export function createApp({
       }),
     )
     .group("/v1", (v1) =>
-      v1.use(resources(keyAuth, ({ id }) => keys.isValid(id))).use(openApiRoutes({ auth: keyAuth, document: openApi })),
+      v1
+        .use(resources(keyAuth, ({ id }) => keys.noLongerValid(id)))
+        .use(openApiRoutes({ auth: keyAuth, document: openApi })),
     )
     .use(
       dashboard

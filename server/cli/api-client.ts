@@ -59,9 +59,13 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
       const headers = { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) };
       const response = await ask("GET", path, { headers, signal });
       try {
-        yield* readFrames(response.body!);
+        if (response.status === 204) return; // Nothing comes after what was read.
+        for await (const frame of readFrames(response.body!)) {
+          if (frame.event === "error") throw new CliError(endOf(frame));
+          yield frame;
+        }
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted || error instanceof CliError) throw error;
         throw new ConnectionLost(reasonOf(error), error);
       }
     },
@@ -71,6 +75,9 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
 const isLate = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const endOf = ({ data }: StreamFrame): string =>
+  (data.error as { message?: string } | undefined)?.message ?? "The server ended the stream.";
 
 async function refusal(response: Response): Promise<string> {
   const body = (await response.json().catch(() => null)) as {

@@ -414,9 +414,9 @@ describe("live runs", () => {
     insertRun("run_a", "test");
     insertRun("run_b", "live");
     const { reader, read } = await follow();
-    expect(await read()).toBe("retry: 2000\n\n");
+    expect(await read()).toBe(": open\n\n");
     change("run_b", "run_a", "run_a", "run_gone", "run_a");
-    expect(await read()).toBe('event: run\ndata: {"id":"run_a"}\n\n');
+    expect(await read()).toBe('retry: 2000\nevent: run\ndata: {"id":"run_a"}\n\n');
     await reader.cancel();
     expect(server.listeners.size).toBe(0);
   });

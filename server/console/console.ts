@@ -1,8 +1,9 @@
 import { type AnyElysia, Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { Auth, Principal, Refusal, StillValid } from "../http/auth.ts";
+import type { Auth, NoLongerValid, Principal, Refusal } from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
@@ -10,7 +11,7 @@ import type { ProjectStore } from "../projects/store.ts";
 import type { Watches } from "../runs/watch.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { createAccounts } from "./accounts.ts";
-import { createConsoleAuth } from "./auth.ts";
+import { createConsoleAuth, missingSession } from "./auth.ts";
 import { createFindRun } from "./find-run.ts";
 import { liveRuns } from "./live-runs.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
@@ -49,7 +50,7 @@ export interface Console extends ConsoleOptions {
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
   /** The same resources as under /v1, for another kind of principal. */
-  resources: (auth: Auth, isValid: StillValid) => AnyElysia;
+  resources: (auth: Auth, noLongerValid: NoLongerValid) => AnyElysia;
   /** What belongs to no project: the server's own. */
   ofServer: (signedIn: SignedIn) => AnyElysia;
   now?: () => number;
@@ -67,8 +68,10 @@ export function createConsole(deps: Console) {
   const { clientOf, idempotency, onRefused } = deps;
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
   const admitted = signedIn({ sessions, setup, cookie, clientOf });
-  const isValid: StillValid = ({ project_id }, request) =>
-    sessions.find(cookie.read(request)) !== null && projects.isOpen(project_id);
+  const noLongerValid: NoLongerValid = ({ project_id }, request) => {
+    if (sessions.find(cookie.read(request)) === null) return missingSession(setup.required());
+    return projects.isOpen(project_id) ? null : new AppError("project_archived", "The project is closed.");
+  };
   const owned = db.sqlite.query("SELECT 1 FROM runs WHERE id = ? AND project_id = ? AND environment = ?");
 
   const live = new Elysia().use(auth).get(
@@ -80,7 +83,7 @@ export function createConsole(deps: Console) {
         scope: principal,
         listen: watches.listen,
         belongs: ({ project_id, environment }: Scope, id) => owned.get(id, project_id, environment) !== null,
-        isValid: () => isValid(principal, request),
+        noLongerValid: () => noLongerValid(principal, request),
         signal: AbortSignal.any([abort.signal, closing]),
       });
       return new Response(
@@ -106,6 +109,6 @@ export function createConsole(deps: Console) {
     .use(accountRoutes({ signedIn: admitted, accounts, sessions }))
     .use(deps.ofServer(admitted))
     .group("/console/api/:project_id/:environment", (scoped) =>
-      scoped.use(live).use(found).use(resources(auth, isValid)),
+      scoped.use(live).use(found).use(resources(auth, noLongerValid)),
     );
 }

@@ -1,4 +1,6 @@
+import type { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
+import { errorEvent } from "../http/errors.ts";
 import { sseComment, sseRetry } from "../lib/sse.ts";
 
 export interface LiveRuns {
@@ -7,7 +9,8 @@ export interface LiveRuns {
   listen: (listener: (runId: string) => void) => () => void;
   belongs: (scope: Scope, runId: string) => boolean;
   /** Whether the reader may still read: a session that was closed ends its streams. */
-  isValid: () => boolean;
+  /** Why the reader may read no longer; null while it may. */
+  noLongerValid: () => AppError | null;
   signal: AbortSignal;
   pingEvery_ms?: number;
 }
@@ -20,7 +23,7 @@ const maxIds = 1000;
  * reads the list anew. What changes several times before it is sent is named once.
  */
 export async function* liveRuns(options: LiveRuns): AsyncGenerator<string, void> {
-  const { scope, listen, belongs, isValid, signal, pingEvery_ms = 5000 } = options;
+  const { scope, listen, belongs, noLongerValid, signal, pingEvery_ms = 5000 } = options;
   const changed = new Set<string>();
   let wake = () => {};
   const leave = listen((runId) => {
@@ -41,15 +44,19 @@ export async function* liveRuns(options: LiveRuns): AsyncGenerator<string, void>
       if (done() || signal.aborted) end();
     });
   try {
-    yield sseRetry(2000);
-    while (!signal.aborted && isValid()) {
+    yield sseComment("open"); // Headers go out with the first text.
+    let head = sseRetry(2000);
+    for (let end = noLongerValid(); !signal.aborted; end = noLongerValid()) {
+      if (end) return yield errorEvent(end);
       await next(pingEvery_ms, () => changed.size > 0);
       if (changed.size > 0) await next(gather_ms, () => false);
       // A reader that took nothing for so long reads the list anew when it comes back.
       if (changed.size > maxIds) return;
       const ids = [...changed].filter((id) => belongs(scope, id));
       changed.clear();
-      if (isValid() && !signal.aborted) yield ids.map(frame).join("") || sseComment("ping");
+      if (noLongerValid() || signal.aborted) continue;
+      yield ids.length > 0 ? head + ids.map(frame).join("") : sseComment("ping");
+      if (ids.length > 0) head = "";
     }
     if (signal.aborted) yield sseComment("closing");
   } finally {

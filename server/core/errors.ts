@@ -41,6 +41,22 @@ export const catalogue = {
     type: "authentication_error",
     meaning: "The key is unknown, expired, revoked or used from a network that it does not allow. Use another one.",
   },
+  key_revoked: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "Said by a stream that ends: its API key was revoked. Open it again with another one.",
+  },
+  key_expired: {
+    status: 401,
+    type: "authentication_error",
+    meaning:
+      "Said by a stream that ends: the time of its API key, or of its overlap after a rotation, is over. Open it again with another one.",
+  },
+  project_archived: {
+    status: 401,
+    type: "authentication_error",
+    meaning: "Said by a stream that ends: its project was archived or deleted.",
+  },
   missing_session: {
     status: 401,
     type: "authentication_error",

@@ -32,8 +32,8 @@ export interface Principal extends Identity {
 /** Says who asks, or throws 401. Synchronous: what it reads is in this process. */
 export type Authenticate = (request: Request) => Identity;
 
-/** Whether who was admitted by this request would be admitted still: open streams ask every second. */
-export type StillValid = (principal: Principal, request: Request) => boolean;
+/** Why who was admitted by this request would be so no longer; null while they would. Open streams ask again and again. */
+export type NoLongerValid = (principal: Principal, request: Request) => AppError | null;
 
 export type Need = Permission | "read_or_run";
 /** What a route's own reading of a body came to: what its schema judges, and by what the same request is known again. */

@@ -2,6 +2,7 @@ import { ParseError, ValidationError } from "elysia";
 import { AppError, type ErrorCode, type Fault } from "../core/errors.ts";
 import { isDiskFull } from "../db/disk-full.ts";
 import { dotted } from "../lib/json-schema.ts";
+import { sseError } from "../lib/sse.ts";
 import { notFound } from "./not-found.ts";
 
 /** Turns whatever was thrown into what the client may know. A bug becomes `internal_error`; its cause is for the log. */
@@ -29,6 +30,9 @@ export const errorBody = (error: AppError) => ({
     ...(error.details && { details: error.details }),
   },
 });
+
+/** The event by which a stream says why it ends. */
+export const errorEvent = (error: AppError): string => sseError(JSON.stringify(errorBody(error)));
 
 const docUrl = (code: ErrorCode): string => `/docs/errors#${code}`;
 

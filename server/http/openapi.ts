@@ -84,15 +84,10 @@ function described({ method, path: address, hooks: { body, params } }: Route) {
 }
 
 /** Adds what the library knows nothing of, and takes away the formats in which it offers every body. */
-function mend(
-  described: Paths[string][string],
-  method: string,
-  { query = {}, streams, parts, binary, answer: [status] }: Operation,
-): void {
+function mend(described: Paths[string][string], method: string, operation: Operation): void {
+  const { query = {}, parts, binary } = operation;
   const parameters = Object.entries(query).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
-  // Who follows a stream that somebody else began names the place.
-  const resumes = streams !== undefined && status === 200 && query.starting_after !== undefined;
-  const headers = [...(resumes ? [lastEventId] : []), ...(method === "POST" ? [idempotencyKey] : [])];
+  const headers = [...(resumes(operation) ? [lastEventId] : []), ...(method === "POST" ? [idempotencyKey] : [])];
   described.parameters = [...(described.parameters ?? []), ...parameters, ...headers];
   const { requestBody } = described;
   if (!requestBody) return;
@@ -104,6 +99,10 @@ function mend(
   };
   described.requestBody = { required: binary !== undefined || (json.schema.required ?? []).length > 0, content };
 }
+
+/** Who follows a stream that somebody else began names the place. */
+const resumes = ({ streams, query, answer: [status] }: Operation): boolean =>
+  streams !== undefined && status === 200 && query?.starting_after !== undefined;
 
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
 const idempotencyKey = {
@@ -132,6 +131,7 @@ function responsesOf(operation: Operation, method: string, hasBody: boolean, pat
   const success: Record<string, Schema> = { [status]: { description: "Done.", ...once, content: json } };
   if (streams)
     success[200] = { description: streams, ...once, content: status === 200 ? { ...json, ...events } : events };
+  if (resumes(operation)) success[204] = { description: "The reader has had the last event: nothing more comes." };
   const codes = [400, 401, 403, ...(path.includes(":") || hasBody ? [404] : []), ...(hasBody ? [413, 415] : []), 429];
   const conflicts = [...(operation.conflicts ?? []), ...(method === "POST" ? idempotencyConflicts : [])];
   return {

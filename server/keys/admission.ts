@@ -1,3 +1,4 @@
+import { AppError } from "../core/errors.ts";
 import type { Permission } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Identity } from "../http/auth.ts";
@@ -30,9 +31,9 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
        (SELECT p.settings FROM projects p WHERE p.id = project_id AND p.archived_at_ms IS NULL) AS settings
      FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL`,
   );
-  const validity = sqlite.query<{ expires_at_ms: number | null }, [string]>(
-    `SELECT k.expires_at_ms FROM api_keys k JOIN projects p ON p.id = k.project_id
-     WHERE k.id = ? AND k.revoked_at_ms IS NULL AND p.archived_at_ms IS NULL`,
+  const validity = sqlite.query<{ expires_at_ms: number | null; revoked: 0 | 1; archived: 0 | 1 }, [string]>(
+    `SELECT k.expires_at_ms, k.revoked_at_ms IS NOT NULL AS revoked, p.archived_at_ms IS NOT NULL AS archived
+     FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = ?`,
   );
   const isCurrent = (expires: number | null) => expires === null || expires > now();
 
@@ -46,10 +47,14 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
       return toIdentity(row);
     },
 
-    /** Whether a key that was accepted earlier would be accepted still; open streams ask this every second. */
-    isValid(id: string): boolean {
+    /** Why a key that was accepted earlier would be accepted no longer; null while it would. Open streams ask this. */
+    noLongerValid(id: string): AppError | null {
       const row = validity.get(id);
-      return row !== null && isCurrent(row.expires_at_ms);
+      if (!row || row.archived) return new AppError("project_archived", "The project of this API key is closed.");
+      if (row.revoked) return new AppError("key_revoked", "The API key of this stream was revoked.");
+      return isCurrent(row.expires_at_ms)
+        ? null
+        : new AppError("key_expired", "The time of this stream's API key is over.");
     },
 
     /** What is not written yet. */

@@ -63,7 +63,7 @@ test("a revoked key fails on the next request, also when another process revoked
     deleted: true,
   });
   expect((await reader.get("/v1/me")).body.error.code).toBe("invalid_api_key");
-  expect(server.keys.isValid(reader.key.id)).toBe(false);
+  expect(server.keys.noLongerValid(reader.key.id)?.code).toBe("key_revoked");
   expect((await admin.delete(`/v1/api_keys/${reader.key.id}`)).status).toBe(404);
   expect((await admin.get(`/v1/api_keys/${reader.key.id}`)).body.status).toBe("revoked");
   server.db.sqlite.query("UPDATE api_keys SET revoked_at_ms = 1 WHERE id = ?").run(other.key.id);
@@ -121,7 +121,7 @@ test("a key that came in clear text is marked, and a live one is revoked unless 
     const { key, scope } = await server.client({ environment });
     await server.keys.expose(key.secret, { keepLive });
     expect(server.keys.get(scope, key.id).exposed_at).not.toBeNull();
-    expect(server.keys.isValid(key.id)).toBe(valid);
+    expect(server.keys.noLongerValid(key.id) === null).toBe(valid);
   }
   await server.keys.expose("sk_live_nonsense");
 });
@@ -353,7 +353,7 @@ test("the keys of an archived project are refused until it is taken back into us
   const admin = await server.client({ project: "shop" });
   await server.projects.archive(admin.scope.project_id, testActor);
   expect((await admin.get("/v1/me")).body.error.code).toBe("invalid_api_key");
-  expect(server.keys.isValid(admin.key.id)).toBe(false);
+  expect(server.keys.noLongerValid(admin.key.id)?.code).toBe("project_archived");
   await server.projects.unarchive(admin.scope.project_id, testActor);
   expect((await admin.get("/v1/me")).status).toBe(200);
 });

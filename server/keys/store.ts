@@ -64,7 +64,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
 
   /** Within a write. A body may take its time: a key that was revoked meanwhile changes nothing any more. */
   function requireStanding({ actor }: Author): void {
-    if (actor.type === "api_key" && !admission.isValid(actor.id))
+    if (actor.type === "api_key" && admission.noLongerValid(actor.id))
       throw new AppError("invalid_api_key", "This API key is not valid.");
   }
 

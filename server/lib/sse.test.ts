@@ -1,5 +1,5 @@
 import { expect, jest, test } from "bun:test";
-import { pulledStream, sseComment, sseEvent, sseRetry } from "./sse.ts";
+import { pulledStream, sseComment, sseError, sseEvent, sseRetry } from "./sse.ts";
 
 async function* counting(made: string[], abort?: AbortSignal) {
   for (let n = 0; n < 3; n++) {
@@ -9,10 +9,11 @@ async function* counting(made: string[], abort?: AbortSignal) {
   if (abort) await new Promise((resolve) => abort.addEventListener("abort", resolve, { once: true }));
 }
 
-test("events, comments and the retry time are frames that end with an empty line", () => {
+test("events and comments end with an empty line; the retry time is a line at the head of one", () => {
   expect(sseEvent("token", "2.5", '{"a":1}')).toBe('event: token\nid: 2.5\ndata: {"a":1}\n\n');
   expect(sseComment("ping")).toBe(": ping\n\n");
-  expect(sseRetry(2000)).toBe("retry: 2000\n\n");
+  expect(sseError('{"a":1}')).toBe('event: error\ndata: {"a":1}\n\n');
+  expect(sseRetry(2000)).toBe("retry: 2000\n");
 });
 
 test("text is made only for a reader that takes it", async () => {

@@ -5,8 +5,14 @@ export const sseEvent = (event: string, id: string, data: string): string =>
 /** A comment: readers skip it, proxies and sockets learn that the stream lives. */
 export const sseComment = (text: string): string => `: ${text}\n\n`;
 
-/** How long a reader shall wait before it connects again, in milliseconds. */
-export const sseRetry = (ms: number): string => `retry: ${ms}\n\n`;
+/**
+ * How long a reader shall wait before it connects again, in milliseconds. Stands at the head of an event: alone it would
+ * be an empty event to some readers.
+ */
+export const sseRetry = (ms: number): string => `retry: ${ms}\n`;
+
+/** Why a stream ends. It has no `id`: a reader that comes back begins where it stopped. */
+export const sseError = (data: string): string => `event: error\ndata: ${data}\n\n`;
 
 export const sseHeaders = {
   "content-type": "text/event-stream; charset=utf-8",

@@ -3,6 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { newId } from "../core/ids.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { parseFrames, textOfFrames } from "../testing/run-bench.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 const bearer = ({ key }: Client) => ({ authorization: `Bearer ${key.secret}` });
@@ -272,6 +273,58 @@ test("a run of another project or environment is not there", async () => {
 
 // Streams
 
+test("a reader that has had the last event is told by 204 that nothing more comes, and one before it gets the rest", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const agent_id = await scripted(client, [{ text: "One two." }]);
+  const { body: run } = await client.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+  expect(run.status).toBe("completed");
+  const path = `/v1/runs/${run.id}/events`;
+  const ask = (method: string, headers: Record<string, string>, query = "") =>
+    server.send(method, path + query, undefined, { ...bearer(client), accept: "text/event-stream", ...headers });
+  const last = parseFrames((await ask("GET", {})).body).at(-1)!;
+  expect(last.event).toBe("run.completed");
+  const answers = [
+    await ask("GET", { "last-event-id": last.id }),
+    await ask("HEAD", { "last-event-id": last.id }),
+    await ask("GET", {}, `?starting_after=${last.id}`),
+  ];
+  for (const { status, body } of answers) expect([status, body]).toEqual([204, ""]);
+  const before = await ask("GET", { "last-event-id": String(Number(last.id) - 1) });
+  expect(before.status).toBe(200);
+  expect(before.body).toStartWith("retry: 2000\nevent: run.completed\n");
+  expect((await ask("GET", { "last-event-id": String(Number(last.id) + 1) })).body.error.code).toBe("invalid_cursor");
+  expect((await server.send("GET", `${path}?starting_after=${last.id}`, undefined, bearer(client))).status).toBe(200);
+});
+
+test.each(["revoked", "expired", "archived"])(
+  "the stream of a key that is %s by now says so at its end",
+  async (how) => {
+    let at = 1_800_000_000_000;
+    await using server = testApp({ now: () => at });
+    const client = await server.client({ project: "shop" });
+    const agent_id = await scripted(client, [{ tool_calls: [{ name: "look", arguments: {} }] }], {
+      tools: [(await client.post("/v1/tools", { name: "look" })).body.id],
+    });
+    const { body: run } = await client.post("/v1/runs?wait=10", { agent_id, input: "Hi" });
+    const { body: key } = await client.post("/v1/api_keys", { name: "k", scopes: ["read"], expires_in_seconds: 60 });
+    const headers = { authorization: `Bearer ${key.secret}`, accept: "text/event-stream" };
+    const stream = await server.app.handle(new Request(`http://localhost/v1/runs/${run.id}/events`, { headers }));
+    if (how === "revoked") await client.delete(`/v1/api_keys/${key.id}`);
+    if (how === "expired") at += 60_000;
+    if (how === "archived") await server.projects.archive(client.scope.project_id, testActor);
+    const blocks = (await stream.text()).trimEnd().split("\n\n");
+    const [event, data = ""] = blocks.at(-1)!.split("\n");
+    expect(event).toBe("event: error");
+    const code = { revoked: "key_revoked", expired: "key_expired", archived: "project_archived" }[how];
+    expect(JSON.parse(data.replace("data: ", "")).error).toMatchObject({
+      code,
+      type: "authentication_error",
+      param: null,
+    });
+  },
+);
+
 test("a stream tells of the run from its creation to its one end", async () => {
   await using server = testApp();
   const client = await server.client();
@@ -284,7 +337,7 @@ test("a stream tells of the run from its creation to its one end", async () => {
   expect(headers.get("x-accel-buffering")).toBe("no");
   expect(headers.get("x-request-id")).toMatch(/^req_[0-9a-z]{26}$/);
   for (const name of ["limit", "remaining", "reset"]) expect(headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
-  expect(text).toStartWith("retry: 2000\n\nevent: run.created\nid: 1\n");
+  expect(text).toStartWith("retry: 2000\nevent: run.created\nid: 1\n");
   const frames = parseFrames(text);
   const id = frames[0]!.data.id as string;
   expect(headers.get("location")).toBe(`/v1/runs/${id}`);

@@ -5,9 +5,9 @@ import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { origins } from "../core/origin.ts";
 import type { RunObject } from "../core/run-object.ts";
-import { runStatuses } from "../core/run-state.ts";
+import { isOver, runStatuses } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
-import type { Auth, Principal, StillValid, Viewer } from "../http/auth.ts";
+import type { Auth, NoLongerValid, Principal, Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
@@ -36,7 +36,7 @@ export interface RunRoutes {
   replays: Replays;
   tail: RunStream;
   watches: Watches;
-  isValid: StillValid;
+  noLongerValid: NoLongerValid;
   /** Whether there is such an agent, for whoever asks. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Ends every stream: the server stops. */
@@ -142,6 +142,9 @@ export const runRoutes = (deps: RunRoutes) => {
         requireEvents(deps, principal, id);
         if (!request.headers.get("accept")?.includes("text/event-stream")) return eventList(deps, id, request.url);
         const from = readCursor(deps, id, request);
+        // By this a browser's reader knows that it need not come back.
+        if (isPastEnd(deps, id, from))
+          return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
         return streamOf(deps, principal, id, from, request);
       },
       { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params },
@@ -222,7 +225,7 @@ function streamOf(
   request: Request,
   cancelOnLeave = false,
 ): Response {
-  const { tail, watches, service, isValid, closing } = deps;
+  const { tail, watches, service, noLongerValid, closing } = deps;
   if (watches.readers(id) >= limits.stream_readers_per_run)
     throw new AppError("rate_limited", `A run has at most ${limits.stream_readers_per_run} stream readers.`, {
       retryAfter: 5,
@@ -231,8 +234,8 @@ function streamOf(
   // Also a reader that is gone already, while its key was looked at: nobody will read or cancel the stream.
   const forget = untilAborted([request.signal, closing], () => abort.abort());
   // Not at every token: the key is looked up in the database.
-  const allowed = atMostEvery(recheck_ms, () => isValid(principal, request));
-  const texts = tail(id, from, abort.signal, allowed);
+  const end = atMostEvery(recheck_ms, () => noLongerValid(principal, request));
+  const texts = tail(id, from, abort.signal, end);
   const stream = pulledStream(texts, abort, (byReader) => {
     forget();
     // Others may read on, such as the same client by a new connection, and a stop of the server is nobody's leaving.
@@ -248,6 +251,12 @@ function readCursor(deps: RunRoutes, id: string, request: Request): Cursor {
   const last = request.headers.get("last-event-id");
   if (last) return cursorWithin(deps, id, last, "Last-Event-ID");
   return cursorWithin(deps, id, new URL(request.url).searchParams.get("starting_after"), "starting_after");
+}
+
+/** Whether a reader has been told of the run's end, after which nothing comes. */
+function isPastEnd({ journal }: RunRoutes, id: string, { seq }: Cursor): boolean {
+  const head = journal.head(id);
+  return head !== null && isOver(head.status) && seq >= head.seq;
 }
 
 function cursorWithin(deps: RunRoutes, id: string, text: string | null, param: string): Cursor {

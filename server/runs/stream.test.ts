@@ -1,6 +1,7 @@
 import { expect, jest, test } from "bun:test";
 import fc from "fast-check";
 import { answer, completed, created, started } from "../core/__fixtures__/events.ts";
+import { AppError } from "../core/errors.ts";
 import { openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
 import { parseFrames, runBench, type StreamFrame, textOfFrames, tool } from "../testing/run-bench.ts";
@@ -31,7 +32,7 @@ test("a stream that is quiet for five seconds says that it lives", async () => {
   await bench.settled(id);
   const abort = new AbortController();
   const tail = bench.tail(id, parseCursor("1000", ""), abort.signal);
-  expect((await tail.next()).value).toBe("retry: 2000\n\n");
+  expect((await tail.next()).value).toBe(": open\n\n");
   jest.useFakeTimers();
   try {
     for (let pings = 0; pings < 2; pings++) {
@@ -51,20 +52,26 @@ test("a stream that is quiet for five seconds says that it lives", async () => {
   await tail.return();
 });
 
-test("a reader that may read no longer is let go within a second", async () => {
+test("a reader that may read no longer is told why and let go within a second", async () => {
   using bench = runBench();
   const { id } = await bench.start(waits, { tools: [tool("look")] });
   await bench.settled(id);
-  let allowed = true;
-  const tail = bench.tail(id, parseCursor("1000", ""), new AbortController().signal, () => allowed);
+  let end: AppError | null = null;
+  const tail = bench.tail(id, parseCursor("1000", ""), new AbortController().signal, () => end);
   await tail.next();
-  allowed = false;
+  end = new AppError("key_revoked", "The key was revoked.");
   jest.useFakeTimers();
   try {
     const next = tail.next();
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     jest.advanceTimersByTime(1000);
-    expect((await next).done).toBe(true);
+    const [head, event, data = ""] = String((await next).value).split("\n");
+    expect([head, event]).toEqual(["retry: 2000", "event: error"]);
+    expect(JSON.parse(data.replace("data: ", "")).error).toMatchObject({
+      code: "key_revoked",
+      type: "authentication_error",
+    });
+    expect((await tail.next()).done).toBe(true);
   } finally {
     jest.useRealTimers();
   }

@@ -3,6 +3,7 @@ import { frameOf, isLastFrame } from "../core/frames.ts";
 import type { ModelAnswer } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
+import { errorEvent } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { sseComment, sseEvent, sseRetry } from "../lib/sse.ts";
 import type { Live, Watches } from "./watch.ts";
@@ -18,7 +19,7 @@ const retry_ms = 2000;
 const ping_ms = 5000;
 // How often a quiet stream looks whether its reader may still read.
 const look_ms = 1000;
-const always = () => true;
+const stillValid = () => null;
 // What a reader is handed at once, so that one that does not take it holds no more: a whole journal may be large.
 const text_length = 64 * 1024;
 const page_entries = 16;
@@ -68,18 +69,21 @@ export type RunStream = ReturnType<typeof createRunStream>;
 
 /** A run's journal and live deltas as server-sent events, from any place, to the end. Reads by cursor: no queues. */
 export function createRunStream({ journal, watches }: StreamDeps) {
-  /** Text to send; ends after the run's last event, when the signal is aborted, or within a second of `allowed` saying no. */
+  /**
+   * Text to send; ends after the run's last event, when the signal is aborted, or within a second of `noLongerValid`
+   * giving a reason, which is its last event then.
+   */
   return function tail(
     runId: string,
     from: Cursor,
     signal: AbortSignal,
-    allowed = always,
+    noLongerValid: () => AppError | null = stillValid,
   ): AsyncGenerator<string, void> {
     // Joined at once and not with the first text: whoever counts readers counts those on their way too.
     const watch = watches.join(runId, "reads");
     signal.addEventListener("abort", watch.leave, { once: true });
     if (signal.aborted) watch.leave();
-    return read(watch, runId, from, signal, allowed);
+    return read(watch, runId, from, signal, noLongerValid);
   };
 
   async function* read(
@@ -87,12 +91,17 @@ export function createRunStream({ journal, watches }: StreamDeps) {
     runId: string,
     from: Cursor,
     signal: AbortSignal,
-    allowed: () => boolean,
+    noLongerValid: () => AppError | null,
   ): AsyncGenerator<string, void> {
     try {
       const reader = createReader(journal, runId, from.anchor === null ? anchored(journal, runId, from) : from);
-      yield sseRetry(retry_ms);
-      let quiet = 0;
+      let head = sseRetry(retry_ms);
+      const events = (text: string): string => {
+        const whole = head + text;
+        head = "";
+        return whole;
+      };
+      let [quiet, opened] = [0, false];
       for (let seen = -1, more = false; !signal.aborted; ) {
         if (more || watch.commits() !== seen) {
           seen = watch.commits();
@@ -100,14 +109,20 @@ export function createRunStream({ journal, watches }: StreamDeps) {
           const past = isPast(journal, runId);
           const page = reader.entries();
           more = page.more;
-          if (page.text) yield page.text;
-          if (page.last || (past && !more) || !allowed()) return;
+          if (page.text) yield events(page.text);
+          if (page.last || (past && !more)) return;
+          const end = noLongerValid();
+          if (end) return yield events(errorEvent(end));
           continue;
         }
         const text = reader.live(watch.live());
-        if (text) yield text;
-        else quiet = (await watch.next(look_ms)) ? 0 : quiet + look_ms;
-        if (!allowed()) return;
+        if (text) yield events(text);
+        else if (head && !opened) {
+          opened = true;
+          yield sseComment("open"); // Headers go out with the first text.
+        } else quiet = (await watch.next(look_ms)) ? 0 : quiet + look_ms;
+        const end = noLongerValid();
+        if (end) return yield events(errorEvent(end));
         if (quiet < ping_ms || signal.aborted) continue;
         quiet = 0;
         yield sseComment("ping");

@@ -166,10 +166,10 @@ export interface StreamFrame {
   data: Record<string, unknown>;
 }
 
-/** The events of a piece of stream; comments and `retry:` are left out. */
+/** The events of a piece of stream; comments, `retry:` and what has no place in the run are left out. */
 export const parseFrames = (text: string): StreamFrame[] =>
   text.split("\n\n").flatMap((block) => {
-    const match = /^event: (.+)\nid: (.+)\ndata: (.+)$/.exec(block);
+    const match = /^(?:retry: \d+\n)?event: (.+)\nid: (.+)\ndata: (.+)$/.exec(block);
     return match ? [{ event: match[1]!, id: match[2]!, data: JSON.parse(match[3]!) }] : [];
   });
 

@@ -40,8 +40,12 @@ export function followStream(options: StreamOptions): () => void {
     current.onerror = () => {
       options.onState("lost");
       if (current.readyState !== EventSource.CLOSED) return;
-      options.onRefused?.();
-      timer = setTimeout(open, retryDelay(refusals++));
+      void isPastEnd(current.url).then((isPast) => {
+        if (source !== current) return;
+        if (isPast) return stop("ended");
+        options.onRefused?.();
+        timer = setTimeout(open, retryDelay(refusals++));
+      });
     };
     for (const event of options.events) {
       current.addEventListener(event, (message) => {
@@ -77,6 +81,13 @@ export function followStream(options: StreamOptions): () => void {
   else open();
   return () => stop();
 }
+
+/** Whether the reader has had all that comes: a browser's reader takes the 204 that says so for a refusal. */
+const isPastEnd = (url: string): Promise<boolean> =>
+  fetch(url, { method: "HEAD", headers: { Accept: "text/event-stream", "X-Runnel-Unattended": "1" } }).then(
+    ({ status }) => status === 204,
+    () => false,
+  );
 
 /** The address that continues after `lastId`; the stream's own address when nothing came yet. */
 export function resumeUrl(url: string, lastId: string): string {

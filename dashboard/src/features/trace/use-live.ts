@@ -46,7 +46,12 @@ export function useLive(id: string, active: boolean): { live: LiveView; stream: 
           buffer.push(frame);
           painting ||= requestAnimationFrame(paint);
         },
-        onState: setStream,
+        onState: (state) => {
+          setStream(state);
+          if (state !== "ended") return;
+          trace.ask(); // It may have ended before anybody listened.
+          run.ask();
+        },
         onRefused: () => void client.invalidateQueries({ queryKey: ["session"] }),
       });
     };
