@@ -1,3 +1,5 @@
+import http from "node:http";
+import { head_bytes } from "../http/refuse-large-head.ts";
 import type { Certificate } from "../lib/certificate.ts";
 import type { Log } from "../lib/log.ts";
 import { CliError } from "./exit-code.ts";
@@ -26,11 +28,14 @@ export interface Listener {
   cut(): Promise<void>;
 }
 
+// What is larger than the server takes is refused with an explanation, up to here; beyond it the parser answers alone.
+(http as { maxHeaderSize: number }).maxHeaderSize = 4 * head_bytes;
+
 /** What every listener of runnel has in common. */
 export const listenDefaults = {
   idleTimeout: 30,
   // The routes have limits of their own, which answer with an explanation; what they do not read is kept nowhere.
-  maxRequestBodySize: 2 * 1024 ** 3,
+  maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   development: false,
   reusePort: false, // Said aloud: outside of development it is on otherwise, and two servers would share a port silently.
 } as const;

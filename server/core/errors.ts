@@ -129,6 +129,12 @@ export const catalogue = {
     type: "invalid_request_error",
     meaning: "The file is larger than `file_bytes` of `GET /v1/me`. Split it.",
   },
+  headers_too_large: {
+    status: 431,
+    type: "invalid_request_error",
+    meaning:
+      "The address and the headers of the request are longer than 16 KB. Send less: a long list belongs into a body.",
+  },
   unsupported_file_type: {
     status: 415,
     type: "invalid_request_error",

@@ -4,7 +4,7 @@ import type { Scope } from "../core/scope.ts";
 import type { FileBlobs, Upload } from "../db/file-blobs.ts";
 import type { BodyReader, ReadBody } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { cutOff, parseJson, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
+import { chunksOf, cutOff, parseJson, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
 import { headBytes } from "./file-type.ts";
 import { type PartHead, readBoundary, readMultipart } from "./multipart.ts";
 import type { CreateFile } from "./schema.ts";
@@ -42,7 +42,7 @@ export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, 
     const upload = blobs.begin(scope);
     try {
       const form = createForm(upload, requireRoom);
-      for await (const item of readMultipart(request.body ?? noBody(), boundary))
+      for await (const item of readMultipart(chunksOf(request), boundary))
         if ("head" in item) form.begin(item.head);
         else await form.add(item.data);
       const { filename, head, texts } = form.end();
@@ -122,8 +122,6 @@ function createForm(upload: Upload, requireRoom: () => void) {
 
   return { begin, add, end };
 }
-
-async function* noBody(): AsyncGenerator<Uint8Array, void> {}
 
 function refusePart(name: string, twice: boolean): void {
   if (name !== "file" && !fields.has(name))

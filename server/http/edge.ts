@@ -3,11 +3,13 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { sseHeaders } from "../lib/sse.ts";
 import type { Identify } from "./auth.ts";
-import { errorBody, errorHeaders, toAppError } from "./errors.ts";
+import { closes, errorBody, errorHeaders, toAppError } from "./errors.ts";
 import type { TransportGate } from "./https-only.ts";
 import { Replay, replayedHeader } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { isTold, rateLimitHeaders } from "./rate-limit-headers.ts";
+import { readOut } from "./read-out.ts";
+import { refuseLargeHead } from "./refuse-large-head.ts";
 import { appendRequestId, withRequestId } from "./response.ts";
 import { createMethodFinder, type Route } from "./route-methods.ts";
 
@@ -55,6 +57,7 @@ export function createEdge({ routes, limiter, identify, gate, onBug, onClientId,
       tellOfAddress(request, set.headers);
       if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
       gate?.admit(request); // Before anybody reads the address, which may be none.
+      refuseLargeHead(request);
       const clientId = onClientId && request.headers.get("x-client-request-id");
       if (clientId) onClientId(clientId.slice(0, clientIdMax), String(set.headers["x-request-id"]), request);
     })
@@ -73,7 +76,7 @@ export function createEdge({ routes, limiter, identify, gate, onBug, onClientId,
       // A string and not a Response: the framework then builds the one Response, with all headers, once.
       return withRequestId(body, String(set.headers["x-request-id"])) as unknown as Response;
     })
-    .onError({ as: "global" }, ({ error, request, set }) => {
+    .onError({ as: "global" }, async ({ error, request, set }) => {
       const requestId = String(set.headers["x-request-id"]);
       const replay = replayIn(error);
       if (replay) {
@@ -86,6 +89,8 @@ export function createEdge({ routes, limiter, identify, gate, onBug, onClientId,
       if (!isTold(request)) tellOfAddress(request, set.headers); // This may have been one of them.
       Object.assign(set.headers, errorHeaders(refusal), jsonHeaders);
       set.status = refusal.status;
+      // What was begun is read to its end too. A body that nobody has looked at is passed over by the server itself.
+      if (closes(refusal) || request.bodyUsed) await readOut(request);
       return withRequestId(errorBody(refusal), requestId);
     });
 }

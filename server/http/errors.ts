@@ -41,10 +41,12 @@ export function errorHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.retryAfter !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfter)));
-  // What was not read would be taken for the next request.
-  if (error.status === 413 || error.status === 507) headers.connection = "close";
+  if (closes(error)) headers.connection = "close";
   return headers;
 }
+
+/** Whether a connection ends with this answer: of its body more may come than anybody takes. */
+export const closes = ({ status }: AppError): boolean => status === 413 || status === 507;
 
 /** A refusal with every fault that was found; the first one speaks for all. */
 export function validationError(faults: readonly Fault[]): AppError {

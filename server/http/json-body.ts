@@ -68,13 +68,19 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
   if (announced >= 0) return refuseLonger(await request.bytes(), most);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body!) {
+  for await (const chunk of chunksOf(request)) {
     size += chunk.length;
-    if (size > most) throw tooLarge(most); // Leaving the loop stops the reading.
+    if (size > most) throw tooLarge(most);
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
+
+/** A body as it arrives. Whoever leaves off early leaves the rest to whoever reads it out. */
+export const chunksOf = ({ body }: Request): AsyncIterable<Uint8Array> =>
+  body?.values({ preventCancel: true }) ?? none();
+
+async function* none(): AsyncGenerator<Uint8Array, void> {}
 
 /** Who hangs up in the middle of a body, or breaks its chunks, is no bug of ours. */
 export function cutOff(error: unknown, code: ErrorCode): never {

@@ -16,7 +16,11 @@ const dnsTimeoutMs = 5_000;
 export function createVet(judge: Judge, resolve: Resolve) {
   return async function vet(url: URL, rules: HopRules, signal?: AbortSignal): Promise<Destination> {
     const { host, port, named } = vetText(url, rules, judge);
-    const addresses = parseAddress(host) ? [host] : await lookUp(host, resolve, signal);
+    // A name that means this machine wherever it is asked: not one that may be somebody's tomorrow.
+    const isHere = localName.test(host) && !named && !rules.loopback;
+    const addresses = parseAddress(host)
+      ? [host]
+      : await lookUp(host, resolve, signal).catch(nowhereIf(isHere, signal));
     const verdicts = addresses.map((text): Verdict => {
       const address = parseAddress(text);
       if (address && judge.isOwn(host, port, address))
@@ -24,12 +28,23 @@ export function createVet(judge: Judge, resolve: Resolve) {
       return address ? judge.verdict(address, { named, loopback: rules.loopback }) : "forbidden";
     });
     // One bad address among good ones is refused too: which of them is reached would be up to chance, or an attacker.
-    if (verdicts.includes("forbidden"))
+    if (verdicts.includes("forbidden") || (isHere && !verdicts.includes("allowed")))
       throw new EgressError("address_forbidden", `${host} is not a public host, and no rule allows it.`);
     if (url.protocol === "http:" && !named && verdicts.includes("public")) refuseScheme(host);
     return { url, host, port, addresses, loopback: verdicts.every((verdict) => verdict === "loopback") };
   };
 }
+
+const localName = /(^|\.)(localhost|localdomain)$/;
+
+/** Of a name that is not found: no address, where none would do anyhow. */
+const nowhereIf =
+  (forbidden: boolean, signal?: AbortSignal) =>
+  (error: unknown): readonly string[] => {
+    signal?.throwIfAborted();
+    if (forbidden) return [];
+    throw error;
+  };
 
 /** What the text alone tells, before any lookup. */
 function vetText(url: URL, rules: HopRules, judge: Judge): { host: string; port: number; named: boolean } {

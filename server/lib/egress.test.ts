@@ -118,6 +118,7 @@ const names: Record<string, string[]> = {
   "garbage.test": ["0177.0.0.1"],
   "zone.test": ["fe80::1%eth0"],
   "nothing.test": [],
+  "gone.localhost": [],
 };
 const resolve: Resolve = async (host) => names[host] ?? [publicIp];
 
@@ -149,6 +150,10 @@ describe("addresses", () => {
     ..."[::ffff:169.254.169.254] [64:ff9b::a9fe:a9fe] [fd00:ec2::254] [fd20:ce::254] 168.63.129.16".split(" "),
     ..."100.64.0.1 100.100.100.200 198.18.0.1 192.0.0.192 203.0.113.7 224.0.0.1 240.0.0.1 255.255.255.255".split(" "),
     ..."[fe80::1] [fec0::1] [fc00::1] [ff02::1] [2001:db8::1] [3fff::1] [100::1] [4000::1]".split(" "),
+    // Names of this machine, wherever they are asked for, and whatever a resolver makes of them.
+    ..."localhost localhost. x.localhost a.b.LOCALHOST localdomain nas.localdomain nas.localdomain. gone.localhost".split(
+      " ",
+    ),
     ..."internal.test mixed.test mixed6.test meta.test meta6.test garbage.test zone.test INTERNAL.test. internal.test..".split(
       " ",
     ),
@@ -220,6 +225,14 @@ describe("URLs", () => {
   ])("'%s' ends as %s", async (url, code) => {
     expect(await failure(url)).toBe(code);
     expect(await codeOf(() => egress().check(url))).toBe(code);
+  });
+
+  test("a name of this machine that leads nowhere may be right where this machine is open, or a rule names it", async () => {
+    const url = `https://gone.localhost:${canary.port}/`;
+    expect(await failure(url)).toBe("address_forbidden");
+    expect(await failure(url, {}, { loopback: true })).toBe("dns_failed");
+    expect(await failure(url, {}, { allow: ["*.localhost"] })).toBe("dns_failed");
+    expect(await failure(url, {}, { allow: ["10.0.0.0/8"] })).toBe("address_forbidden");
   });
 
   test("a lookup that fails, and one that never ends, are told apart", async () => {

@@ -289,6 +289,12 @@ test.each([
 test("a live tool is reached over https, never on this machine", async () => {
   await using server = testApp();
   const live = await server.client({ environment: "live" });
-  for (const address of [url, "https://127.0.0.1/", "http://93.184.215.14/"])
+  for (const address of [
+    url,
+    "https://127.0.0.1/",
+    "http://93.184.215.14/",
+    "https://nas.localdomain/",
+    "https://a.localhost/",
+  ])
     expect((await refusal(live, http({ url: address })))[1]).toBe("url_not_allowed");
 });

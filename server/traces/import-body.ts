@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { capsuleLimits, capsuleType } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
 import type { BodyReader, ReadBody } from "../http/auth.ts";
-import { cutOff, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
+import { chunksOf, cutOff, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
 import type { CapsuleOrder } from "../sandbox/capsule-reader.ts";
 import { piecesOf, type Workspace } from "./workspace.ts";
 
@@ -27,7 +27,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
     let size = 0;
     const handle = openSync(path, "wx", 0o600);
     try {
-      for await (const piece of request.body ?? []) {
+      for await (const piece of chunksOf(request)) {
         size += piece.length;
         if (size > capsuleLimits.bytes) throw tooLarge();
         requireRoom(); // A large one may be what fills the disk.

@@ -1,0 +1,12 @@
+import { AppError } from "../core/errors.ts";
+
+/** What a request may say before its body. The parser takes more, so that the refusal can be explained. */
+export const head_bytes = 16 * 1024;
+
+/** Throws 431 for a request whose address and headers are larger than any client's. */
+export function refuseLargeHead({ url, headers }: Request): void {
+  let size = url.length;
+  for (const [name, value] of headers) size += name.length + value.length;
+  if (size > head_bytes)
+    throw new AppError("headers_too_large", `The address and headers of a request have at most ${head_bytes} bytes.`);
+}
