@@ -552,7 +552,7 @@ export function createApp({
   const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
   const authenticate = createKeyAuthenticate({ keys, limiter, clientOf });
   const identify = createIdentify({ authenticate, limiter, clientOf });
-  const onRefused = createRefusals({ db, audit, log, now });
+  const onRefused = createRefusals({ db, audit, routes: () => root.routes, log, now });
   const keyAuth = createAuth("key", { identify, authenticate, idempotency, onRefused });
   const root = new Elysia({ normalize: false });
   const openApi = createOpenApi(() => root.routes);

@@ -1,6 +1,7 @@
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Principal, Refusal } from "../http/auth.ts";
+import { createRouteFinder, type Route } from "../http/find-routes.ts";
 import type { Log } from "../lib/log.ts";
 import { createSample, type Sample } from "../lib/sample.ts";
 
@@ -8,8 +9,21 @@ const perActor = { most: 3, window_ms: 3_600_000 };
 const maxActors = 10_000;
 
 /** Notes who was refused for want of a scope or a role: some of each, since a program that is refused asks again. */
-export function createRefusals(deps: { db: Pick<Db, "write">; audit: Audit; log: Log; now: () => number }) {
-  const { db, audit, log, now } = deps;
+export function createRefusals({
+  db,
+  audit,
+  routes,
+  log,
+  now,
+}: {
+  db: Pick<Db, "write">;
+  audit: Audit;
+  /** Every route of the finished application: an address is told as they are written, with nothing that a client made up. */
+  routes: () => readonly Route[];
+  log: Log;
+  now: () => number;
+}) {
+  let findRoutes: ReturnType<typeof createRouteFinder> | undefined;
   const samples = new Map<string, Sample>();
 
   function sampleOf(id: string): Sample {
@@ -20,11 +34,16 @@ export function createRefusals(deps: { db: Pick<Db, "write">; audit: Audit; log:
     return sample;
   }
 
-  return function refused({ actor, project_id, environment }: Principal, { required, method, route }: Refusal): void {
+  return function refused(
+    { actor, project_id, environment }: Principal,
+    { required, request: { method, url } }: Refusal,
+  ): void {
     const more = sampleOf(actor.id).take();
     if (!more) return;
+    findRoutes ??= createRouteFinder(routes());
+    const route = findRoutes(new URL(url).pathname)[0]?.path.replace(/\/$/, "");
     const scope = { project_id, environment };
-    const details = { ...required, method, route: route.replace(/\/$/, ""), ...more };
+    const details = { ...required, method, route, ...more };
     // Nobody waits for it: the answer is the same whether or not it could be noted.
     db.write(() => audit.note({ scope, actor, action: "request.refused", target: null, details })).catch((error) =>
       log.warn("a refusal was not noted in the audit log", { error }),

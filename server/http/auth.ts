@@ -53,9 +53,7 @@ export type Access = Need | { needs: Need; query?: readonly string[]; bucket?: B
 /** What somebody was refused for want of, and where. */
 export interface Refusal {
   required: { required_scope: Permission } | { required_role: "member" };
-  method: string;
-  /** As the route is written: no id, and nothing that a client made up. */
-  route: string;
+  request: Request;
 }
 
 export type Auth = ReturnType<typeof createAuth>;
@@ -117,13 +115,13 @@ export function createAuth(
     onRefused?: (principal: Principal, refusal: Refusal) => void;
   },
 ) {
-  function admit({ request, set, route }: Admitted, access: Access): void {
+  function admit(request: Request, headers: Headers, access: Access): void {
     const { needs, query = [], bucket } = typeof access === "string" ? { needs: access } : access;
-    const principal = identify(request, set.headers, bucket);
+    const principal = identify(request, headers, bucket);
     if (!satisfies(principal.scopes, needs)) {
       const refusal = principal.kind === "user" ? viewerOnly() : scopeMissing(needs === "read_or_run" ? "read" : needs);
       const required = refusal.details as Refusal["required"];
-      onRefused?.(principal, { required, method: request.method, route });
+      onRefused?.(principal, { required, request });
       throw refusal;
     }
     refuseQuery(request.url, query);
@@ -142,13 +140,13 @@ export function createAuth(
   return new Elysia({ name: `auth:${name}` }).macro({
     permission: (access: Access) => ({
       // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
-      async parse({ request, set, route }) {
-        admit({ request, set, route }, access);
+      async parse({ request, set }) {
+        admit(request, set.headers, access);
         return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request, access));
       },
       // The others have no parsing. `resolve` would be too late: it runs after validation.
-      transform({ request, set, route }) {
-        if (isRead(request)) admit({ request, set, route }, access);
+      transform({ request, set }) {
+        if (isRead(request)) admit(request, set.headers, access);
       },
       resolve({ request }) {
         const principal = known.get(request)!;
@@ -156,13 +154,6 @@ export function createAuth(
       },
     }),
   });
-}
-
-/** What a hook knows of a request. */
-interface Admitted {
-  request: Request;
-  set: { headers: Headers };
-  route: string;
 }
 
 const readJson: BodyReader = async (request) => {

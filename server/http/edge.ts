@@ -4,6 +4,7 @@ import { newId } from "../core/ids.ts";
 import { sseHeaders } from "../lib/sse.ts";
 import type { Identify } from "./auth.ts";
 import { closes, errorBody, errorHeaders, toAppError } from "./errors.ts";
+import { createRouteFinder, type Route } from "./find-routes.ts";
 import type { TransportGate } from "./https-only.ts";
 import { Replay, replayedHeader } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -11,7 +12,6 @@ import { isTold, rateLimitHeaders } from "./rate-limit-headers.ts";
 import { readOut } from "./read-out.ts";
 import { refuseLargeHead } from "./refuse-large-head.ts";
 import { appendRequestId, withRequestId } from "./response.ts";
-import { createMethodFinder, type Route } from "./route-methods.ts";
 
 export interface EdgeOptions {
   /** Every route of the finished application: what is there, but not with this method, is a 405. */
@@ -33,7 +33,7 @@ export interface EdgeOptions {
  * The root application uses this first and sets `normalize: false`, without which unknown fields would be dropped.
  */
 export function createEdge({ routes, limiter, identify, gate, onBug, onClientId, now = Date.now }: EdgeOptions) {
-  let methodsOf: ReturnType<typeof createMethodFinder> | undefined;
+  let findRoutes: ReturnType<typeof createRouteFinder> | undefined;
 
   // What an address has left of its failed authentications, until a project counts the request.
   const tellOfAddress = (request: Request, headers: Record<string, unknown>): void =>
@@ -46,8 +46,9 @@ export function createEdge({ routes, limiter, identify, gate, onBug, onClientId,
     } catch (refused) {
       return toAppError(refused);
     }
-    methodsOf ??= createMethodFinder(routes());
-    return noRoute(request, headers, methodsOf);
+    findRoutes ??= createRouteFinder(routes());
+    const found = findRoutes(new URL(request.url).pathname);
+    return noRoute(request, headers, [...new Set(found.map(({ method }) => method))].sort());
   }
 
   return new Elysia({ name: "edge" })
@@ -105,12 +106,7 @@ function replayIn(error: unknown): Replay | null {
 }
 
 // An unknown address, or a known one with another method.
-function noRoute(
-  { url, method }: Request,
-  headers: Record<string, unknown>,
-  methodsOf: (path: string) => string[],
-): AppError {
-  const methods = methodsOf(new URL(url).pathname);
+function noRoute({ method }: Request, headers: Record<string, unknown>, methods: string[]): AppError {
   // It has a route and was not found all the same: a fragment, which no client sends, belongs to the path for the router.
   if (methods.length === 0 || methods.includes(method))
     return new AppError("resource_not_found", "There is no such address.");

@@ -3,14 +3,14 @@ export interface Route {
   path: string;
 }
 
-/** The methods that some route has for this path, sorted; none when there is no such path. */
-export function createMethodFinder(routes: readonly Route[]): (path: string) => string[] {
+/** The routes that there are for a path, whatever their methods; none when there is no such path. */
+export function createRouteFinder(routes: readonly Route[]): (path: string) => Route[] {
   const known = routes
     .filter(({ path }) => !path.includes("*")) // A wildcard serves files and names no resource.
-    .map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+    .map((route) => ({ route, pattern: patternOf(route.path) }));
   return (path) => {
     const trimmed = path.replace(/(?<=.)\/$/, "");
-    return [...new Set(known.filter(({ pattern }) => pattern.test(trimmed)).map(({ method }) => method))].sort();
+    return known.filter(({ pattern }) => pattern.test(trimmed)).map(({ route }) => route);
   };
 }
 
