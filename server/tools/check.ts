@@ -2,6 +2,7 @@ import type { ToolType } from "../core/agent-snapshot.ts";
 import type { Fault } from "../core/errors.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { checkSchema } from "../lib/json-schema.ts";
+import { namesIn, templateFault } from "../lib/url-template.ts";
 import type { SandboxLevel } from "../sandbox/program.ts";
 import { stdioName } from "./address.ts";
 import { codeFaults } from "./check-code.ts";
@@ -44,10 +45,37 @@ export function checkTool(input: UpdateTool, type: ToolType, before: Definition 
 
 const inAddress = "Secrets go into headers: addresses are shown to whoever may read tools.";
 
-function urlFaults({ url }: UpdateTool, type: ToolType, before: Definition | null): Fault[] {
+function urlFaults(input: UpdateTool, type: ToolType, before: Definition | null): Fault[] {
+  const { url } = input;
   if (url === undefined && !before)
     return [fault("url", `${type === "http" ? "An HTTP" : "A webhook"} tool needs a URL.`, "required")];
-  return url?.includes("{{secret.") ? [fault("url", inAddress)] : [];
+  if (url?.includes("{{secret.")) return [fault("url", inAddress)];
+  if (type === "webhook")
+    return /[{}]/.test(url ?? "") ? [fault("url", "The URL of a webhook tool has no arguments in it.")] : [];
+  return templateFaults(input, before);
+}
+
+/** What a call could not fill: also where only the one or the other of URL and parameters is changed. */
+function templateFaults({ url, parameters }: UpdateTool, before: Definition | null): Fault[] {
+  if (url === undefined && parameters === undefined) return [];
+  const template = url ?? before?.http?.url ?? "";
+  const unclear = templateFault(template);
+  if (unclear !== null) return [fault("url", unclear)];
+  const schema = parameters ?? before?.parameters ?? {};
+  return namesIn(template).flatMap((name) => {
+    const message = argumentFault(schema, name);
+    return message === null ? [] : [fault(url === undefined ? "parameters" : "url", message)];
+  });
+}
+
+function argumentFault(schema: Record<string, unknown>, name: string): string | null {
+  // What a reference or an alternative says is not looked into: a call that lacks the argument will say so.
+  if (["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"].some((keyword) => keyword in schema)) return null;
+  const properties = (schema.properties ?? {}) as Record<string, { type?: unknown } | boolean>;
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (property === undefined) return `The URL names {${name}}, which the parameters do not have.`;
+  const isPlain = typeof property === "boolean" || (property.type !== "array" && property.type !== "object");
+  return isPlain ? null : `The URL names {${name}}: in a URL there is a text, a number or a boolean.`;
 }
 
 function serverFaults(input: UpdateTool, before: Definition | null, { hasStdioServer }: Known): Fault[] {

@@ -298,3 +298,35 @@ test("a live tool is reached over https, never on this machine", async () => {
   ])
     expect((await refusal(live, http({ url: address })))[1]).toBe("url_not_allowed");
 });
+
+test("the URL of an HTTP tool may name its arguments, and one that could not be filled is refused", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const parameters = {
+    type: "object",
+    properties: { id: { type: "string" }, tags: { type: "array" } },
+    required: ["id"],
+  };
+  const create = (path: string, more: object = {}) =>
+    client.post("/v1/tools", {
+      name: `t_${crypto.randomUUID()}`,
+      url: `http://127.0.0.1:8080${path}`,
+      parameters,
+      ...more,
+    });
+  const { status, body: tool } = await create("/orders/{id}");
+  expect([status, tool.url]).toEqual([201, "http://127.0.0.1:8080/orders/{id}"]);
+  for (const path of ["/{id", "/{a b}", "/{?id}", "/{{id}}", "/#{id}", "/{tags}", "/{other}", ":{id}/"])
+    expect([path, (await create(path)).body.error?.param]).toEqual([path, "url"]);
+  expect((await create("/{id}", { type: "webhook" })).body.error.param).toBe("url");
+  expect((await create("/{id}", { parameters: { type: "object" } })).body.error.param).toBe("url");
+  const change = (body: object) => client.patch(`/v1/tools/${tool.id}`, body);
+  expect((await change({ url: "http://127.0.0.1:8080/{other}" })).body.error.param).toBe("url");
+  expect((await change({ parameters: { type: "object", properties: {} } })).body.error.param).toBe("parameters");
+  const both = {
+    url: "http://127.0.0.1:8080/{n}",
+    parameters: { type: "object", properties: { n: { type: "number" } } },
+  };
+  expect((await change(both)).status).toBe(200);
+  expect((await change({ description: "Reads." })).status).toBe(200);
+});

@@ -90,14 +90,15 @@ test("a call is a POST of its arguments, with its key and the tool's own headers
 });
 
 test("GET has its arguments in the query, beside what stands there already", async () => {
-  await run({ http: { method: "GET", url: `${url}?a=1` }, args: { q: "ü &", n: 2, list: [1] } });
+  await run({ http: { method: "GET", url: `${url}?a=1` }, args: { q: "ü &", n: 2, list: [1, "b"] } });
   const [{ request, url: asked, body }] = seen as [(typeof seen)[0]];
   expect([request.method, body]).toEqual(["GET", ""]);
   expect([...new URL(asked).searchParams]).toEqual([
     ["a", "1"],
     ["q", "ü &"],
     ["n", "2"],
-    ["list", "[1]"],
+    ["list", "1"],
+    ["list", "b"],
   ]);
 });
 
@@ -278,4 +279,31 @@ test("a call whose headers name a secret that is gone is an error with its name,
   expect(outcome).toMatchObject({ output: null, error: { code: "secret_not_found" }, attempts: 0 });
   expect(outcome.error?.message).toContain("KEY");
   expect(seen).toEqual([]);
+});
+
+test("arguments fill the URL that names them, and are sent nowhere else", async () => {
+  const named = { url: `${url}/{city}/days/{day}?unit={unit}` };
+  const args = { city: "São Paulo/x", day: 3, unit: "°C", list: ["a", "b c", 1, { d: 1 }], none: [] };
+  await run({ http: { ...named, method: "GET" }, args });
+  await run({ http: named, args });
+  const path = "/do/S%C3%A3o%20Paulo%2Fx/days/3?unit=%C2%B0C";
+  const [got, posted] = seen.map(({ request, body }) => [new URL(request.url), body] as const);
+  expect(got![0].pathname + got![0].search).toBe(`${path}&list=a&list=b+c&list=1&list=%7B%22d%22%3A1%7D`);
+  expect(posted![0].pathname + posted![0].search).toBe(path);
+  expect(JSON.parse(posted![1])).toEqual({ list: args.list, none: [] });
+});
+
+test("without an argument that the URL names, nothing is sent", async () => {
+  for (const args of [{}, { city: null }, { city: "" }, { city: ["a"] }, { city: ".." }])
+    expect(await run({ http: { url: `${url}/{city}/all`, method: "DELETE" }, args })).toEqual({
+      output: null,
+      error: { code: "url_argument_invalid", message: expect.stringMatching(/city|\.\./) },
+      attempts: 0,
+    });
+  expect(seen).toEqual([]);
+});
+
+test("where a filled URL leads is judged like any other", async () => {
+  const { error } = await run({ http: { url: `${url}/{city}` }, args: { city: "a" }, loopback: false });
+  expect(["address_forbidden", "scheme_forbidden"]).toContain(error!.code);
 });

@@ -3,20 +3,26 @@ import { limits } from "../../core/limits.ts";
 import type { EgressResponse } from "../../lib/egress.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
 import { hide, hideCut, hideInAnyCase, hideInJson } from "../../lib/redact.ts";
+import { fillTemplate } from "../../lib/url-template.ts";
 import { type Done, failed, type ToolRunner } from "./context.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
 
 const redirectsMax = 3;
 
-/** Sends a call to the tool's URL: POST with the arguments as the body, GET and HEAD with them as query parameters. */
+/**
+ * Sends a call to the tool's URL: POST with the arguments as the body, GET and HEAD with them as query parameters, but
+ * for those that the URL itself names.
+ */
 export const runHttpTool: ToolRunner = async (call, tool, context, signal) => {
   const http = tool.http!;
-  const sent = await sendCall(call, tool, outgoing(http, call.arguments), context, signal);
+  const filled = fillTemplate(http.url, call.arguments);
+  if ("fault" in filled) return failed("url_argument_invalid", filled.fault, 0);
+  const sent = await sendCall(call, tool, outgoing(http, filled.url, filled.rest), context, signal);
   if (!("response" in sent)) return sent;
   return readResult(sent.response, http.response, context.hidden(), sent.attempts);
 };
 
-function outgoing({ url, method, response }: HttpCall, args: Record<string, unknown>): Outgoing {
+function outgoing({ method, response }: HttpCall, url: string, args: Record<string, unknown>): Outgoing {
   const bodyless = method === "GET" || method === "HEAD";
   return {
     url: bodyless ? withQuery(url, args) : url,
@@ -30,8 +36,10 @@ function outgoing({ url, method, response }: HttpCall, args: Record<string, unkn
 
 function withQuery(url: string, args: Record<string, unknown>): string {
   const target = new URL(url);
+  // A list is its name again for each item, as forms and most servers have it.
   for (const [name, value] of Object.entries(args))
-    target.searchParams.append(name, typeof value === "string" ? value : JSON.stringify(value));
+    for (const item of Array.isArray(value) ? value : [value])
+      target.searchParams.append(name, typeof item === "string" ? item : JSON.stringify(item));
   return target.href;
 }
 

@@ -1,0 +1,43 @@
+/** A URL whose path and query name arguments in braces, as in `https://api.example.com/orders/{id}?view={view}`. */
+const placeholder = /\{([A-Za-z_][\w-]{0,63})\}/g;
+
+/** The names of a template, each once. */
+export const namesIn = (url: string): string[] => [...new Set([...url.matchAll(placeholder)].map(([, name]) => name!))];
+
+/** Why a URL is no template that can be filled; null where it is, and where it names nothing. */
+export function templateFault(url: string): string | null {
+  if (!/[{}]/.test(url)) return null;
+  if (/[{}]/.test(url.replace(placeholder, "")))
+    return "An argument is named in braces, as {name}: letters, digits, _ and -. Other braces are written %7B and %7D.";
+  // Whoever fills it may not choose where the request goes, and what is behind # is not sent.
+  const [, host = url, , fragment = ""] = /^([a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*)([^#]*)(#.*)?$/is.exec(url) ?? [];
+  if (/[{}]/.test(host)) return "Arguments fill the path and the query: scheme, host and port are written out.";
+  return /[{}]/.test(fragment) ? "Arguments fill the path and the query: what is behind # is not sent." : null;
+}
+
+export type Filled = { url: string; rest: Record<string, unknown> } | { fault: string };
+
+/** The URL with its arguments, encoded, and the arguments that it does not name. */
+export function fillTemplate(template: string, args: Readonly<Record<string, unknown>>): Filled {
+  const names = namesIn(template);
+  const values = new Map<string, string>();
+  for (const name of names) {
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (value === undefined || value === null || value === "")
+      return { fault: `The tool's URL needs the argument ${name}.` };
+    if (!["string", "number", "boolean"].includes(typeof value))
+      return { fault: `The argument ${name} stands in the tool's URL: a text, a number or a boolean.` };
+    values.set(name, encodeURIComponent(String(value).toWellFormed()));
+  }
+  const url = template.replace(placeholder, (_, name: string) => values.get(name)!);
+  // `..` in place of a name would lead to another path than the one that the tool was made for.
+  if (names.length > 0 && dotsIn(url) !== dotsIn(template))
+    return { fault: "An argument in the path of the tool's URL may not be . or .." };
+  return { url, rest: Object.fromEntries(Object.entries(args).filter(([name]) => !values.has(name))) };
+}
+
+const dotsIn = (url: string): number =>
+  url
+    .split(/[?#]/, 1)[0]!
+    .split(/[/\\]/)
+    .filter((segment) => /^(\.|%2e){1,2}$/i.test(segment)).length;
