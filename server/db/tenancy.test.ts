@@ -71,6 +71,7 @@ const loose = [
     "runs.user_id",
     "runs.parent_run_id",
     "runs.parent_call_id",
+    "runs.root_run_id",
     "runs.source_run_id",
     "idempotency_keys.run_id",
   ],

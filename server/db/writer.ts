@@ -3,7 +3,8 @@ import { isDiskFull } from "./disk-full.ts";
 
 /**
  * Queues one job for the next commit and answers when it is durable. Jobs are synchronous, touch nothing but the
- * database and may run twice: all of a tick share one transaction, and if one throws, all run again in savepoints.
+ * database and may run twice: all of a tick share one transaction, unless they take long, and if one throws, those of its
+ * transaction run again in savepoints.
  */
 export interface Writer {
   <T>(job: () => T): Promise<T>;
@@ -19,10 +20,13 @@ interface Queued {
   reject: (error: unknown) => void;
 }
 
+// Thousands of jobs may come at once: after so long the others wait for the next tick, and everybody else is heard first.
+const slice_ms = 8;
+
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
 /**
- * Group commit: one durable commit (an fsync) for everything that arrives in one tick. `relieve` makes room on a full
+ * Group commit: one durable commit (an fsync) for what arrives in one tick, as far as it takes no longer than a slice. `relieve` makes room on a full
  * disk: what was refused for want of it is then tried once more, before anybody hears of it. `endRead` ends the
  * transaction in which this connection reads, if there is one.
  */
@@ -39,19 +43,45 @@ export function createWriter(
   function write<T>(job: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       queue.push({ job, resolve: resolve as Queued["resolve"], reject });
-      if (scheduled) return;
-      scheduled = true;
-      setImmediate(flush);
+      schedule();
     });
   }
 
-  function flush(): void {
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(tick);
+  }
+
+  function tick(): void {
     scheduled = false;
-    const batch = queue;
-    if (batch.length === 0) return;
+    if (queue.length > 0) commitSlice();
+    if (queue.length > 0) schedule();
+  }
+
+  function flush(): void {
+    while (queue.length > 0) commitSlice();
+  }
+
+  /** Commits the jobs that have waited longest, as many as fit into a slice. */
+  function commitSlice(): void {
+    const waiting = queue;
     queue = [];
     endRead();
-    const outcomes = commit(batch, plainly) ?? oneByOne(batch);
+    let tried = 0;
+    const until = performance.now() + slice_ms;
+    const fitting = function* () {
+      for (const queued of waiting) {
+        if (tried > 0 && performance.now() >= until) return;
+        tried++;
+        yield queued;
+      }
+    };
+    const done = commit(fitting(), plainly);
+    // Where the transaction has not even begun, all of them hear why.
+    const batch = waiting.slice(0, tried || waiting.length);
+    queue = [...waiting.slice(batch.length), ...queue];
+    const outcomes = done ?? oneByOne(batch);
     batch.forEach(({ resolve, reject }, index) => {
       const outcome = outcomes[index]!;
       if (outcome.ok) resolve(outcome.value);
@@ -67,18 +97,18 @@ export function createWriter(
   }
 
   /** Null when a job threw and the whole batch was rolled back; a failed commit fails every job. */
-  function commit(batch: Queued[], run: (sqlite: Database, job: Queued["job"]) => Outcome): Outcome[] | null {
+  function commit(batch: Iterable<Queued>, run: (sqlite: Database, job: Queued["job"]) => Outcome): Outcome[] | null {
     try {
       // Immediate: a deferred transaction that turns into a write fails at once when another process wrote meanwhile.
       begin!.run();
-      const outcomes = batch.map(({ job }) => run(sqlite, job));
+      const outcomes = Array.from(batch, ({ job }) => run(sqlite, job));
       end!.run();
       commits++;
       return outcomes;
     } catch (error) {
       // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
       if (sqlite.inTransaction) back!.run();
-      return run === plainly ? null : batch.map(() => ({ ok: false, error }));
+      return run === plainly ? null : Array.from(batch, () => ({ ok: false, error }));
     }
   }
 
