@@ -93,6 +93,27 @@ test("who does not ask to be queued is refused when all slots are taken, and whe
   await cancel(bench, next.id);
 });
 
+test("a refusal says when a slot is likely to be free, by how long the runs before it worked", async () => {
+  let clock = 1_800_000_000_000;
+  using bench = runBench({ slots: 1, now: () => clock });
+  const retryAfter = async () => (await refusalOf(bench.start(endless))).retryAfter;
+  const first = await queue(bench);
+  clock += 8000;
+  expect(await retryAfter()).toBe(8); // Nothing else is known than how long it works already.
+  await cancel(bench, first.id);
+  for (const took_ms of [20_000, 30_000, 40_000]) {
+    const { id } = await bench.start([{ delay_ms: 20, text: "Done." }]);
+    clock += took_ms;
+    await bench.settled(id);
+  }
+  const { id } = await queue(bench);
+  clock += 5000;
+  expect(await retryAfter()).toBe(25);
+  clock += 20_000;
+  expect(await retryAfter()).toBe(15);
+  await cancel(bench, id);
+});
+
 test("whoever asks to be queued begins after those who asked before, whatever slots became free meanwhile", async () => {
   using bench = runBench({ slots: 2 });
   const [one, two] = [await queue(bench), await queue(bench)];

@@ -4,6 +4,7 @@ import { nameOf, type Scope } from "../core/scope.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Pool } from "./pool.ts";
 import type { CreateRun } from "./schema.ts";
+import { slotWait } from "./slot-wait.ts";
 import type { RunStore } from "./store.ts";
 import type { Watches } from "./watch.ts";
 
@@ -23,6 +24,7 @@ export function createRunQueue({
   pool,
   slots,
   look_ms = 250,
+  now,
 }: {
   journal: Journal;
   watches: Watches;
@@ -32,6 +34,7 @@ export function createRunQueue({
   slots(scope: Scope): number;
   /** How often a queue is looked at when nothing happens: another process may have raised the limit. */
   look_ms?: number;
+  now: () => number;
 }) {
   const waiting = new Map<string, Scope>();
   const advancing = new Set<string>();
@@ -52,7 +55,7 @@ export function createRunQueue({
     if (line !== null) {
       const queued = runs.queued(scope);
       if (queued < limits.queued_runs) return line;
-      throw full(limit, queued);
+      throw full(scope, limit, queued);
     }
     if (limit === Number.POSITIVE_INFINITY) return null;
     const waiting = runs.waitForSlot(scope);
@@ -61,7 +64,17 @@ export function createRunQueue({
     if (!ahead && runs.inProgress(scope) + waiting < limit) return null;
     const queued = runs.queued(scope);
     if (wish === "queue" && queued < limits.queued_runs) return waiting + 1;
-    throw full(limit, queued);
+    throw full(scope, limit, queued, wish === "queue" ? 0 : waiting);
+  }
+
+  /** `ahead` is who waits for a slot before it; where the queue itself is full, the next that begins makes room. */
+  function full(scope: Scope, limit: number, queued: number, ahead = 0): AppError {
+    const message =
+      queued < limits.queued_runs
+        ? `${limit} runs are in progress or wait to be, which is the limit. Try again when one has ended.`
+        : `${queued} runs are queued, which is the limit. Try again when one has begun.`;
+    const retryAfter = slotWait(runs.pace(scope, now()), ahead) / 1000;
+    return new AppError("concurrency_limit_exceeded", message, { retryAfter, details: { limit, queued } });
   }
 
   /** A run of this scope has become `queued`. */
@@ -130,12 +143,4 @@ export function createRunQueue({
       if (looks) clearInterval(looks);
     },
   };
-}
-
-function full(limit: number, queued: number): AppError {
-  const message =
-    queued < limits.queued_runs
-      ? `${limit} runs are in progress or wait to be, which is the limit. Try again when one has ended.`
-      : `${queued} runs are queued, which is the limit. Try again when one has begun.`;
-  return new AppError("concurrency_limit_exceeded", message, { retryAfter: 1, details: { limit, queued } });
 }

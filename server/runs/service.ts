@@ -99,7 +99,7 @@ export function createRunService({
   now: () => number;
 }) {
   const trials = createTrials({ db, journal, watches, only: pool.only, trial_ms });
-  const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms });
+  const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms, now });
   const turns = createTurns({ runs, ownerOf: threadOwner, insertCancelled });
   const deadlines = createDeadlines(db.sqlite, expire, now, { every_ms: look_ms });
   const children = createChildren({

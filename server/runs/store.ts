@@ -14,6 +14,7 @@ import { notFound } from "../http/not-found.ts";
 import { listRows, type Page, toList } from "../http/page.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createRequireUnpinned } from "./pins.ts";
+import type { Pace } from "./slot-wait.ts";
 
 /** The row of a run: what runs are listed and timed by. */
 export interface RunRow extends Scope {
@@ -47,6 +48,9 @@ const aheadInThread = `
 
 const afterAllRuns = "run_~";
 
+// How long runs take is seen from so many of the last ones.
+const paceOf = 20;
+
 /** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
 export function createRunStore({ db, journal, audit }: { db: Db; journal: Journal; audit: Audit }) {
   const { sqlite } = db;
@@ -57,6 +61,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const countActive = sqlite.query<{ n: number }, [string, string]>(
     `SELECT count(*) AS n FROM runs
      WHERE project_id = ? AND environment = ? AND status = 'in_progress' AND parent_run_id IS NULL`,
+  );
+  const selectWorking = sqlite.query<Pace["running"][number], [at: number, at: number, string, string]>(
+    `SELECT worked_ms + max(0, ? - status_since_ms) AS worked_ms, max(0, coalesce(expires_at_ms - ?, 0)) AS left_ms
+     FROM runs WHERE project_id = ? AND environment = ? AND status = 'in_progress' AND parent_run_id IS NULL`,
+  );
+  const selectRecent = sqlite.query<{ worked_ms: number }, [string, string]>(
+    `SELECT worked_ms FROM runs WHERE project_id = ? AND environment = ? AND status = 'completed'
+       AND parent_run_id IS NULL ORDER BY id DESC LIMIT ${paceOf}`,
   );
   const countQueued = sqlite.query<{ n: number }, [string, string]>(
     "SELECT count(*) AS n FROM runs WHERE project_id = ? AND environment = ? AND status = 'queued'",
@@ -198,6 +210,11 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     list: (scope: Viewer, page: Page) =>
       toList(listRows<RunRow>(db, { table: "runs", columns, scope, page, where: ofAgents(scope, "agent_id") }), read),
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
+    /** How runs that take slots come along. */
+    pace: ({ project_id, environment }: Scope, at: number): Pace => ({
+      running: selectWorking.all(at, at, project_id, environment),
+      recent_ms: selectRecent.all(project_id, environment).map(({ worked_ms }) => worked_ms),
+    }),
     queued: ({ project_id, environment }: Scope): number => countQueued.get(project_id, environment)!.n,
     /** Queued runs that wait for nothing but a slot. */
     waitForSlot({ project_id, environment }: Scope): number {
