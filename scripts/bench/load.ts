@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 /**
  * One closed loop of requests, described by JSON in the first argument; prints what it measured as JSON. It is a process
  * of its own, so that it can be pinned to a core and its own work is not the server's.
@@ -7,6 +9,8 @@ export interface Load {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
+  /** Where a longer body stands. */
+  body_file?: string;
   ca?: string;
   connections: number;
   /** Ends after so many requests, or after so many milliseconds. */
@@ -34,7 +38,8 @@ export interface Measured {
 
 if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!))));
 
-async function run(load: Load): Promise<Measured> {
+async function run({ body_file, ...rest }: Load): Promise<Measured> {
+  const load = body_file ? { ...rest, body: readFileSync(body_file, "utf8") } : rest;
   const totals: number[] = [];
   const firsts: number[] = [];
   const sums = { errors: 0, lastError: "", characters: 0, bytes: 0 };

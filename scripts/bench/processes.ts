@@ -71,6 +71,13 @@ export async function measure(load: Load): Promise<Measured> {
   return measured;
 }
 
+/** Puts a load on a server until it is disposed of. */
+export function keepUp(load: Load): Disposable {
+  const command = [process.execPath, `${import.meta.dir}/load.ts`, JSON.stringify(load)];
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+  return { [Symbol.dispose]: () => child.kill("SIGKILL") };
+}
+
 /** Resident memory, MiB. */
 export function memory(pid: number): number {
   const [, kib = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

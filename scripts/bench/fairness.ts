@@ -1,0 +1,282 @@
+/**
+ * Measures how much one project at full load costs another: `bun scripts/bench/fairness.ts [QUEUE…]`, on the compiled
+ * executable, or on the one that RUNNEL_EXECUTABLE names. For each queue the quiet project's work is timed alone and
+ * beside the noisy one, each on a server of its own. It reports, and tests nothing: what it means stands in README.md.
+ */
+import { writeFileSync } from "node:fs";
+import { startRunnel } from "../../e2e/harness.ts";
+import { keepUp } from "./processes.ts";
+
+type Server = Awaited<ReturnType<typeof startRunnel>>;
+
+/** A project as its key sees it. */
+interface Project {
+  fetch: Server["fetch"];
+  post(path: string, body: unknown): Promise<Json>;
+  get(path: string): Promise<Json>;
+  /** Asks for the same again and again, from a process of its own. */
+  flood(path: string, body: unknown, connections: number): void;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what the API answers.
+type Json = any;
+
+interface Queue {
+  /** Answers what is timed. */
+  quiet(project: Project): Promise<() => Promise<void>>;
+  /** Brings the queue to full load, and keeps it there. */
+  noisy(project: Project): Promise<void>;
+  times: number;
+}
+
+const settle_ms = 3000;
+const sentence = "The quick brown fox jumps over the lazy dog and reads what the coffee machine says about water. ";
+
+/** Runs whose events have come, and who waits for one. */
+const arrived = new Set<string>();
+const heard = new Map<string, () => void>();
+
+/** Where webhooks are sent: `/slow` takes as long as it may, the others are told to whoever waits. */
+using receiver = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  idleTimeout: 0,
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/slow") await Bun.sleep(14_000);
+    else {
+      const { run_id } = (await request.json()) as { run_id: string };
+      arrived.add(run_id);
+      heard.get(run_id)?.();
+    }
+    return new Response("Taken.");
+  },
+});
+
+const queues: Record<string, Queue> = {
+  runs: {
+    times: 200,
+    async quiet(project) {
+      const run = await echoRun(project);
+      return async () => void (await run());
+    },
+    async noisy(project) {
+      project.flood("/v1/runs?wait=60", { agent_id: await echoAgent(project), input: "Go." }, 20);
+    },
+  },
+  programs: {
+    times: 40,
+    quiet: async (project) => {
+      const agent_id = await codeAgent(project, "() => 6 * 7", 1);
+      return async () => void (await project.post("/v1/runs?wait=60", { agent_id, input: "Go." }));
+    },
+    async noisy(project) {
+      const agent_id = await codeAgent(project, "() => { for (;;); }", 3);
+      project.flood("/v1/runs?wait=60", { agent_id, input: "Go." }, 20);
+    },
+  },
+  webhooks: {
+    times: 40,
+    async quiet(project) {
+      await project.post("/v1/webhooks", { url: `${receiver.url}quiet`, events: ["run.completed"] });
+      const run = await echoRun(project);
+      return async () => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const { id } = await run();
+        if (arrived.has(id)) return;
+        heard.set(id, resolve);
+        await promise;
+      };
+    },
+    async noisy(project) {
+      for (let index = 0; index < 98; index++)
+        await project.post("/v1/webhooks", { url: `${receiver.url}slow`, events: ["run.completed"] });
+      const run = await echoRun(project);
+      for (let index = 0; index < 8; index++) await run();
+    },
+  },
+  documents: {
+    times: 30,
+    async quiet(project) {
+      return async () => {
+        const { id } = await upload(project, "small.txt", sentence);
+        await until(async () => (await project.get(`/v1/files/${id}`)).status === "ready");
+      };
+    },
+    async noisy(project) {
+      for (let index = 0; index < 40; index++) await upload(project, `large-${index}.txt`, sentence.repeat(40_000));
+    },
+  },
+  indexing: {
+    times: 30,
+    async quiet(project) {
+      const { id: store } = await project.post("/v1/memory", { name: "quiet", kind: "vector" });
+      return async () => {
+        const { id } = await project.post(`/v1/memory/${store}/entries`, { text: sentence });
+        await until(async () => (await project.get(`/v1/memory/${store}/entries/${id}`)).status === "ready");
+      };
+    },
+    async noisy(project) {
+      for (let index = 0; index < 6; index++) {
+        const { id: store } = await project.post("/v1/memory", { name: `noisy-${index}`, kind: "vector" });
+        for (let entry = 0; entry < 10; entry++)
+          await project.post(`/v1/memory/${store}/entries`, { text: `${entry} ${sentence.repeat(1000)}` });
+      }
+    },
+  },
+  searches: {
+    times: 100,
+    async quiet(project) {
+      const store = await filledStore(project);
+      return async () => void (await project.post(`/v1/memory/${store}/search`, { query: "What of water?" }));
+    },
+    async noisy(project) {
+      const store = await filledStore(project);
+      project.flood(`/v1/memory/${store}/search`, { query: "What does the fox say?", top_k: 50 }, 32);
+    },
+  },
+  suites: {
+    times: 30,
+    async quiet(project) {
+      const suite = await suiteOf(project, 3);
+      return async () => void (await project.post(`/v1/suites/${suite}/runs?wait=60`, {}));
+    },
+    async noisy(project) {
+      project.flood(`/v1/suites/${await suiteOf(project, 20)}/runs?wait=60`, {}, 10);
+    },
+  },
+  imports: {
+    times: 30,
+    async quiet(project) {
+      const trace = await exported(project, 1);
+      return async () => void (await project.post("/v1/traces", trace));
+    },
+    async noisy(project) {
+      project.flood("/v1/traces", await exported(project, 20), 8);
+    },
+  },
+};
+
+const wanted = Bun.argv.slice(2);
+console.log("| Queue | alone p50, p99 | beside p50, p99 | p99 × |\n| --- | --- | --- | --- |");
+for (const [name, queue] of Object.entries(queues)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const [alone, beside] = [await measure(queue, false), await measure(queue, true)];
+  const cells = [alone, beside].map(({ p50, p99 }) => `${shown(p50)}, ${shown(p99)} ms`);
+  console.log(`| ${name} | ${cells.join(" | ")} | ${(beside.p99 / alone.p99).toFixed(1)} |`);
+}
+process.exit(0);
+
+async function measure({ quiet, noisy, times }: Queue, isBeside: boolean) {
+  await using server = await startRunnel({ keepLimits: true });
+  const loads = new DisposableStack();
+  try {
+    const work = await quiet(await projectOf(server, "quiet", loads));
+    for (let warm = 0; warm < 3; warm++) await work();
+    if (isBeside) {
+      await noisy(await projectOf(server, "noisy", loads));
+      await Bun.sleep(settle_ms);
+    }
+    const took: number[] = [];
+    for (let time = 0; time < times; time++) {
+      const begun = performance.now();
+      await work();
+      took.push(performance.now() - begun);
+    }
+    took.sort((a, b) => a - b);
+    return { p50: took[times >> 1]!, p99: took[Math.floor(times * 0.99)]! };
+  } finally {
+    loads.dispose();
+  }
+}
+
+/** Another project, of which as many runs may be in progress as usual, and made at any pace. */
+async function projectOf(server: Server, name: string, loads: DisposableStack): Promise<Project> {
+  const command = async (...args: string[]) => {
+    const { code, stdout, stderr } = await server.command(...args);
+    if (code !== 0) throw new Error(`runnel ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  };
+  await command("projects", "create", name);
+  const paces = ["--reads-per-minute", "--writes-per-minute", "--run-creations-per-minute"];
+  await command("projects", "limits", name, ...paces.flatMap((pace) => [pace, "off"]));
+  const { secret: key } = JSON.parse(await command("keys", "create", "--project", name, "--scopes", "admin", "--json"));
+  const request = async (path: string, init: RequestInit) => {
+    const response = await server.fetch(path, { ...init, key });
+    const body: Json = await response.json();
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${JSON.stringify(body)}`);
+    return body;
+  };
+  return {
+    fetch: (path, init) => server.fetch(path, { ...init, key }),
+    get: (path) => request(path, {}),
+    post: (path, body) => request(path, { method: "POST", body: JSON.stringify(body) }),
+    flood(path, body, connections) {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const file = `${server.folder}/flood-${name}.json`;
+      writeFileSync(file, JSON.stringify(body));
+      loads.use(
+        keepUp({ url: server.url + path, method: "POST", headers, body_file: file, ca: server.ca, connections }),
+      );
+    },
+  };
+}
+
+async function echoAgent(project: Project): Promise<string> {
+  return (await project.post("/v1/agents", { name: "echo", instructions: "Echo.", model: "test/echo" })).id;
+}
+
+/** Makes runs that are over at once. */
+async function echoRun(project: Project): Promise<() => Promise<Json>> {
+  const agent_id = await echoAgent(project);
+  return () => project.post("/v1/runs?wait=60", { agent_id, input: "Go." });
+}
+
+/** An agent whose every run calls a program so often, side by side. */
+async function codeAgent(project: Project, source: string, calls: number): Promise<string> {
+  const parameters = { type: "object", properties: {} };
+  const tool = { name: "program", type: "code", language: "javascript", source, timeout_ms: 10_000, parameters };
+  const { id } = await project.post("/v1/tools", tool);
+  const script = [{ tool_calls: Array(calls).fill({ name: "program", arguments: {} }) }, { text: "Done." }];
+  const agent = { name: "coder", instructions: "Run it.", model: "test/script", model_settings: { script } };
+  return (await project.post("/v1/agents", { ...agent, tools: [id] })).id;
+}
+
+async function upload(project: Project, name: string, text: string): Promise<Json> {
+  const form = new FormData();
+  form.append("purpose", "retrieval");
+  form.append("file", new Blob([text], { type: "text/plain" }), name);
+  return (await project.fetch("/v1/files", { method: "POST", body: form })).json();
+}
+
+/** A store in which two hundred texts can be found. */
+async function filledStore(project: Project): Promise<string> {
+  const { id } = await project.post("/v1/memory", { name: "store", kind: "vector" });
+  for (let entry = 0; entry < 200; entry++)
+    await project.post(`/v1/memory/${id}/entries`, { text: `${sentence} Number ${entry}.` });
+  const pending = async () => (await project.get(`/v1/memory/${id}/entries?status=processing`)).data.length;
+  await until(async () => (await pending()) === 0);
+  return id;
+}
+
+async function suiteOf(project: Project, cases: number): Promise<string> {
+  const run = await echoRun(project);
+  const run_ids: string[] = [];
+  for (let index = 0; index < cases; index++) run_ids.push((await run()).id);
+  return (await project.post("/v1/suites", { name: "suite", run_ids })).id;
+}
+
+/** The trace of a run with so many turns. */
+async function exported(project: Project, turns: number): Promise<Json> {
+  const agent_id = turns === 1 ? await echoAgent(project) : await codeAgent(project, `() => "x".repeat(30000)`, turns);
+  const { id } = await project.post("/v1/runs?wait=60", { agent_id, input: "Go." });
+  return project.get(`/v1/traces/${id}?include=raw`);
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(2);
+}
+
+function shown(ms: number): string {
+  return ms.toFixed(ms >= 100 ? 0 : 1);
+}
