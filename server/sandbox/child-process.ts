@@ -17,9 +17,9 @@ const startLimit_ms = 10_000;
 /** The interpreter ends its program itself where it can, and then still tells what it printed. */
 const grace_ms = 500;
 const watch_ms = 50;
-// Behind the server's own threads, so that nobody else waits for a program; and one that takes long behind short ones.
-const niceness = { short: 5, long: 15 };
+// A program that takes longer gets less of the processor: neither the server nor short programs should wait for it.
 const short_ms = 1000;
+const yield_by = 5;
 
 export interface ChildOptions {
   language: ChildLanguage;
@@ -42,7 +42,6 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     env: {},
     cwd: "/",
   });
-  yieldMore(child.pid, niceness.short);
   const ready = Promise.withResolvers<boolean>();
   let task: Task<unknown> | null = null;
   let started: number | null = null;
@@ -108,7 +107,7 @@ export function startChild({ language, jailed, command }: ChildOptions) {
         watch = setInterval(() => {
           if (residentMb(child.pid) > given.memory_mb + overhead_mb)
             end({ kind: "memory", message: given.memory_message });
-          if (started !== null && performance.now() - started > short_ms) yieldMore(child.pid, niceness.long);
+          if (started !== null && performance.now() - started > short_ms) yieldMore(child.pid);
         }, watch_ms);
         send(child.stdin, given.order);
       }
@@ -227,10 +226,10 @@ async function flushed(stdin: Bun.FileSink, piece: Uint8Array): Promise<void> {
   } catch {}
 }
 
-/** Gives a process so much less of the processor than this one gets. */
-function yieldMore(pid: number, by: number): void {
+/** Gives a process less of the processor than this one gets. */
+function yieldMore(pid: number): void {
   try {
-    setPriority(pid, Math.min(19, getPriority() + by));
+    setPriority(pid, Math.min(19, getPriority() + yield_by));
   } catch {} // It is gone, or the system has no such thing.
 }
 
