@@ -1,6 +1,16 @@
 import { expect, test } from "bun:test";
-import type { Log } from "../lib/log.ts";
+import { createLog, type Log } from "../lib/log.ts";
 import { testApp } from "../testing/test-app.ts";
+
+test("the address of a callback, which is a key of its own, is not logged with a client's id", async () => {
+  const lines: string[] = [];
+  const log = createLog({ format: "json", write: (line) => void lines.push(line) });
+  await using server = testApp({ log });
+  for (const path of ["/callbacks/canary-of-a-token", "/callbacks//canary-of-a-token", "/callbacks/canary%2Dof-a-token/x"])
+    await server.send("POST", path, {}, { "x-client-request-id": "mine" });
+  expect(lines.filter((line) => line.includes("/callbacks/"))).toHaveLength(3);
+  expect(lines.join("\n")).not.toContain("of-a-token");
+});
 
 test("a client's own request id stands in the log beside ours, cut at 128 characters", async () => {
   const lines: Record<string, unknown>[] = [];

@@ -10,6 +10,8 @@ const rules: [form: RegExp, shown: string][] = [
   [/\b(Basic\s+)[A-Za-z0-9+/=]{8,}/g, `$1${mask}`],
   [/((?:__Host-runnel|runnel_session)=)[^\s;"\\]+/g, `$1${mask}`],
   [/(\/setup#)[\w-]+/g, `$1${mask}`],
+  // Whoever has the address of a callback may answer the call.
+  [/(\/callbacks\/+)[^\s"'\\/?#]+/gi, `$1${mask}`],
   [/\b(sk-)[\w-]{16,}/g, `$1${mask}`],
   [/\bAKIA[0-9A-Z]{16}\b/g, mask],
   [/\bAIza[\w-]{30,}/g, mask],
