@@ -1,4 +1,4 @@
-import { partialOutput } from "./decide.ts";
+import { partialOutput, tooManyCalls } from "./decide.ts";
 import { newId } from "./ids.ts";
 import { processRestarted, restartStep } from "./restart.ts";
 import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
@@ -14,6 +14,13 @@ export type ChildUsages = ReadonlyMap<string, RunUsage>;
 
 const noChildren: ChildUsages = new Map();
 
+/** Of the calls that end with their run. */
+interface OpenCalls {
+  children: ChildUsages;
+  /** Whether none of them was made. */
+  refused: boolean;
+}
+
 /** The end of a run that failed; what is still open is closed first, so that its trace has no loose ends. */
 export function failedEvents(
   state: RunState,
@@ -22,7 +29,9 @@ export function failedEvents(
   partial: Partial | null = null,
   children: ChildUsages = noChildren,
 ): RunEvent[] {
-  return conclude(state, at, partial, children, ({ usage, ...rest }) => ({
+  // With one call too many, none of those asked for at once was made.
+  const refused = error.code === "budget_exceeded" && tooManyCalls(state) !== null;
+  return conclude(state, at, partial, { children, refused }, ({ usage, ...rest }) => ({
     type: "run.failed",
     error,
     output: partialOutput({ usage, ...rest }),
@@ -38,7 +47,7 @@ export function cancelledEvents(
   partial: Partial | null,
   children: ChildUsages = noChildren,
 ): RunEvent[] {
-  return conclude(state, at, partial, children, ({ usage, ...rest }) => ({
+  return conclude(state, at, partial, { children, refused: false }, ({ usage, ...rest }) => ({
     type: "run.cancelled",
     reason,
     output: partialOutput({ usage, ...rest }),
@@ -50,13 +59,13 @@ function conclude(
   state: RunState,
   at: number,
   partial: Partial | null,
-  children: ChildUsages,
+  calls: OpenCalls,
   end: (closed: RunState) => RunEvent,
 ): RunEvent[] {
   const closing = [
     ...closeModelCall(state, at, partial),
     ...closeOwnWork(state, at),
-    ...closeToolCalls(state, at, children),
+    ...closeToolCalls(state, at, calls),
   ];
   return [...closing, end(after(state, closing, at))];
 }
@@ -119,7 +128,7 @@ const closeOwnWork = ({ open }: RunState, at: number): RunEvent[] =>
 const discardLost = (state: RunState, step: OpenStep): RunEvent[] =>
   step.run_attempt === state.attempt ? [] : [restartStep(step, processRestarted("the model was answering"))];
 
-const closeToolCalls = (state: RunState, at: number, children: ChildUsages): RunEvent[] =>
+const closeToolCalls = (state: RunState, at: number, { children, refused }: OpenCalls): RunEvent[] =>
   pendingCalls(state).flatMap((call) => {
     const latency_ms = Math.max(0, at - call.created_at);
     const error = { code: "cancelled", message: "The run ended before this call did." };
@@ -128,5 +137,6 @@ const closeToolCalls = (state: RunState, at: number, children: ChildUsages): Run
     return settleCall(call, {
       ...{ status: "cancelled", output: null, error, latency_ms, attempts, submitted: false },
       ...(usage && { usage }),
+      ...(refused && { refused }),
     });
   });

@@ -39,7 +39,7 @@ export function decide(state: RunState): Command {
 }
 
 /** Model calls are looked at before each of them, with what they may cost; time is up when its deadline comes. */
-function tooManyCalls({ run, usage }: RunState) {
+export function tooManyCalls({ run, usage }: RunState) {
   const { max_tool_calls } = run?.budget ?? {};
   return max_tool_calls === undefined ? null : exceededBy({ max_tool_calls }, { usage, wall_ms: 0 });
 }

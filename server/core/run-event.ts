@@ -315,6 +315,8 @@ export interface ToolCompleted {
   message_id: string;
   /** True when it was taken from the record of the run that this one was forked from. */
   recorded?: true;
+  /** True of a call that was never made: nothing could run it, or somebody said no. It does not count. */
+  refused?: true;
   /** True when the client's own code gave it by `submit_tool_outputs`. */
   submitted: boolean;
   /** Of a rejection. */

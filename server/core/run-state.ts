@@ -19,7 +19,7 @@ import type {
   ToolError,
   ToolRequest,
 } from "./run-event.ts";
-import { addChildRun, addModelCall, noUsage, type RunUsage } from "./usage.ts";
+import { addModelCall, addToolResult, noUsage, type RunUsage } from "./usage.ts";
 
 export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -267,7 +267,7 @@ function change(before: RunState, { seq, at, event }: JournalEntry): RunState {
     case "tool.completed":
       return {
         ...state,
-        usage: event.usage ? addChildRun(state.usage, event.usage) : state.usage,
+        usage: addToolResult(state.usage, event),
         calls: changeCall(state.calls, event.tool_call_id, (call) => settle(call, event, at)),
         messages: [...state.messages, { role: "tool", id: event.message_id, at, tool_call_id: event.tool_call_id }],
       };

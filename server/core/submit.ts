@@ -140,7 +140,9 @@ function settle(
   at: number,
 ): RunEvent[] {
   const latency_ms = Math.max(0, at - call.created_at);
-  return settleCall(call, { status, output, error, latency_ms, attempts: call.attempts, submitted: true });
+  const result = { status, output, error, latency_ms, attempts: call.attempts, submitted: true };
+  const isRefused = status === "rejected" && call.needs === "approval";
+  return settleCall(call, isRefused ? { ...result, refused: true } : result);
 }
 
 /** What the model reads of a call that a client says went wrong. */

@@ -1,4 +1,4 @@
-import type { ModelSpend } from "./run-event.ts";
+import type { ModelSpend, ToolCompleted } from "./run-event.ts";
 
 /** What a run cost so far. Null is unknown, 0 is zero; `estimated` says that some of it was counted by us. */
 export interface RunUsage {
@@ -56,6 +56,12 @@ export function addModelCall(sum: RunUsage, { usage, cost_usd, estimated }: Mode
     cost_usd: add(sum.cost_usd, cost_usd),
     estimated: sum.estimated || estimated,
   };
+}
+
+/** The count after a call's result: a refused call is taken off again, and what a child run cost is added. */
+export function addToolResult(sum: RunUsage, { refused, usage }: Pick<ToolCompleted, "refused" | "usage">): RunUsage {
+  const counted = refused ? { ...sum, tool_calls: sum.tool_calls - 1 } : sum;
+  return usage ? addChildRun(counted, usage) : counted;
 }
 
 /** A parent's count with what a child run cost. */

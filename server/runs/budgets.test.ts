@@ -48,6 +48,31 @@ describe("the budget of POST /v1/runs", () => {
     expect((await run(client, agent_id)).budget).toBeNull();
   });
 
+  test("counts no call that was refused: by its arguments, for want of a tool, by a person, by the budget itself", async () => {
+    await using server = testApp();
+    const client = await server.client();
+    const make = async (name: string, more: object) =>
+      (await client.post("/v1/tools", { name, type: "client", ...more })).body.id;
+    const parameters = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    const tools = [await make("add", { parameters }), await make("pay", { approval: "always" })];
+    const call = (name: string, args: object = {}) => ({ name, arguments: args });
+    const script = [
+      { tool_calls: [call("add"), call("none"), call("pay"), call("add", { n: 1 })] },
+      { tool_calls: [call("pay"), call("pay")] },
+    ];
+    const agent_id = await agentOf(client, { model: "test/script", model_settings: { script }, tools });
+    const waiting = await run(client, agent_id, { budget: { max_tool_calls: 2 } });
+    expect(waiting).toMatchObject({ status: "requires_action", usage: { tool_calls: 2 } });
+    const tool_outputs = waiting.required_action.submit_tool_outputs.tool_calls.map(
+      ({ id: tool_call_id, needs }: { id: string; needs: string }) =>
+        needs === "approval" ? { tool_call_id, decision: "reject" } : { tool_call_id, output: 1 },
+    );
+    await client.post(`/v1/runs/${waiting.id}/submit_tool_outputs`, { tool_outputs, stream: true });
+    const ended = (await client.get(`/v1/runs/${waiting.id}`)).body;
+    expect(ended).toMatchObject({ status: "failed", error: { code: "budget_exceeded" }, usage: { tool_calls: 1 } });
+    expect((await client.get("/v1/usage")).body.totals.tool_calls).toBe(1);
+  });
+
   test("of an agent is that of its runs, until it is taken back", async () => {
     await using server = testApp();
     const client = await server.client();

@@ -315,6 +315,7 @@ export const eventSchemas = {
     attempts: Count,
     message_id: Id,
     recorded: optional(True),
+    refused: optional(True),
     submitted: Flag,
     by: optional(Decider),
     files: optional(Files),

@@ -95,8 +95,8 @@ function counterOf(event: RunEvent): keyof Counts | null {
       return "runs_failed";
     case "run.cancelled":
       return "runs_cancelled";
-    case "step.started":
-      return event.step_type === "tool_call" || event.step_type === "subagent" ? "tool_calls" : null;
+    case "tool.completed":
+      return event.refused ? null : "tool_calls";
     default:
       return null;
   }
