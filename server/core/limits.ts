@@ -10,6 +10,10 @@ export const limits = {
   tool_output_bytes: 256 * 1024,
   /** What is read of a tool's answer; what is above `tool_output_bytes` is kept as a file. */
   tool_answer_bytes: 4 * 1024 * 1024,
+  /** Texts that outputs are searched for, of one tool, and their characters; of all tools of a run together. */
+  tool_secrets: 256,
+  tool_secrets_length: 65_536,
+  run_secrets_length: 524_288,
   file_bytes: 100 * 1024 * 1024,
   tools_per_agent: 128,
   files_per_run: 20,

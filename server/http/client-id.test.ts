@@ -6,7 +6,11 @@ test("the address of a callback, which is a key of its own, is not logged with a
   const lines: string[] = [];
   const log = createLog({ format: "json", write: (line) => void lines.push(line) });
   await using server = testApp({ log });
-  for (const path of ["/callbacks/canary-of-a-token", "/callbacks//canary-of-a-token", "/callbacks/canary%2Dof-a-token/x"])
+  for (const path of [
+    "/callbacks/canary-of-a-token",
+    "/callbacks//canary-of-a-token",
+    "/callbacks/canary%2Dof-a-token/x",
+  ])
     await server.send("POST", path, {}, { "x-client-request-id": "mine" });
   expect(lines.filter((line) => line.includes("/callbacks/"))).toHaveLength(3);
   expect(lines.join("\n")).not.toContain("of-a-token");

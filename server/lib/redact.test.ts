@@ -20,9 +20,9 @@ test("a secret of less than eight characters is left: it is part of ordinary wor
   expect(hide("a red herring", ["red"])).toBe("a red herring");
 });
 
-test("in JSON it is hidden in names, texts and numbers at any depth, and the rest stays as it was", () => {
+test("in JSON it is hidden in names, texts and numbers at any depth, and the rest stays as it was", async () => {
   const value = { a: [{ [secret]: `x${secret}`, n: 1, t: true, z: null }], id: 1234567890 };
-  expect(hideInJson(value, [secret, "1234567890"])).toEqual({
+  expect(await hideInJson(value, [secret, "1234567890"])).toEqual({
     a: [{ "[hidden]": "x[hidden]", n: 1, t: true, z: null }],
     id: "[hidden]",
   });

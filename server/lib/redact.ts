@@ -1,6 +1,6 @@
-import { type Spelling, spellingsOf } from "./spellings.ts";
-
-const mask = "[hidden]";
+import { type Mask, hidden as mask, maskFor, shortest } from "./mask.ts";
+import { Needles } from "./needles.ts";
+import { inSlices } from "./slices.ts";
 
 // A kept prefix says what kind of secret it was, which is what whoever reads the log needs to know.
 const rules: [form: RegExp, shown: string][] = [
@@ -25,81 +25,97 @@ export function redact(text: string, secrets: readonly string[] = []): string {
   return shown;
 }
 
-/** The length of a secret that is looked for: anything shorter is also part of ordinary words. */
-export const shortest = 8;
-
 /** Masks these very secrets in a text, also where they stand escaped, and nothing that only looks like one. */
-export const hide = (text: string, secrets: readonly string[]): string => masked(text, secrets, (same) => same);
+export const hide = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets));
 
 /** Like `hide`, in whichever case the secrets are written: names of hosts come back in small letters. */
-export const hideInAnyCase = (text: string, secrets: readonly string[]): string => masked(text, secrets, lowered);
-
-// Only what keeps its length, so that places in the one text are places in the other.
-const lowered = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-
-function masked(text: string, secrets: readonly string[], fold: (text: string) => string): string {
-  const sought = secrets.filter(({ length }) => length >= shortest).map(fold);
-  if (sought.length === 0) return text;
-  const places: Place[] = [];
-  for (const spelling of spellingsOf(text)) {
-    const inside = fold(spelling.text);
-    for (const secret of sought)
-      for (let from = inside.indexOf(secret); from !== -1; from = inside.indexOf(secret, from + secret.length))
-        places.push([spelling.at(from), spelling.at(from + secret.length)]);
-  }
-  return withMasks(text, places);
-}
-
-type Place = [from: number, to: number];
-
-function withMasks(text: string, places: Place[]): string {
-  let [shown, end] = ["", 0];
-  // What overlaps is one place: one secret may be the beginning of another, or begin in it.
-  for (const [from, to] of places.sort(([a], [b]) => a - b)) {
-    if (from >= end) shown += text.slice(end, from) + mask;
-    end = Math.max(end, to);
-  }
-  return shown + text.slice(end);
-}
+export const hideInAnyCase = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets, true));
 
 /** Like `hide`, of a text that was cut off somewhere: its end may be the beginning of a secret. */
-export function hideCut(text: string, secrets: readonly string[]): string {
-  const shown = hide(text, secrets);
-  // No further back than a secret reaches that has each letter escaped: what tools answer may be long, and all of signs.
-  const near = Math.max(0, shown.length - longestEscape * Math.max(0, ...secrets.map(({ length }) => length)));
-  const ends = endsOf(shown.slice(near));
-  const begun = ends.flatMap((end) => spellingsOf(end).flatMap((spelling) => begunIn(spelling, secrets)));
-  return begun.length > 0 ? shown.slice(0, near + Math.min(...begun)) + mask : shown;
+export const hideCut = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets), true);
+
+/** Like `hide` or `hideCut`, of a long text: others on this thread go first in between. */
+export async function hideInSlices(text: string, secrets: readonly string[], cut = false): Promise<string> {
+  const mask = maskFor(secrets);
+  if (!mask) return text;
+  const rest = inSlices();
+  let shown = "";
+  for (let at = 0; at < text.length; at += pieceLength) {
+    shown += mask.push(text.slice(at, at + pieceLength));
+    await rest();
+  }
+  shown += mask.end(cut);
+  return mask.hasHidden ? shown : text;
 }
 
-const longestEscape = 12;
+// Takes a millisecond or two where it is nothing but escapes.
+const pieceLength = 8192;
 
-/** The cut may go through an escape: a text, and all of it that comes before what may be a piece of one. */
-function endsOf(text: string): string[] {
-  const from = Math.max(0, text.length - longestEscape);
-  return [text, ...[...text.slice(from).matchAll(/[\\%&]/g)].map(({ index }) => text.slice(0, from + index))];
+function masked(text: string, mask: Mask | null, cut = false): string {
+  if (!mask || text.length < shortest / 2) return text;
+  let shown = "";
+  for (let at = 0; at < text.length; at += pieceLength) shown += mask.push(text.slice(at, at + pieceLength));
+  shown += mask.end(cut);
+  return mask.hasHidden ? shown : text;
 }
 
-/** Where the longest beginning of a secret begins that ends a text. */
-function begunIn({ text, at }: Spelling, secrets: readonly string[]): number[] {
-  const begun = Math.max(0, ...secrets.map((secret) => begunAtEnd(text, secret)));
-  return begun >= shortest / 2 ? [at(text.length - begun)] : [];
+/** The same bytes with stars in the place of these very secrets, in slices: a file keeps its length. */
+export async function hideInBytes(bytes: Uint8Array, secrets: readonly string[]): Promise<Uint8Array> {
+  const sought = secrets.filter(({ length }) => length >= shortest);
+  // Each byte as a character.
+  const needles = new Needles(sought.map((secret) => Buffer.from(secret).toString("latin1")));
+  const clean = new Uint8Array(bytes);
+  const rest = inSlices();
+  let [state, covered] = [0, 0];
+  for (let index = 0; index < bytes.length; index++) {
+    if (index % 65_536 === 0) await rest();
+    state = needles.next(state, bytes[index]!);
+    const length = needles.ends[state]!;
+    if (length === 0) continue;
+    clean.fill(star, Math.max(covered, index + 1 - length), index + 1);
+    covered = index + 1;
+  }
+  return clean;
 }
 
-function begunAtEnd(text: string, secret: string): number {
-  if (secret.length < shortest) return 0;
-  for (let length = Math.min(secret.length - 1, text.length); length > 0; length--)
-    if (text.endsWith(secret.slice(0, length))) return length;
-  return 0;
+const star = 42;
+
+/**
+ * Like `hide`, everywhere in a JSON value: names, texts, and numbers that are a secret's digits. In slices, and in place:
+ * what tools answer may be large, and nobody needs it as it was.
+ */
+export async function hideInJson(value: unknown, secrets: readonly string[]): Promise<unknown> {
+  const whole = { value };
+  const open: Json[] = [whole];
+  const rest = inSlices();
+  let looked = 0;
+  for (let at = open.pop(); at; at = open.pop()) {
+    for (const name of Array.isArray(at) ? at.keys() : Object.keys(at)) {
+      if (++looked % 1024 === 0) await rest();
+      const inner = at[name];
+      if (typeof inner === "object" && inner !== null) open.push(inner as Json);
+      else if (typeof inner === "string" && inner.length > pieceLength)
+        put(at, name, await hideInSlices(inner, secrets));
+      else if (typeof inner === "string" || typeof inner === "number") {
+        const text = String(inner);
+        const shown = hide(text, secrets);
+        if (shown !== text) put(at, name, typeof inner === "string" ? shown : mask);
+      }
+    }
+    rename(at, secrets);
+  }
+  return whole.value;
 }
 
-/** Like `hide`, everywhere in a JSON value: names, texts, and numbers that are a secret's digits. */
-export function hideInJson(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") return hide(value, secrets);
-  if (typeof value === "number") return hide(String(value), secrets) === String(value) ? value : mask;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => hideInJson(item, secrets));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [hide(name, secrets), hideInJson(item, secrets)]),
-  );
+type Json = { [name: string | number]: unknown };
+
+/** Also where the name is `__proto__`. */
+const put = (into: Json, name: string | number, value: unknown): void =>
+  void Object.defineProperty(into, name, { value, writable: true, enumerable: true, configurable: true });
+
+function rename(object: Json, secrets: readonly string[]): void {
+  if (Array.isArray(object) || Object.keys(object).every((name) => hide(name, secrets) === name)) return;
+  const entries = Object.entries(object);
+  for (const [name] of entries) delete object[name];
+  for (const [name, value] of entries) put(object, hide(name, secrets), value);
 }

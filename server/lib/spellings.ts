@@ -1,18 +1,18 @@
-/** A text, perhaps without its escapes, that knows where in the original each of its characters begins. */
-export interface Spelling {
-  text: string;
-  /** Where in the original the character of this index begins; of the index after the last one, where it ends. */
-  at(index: number): number;
-}
+import type { Needles } from "./needles.ts";
 
-/** A text as it is, and as it reads without the escapes of JSON, URLs and HTML, also of one within another. */
-export function spellingsOf(text: string): Spelling[] {
-  const itself: Spelling = { text, at: (index) => index };
-  return [itself, ...plainer(itself).flatMap((once) => [once, ...plainer(once)])];
+/** A piece of a text, perhaps without its escapes. */
+export interface Piece {
+  text: string;
+  /** Where in the original each character begins, and behind the last one, where that ends. */
+  begins: Int32Array;
 }
 
 interface Escapes {
+  /** What each of them begins with. */
+  sign: string;
   form: RegExp;
+  /** The beginning of one at the end of a text. */
+  begun: RegExp;
   read: (escaped: string) => string;
 }
 
@@ -22,42 +22,140 @@ const entities: Record<string, string> = { "&quot;": '"', "&apos;": "'", "&amp;"
 // One after the other and never mixed: a secret with a percent sign in it is still found in JSON.
 const schemes: Escapes[] = [
   {
+    sign: "\\",
     form: /\\(?:u[\da-f]{4}|["\\/bfnrt])/gi,
+    begun: /\\(?:u[\da-f]{0,3})?$/i,
     read: (escaped) =>
       escaped.length > 2
         ? String.fromCharCode(Number.parseInt(escaped.slice(2), 16))
         : (controls[escaped[1]!] ?? escaped[1]!),
   },
   {
+    sign: "%",
     form: /%(?:[0-7][\da-f]|[cd][\da-f]%[89ab][\da-f]|e[\da-f]%[89ab][\da-f]%[89ab][\da-f])/gi,
+    begun: /%(?:[0-7]?|[cd](?:[\da-f](?:%[89ab]?)?)?|e(?:[\da-f](?:%(?:[89ab](?:[\da-f](?:%[89ab]?)?)?)?)?)?)$/i,
     read: (escaped) => Buffer.from(escaped.replaceAll("%", ""), "hex").toString("utf8"),
   },
   {
+    sign: "&",
     form: /&(?:#\d{1,5}|#x[\da-f]{1,4}|quot|apos|amp|lt|gt);/gi,
+    begun: /&(?:#\d{0,5}|#x[\da-f]{0,4}|[a-z]{0,4})$/i,
     read: (escaped) =>
       entities[escaped.toLowerCase()] ?? String.fromCharCode(Number(escaped.slice(2, -1).replace(/^x/i, "0x"))),
   },
 ];
 
-const plainer = (spelling: Spelling): Spelling[] => schemes.flatMap((scheme) => without(scheme, spelling) ?? []);
+/** What may begin an escape. */
+export const escapeSign = /[\\%&]/g;
 
-/** Null where there is nothing to take out. */
-function without({ form, read }: Escapes, { text, at }: Spelling): Spelling | null {
-  const begins: number[] = [];
-  let [plain, end] = ["", 0];
-  const keep = (to: number) => {
-    for (let index = end; index < to; index++) begins.push(at(index));
-    plain += text.slice(end, to);
-  };
-  for (const { 0: escaped, index } of text.matchAll(form)) {
-    keep(index);
-    begins.push(at(index));
-    // Always one character, so that the two go in step.
-    plain += read(escaped)[0] ?? "\uFFFD";
-    end = index + escaped.length;
+const longestEscape = 9;
+
+/** After so many characters without a sign no escape is open, also none that was within another. */
+export const escapesReach = 2 * longestEscape;
+
+/** Reads a text that comes in pieces without its escapes of one scheme. What may be half of one waits for the rest. */
+class Plainer {
+  private rest: Piece | null = null;
+
+  constructor(private readonly scheme: Escapes) {}
+
+  push(piece: Piece, isLast: boolean): Piece {
+    const whole = this.rest ? joined(this.rest, piece) : piece;
+    this.rest = null;
+    const { text, begins } = whole;
+    if (!text.includes(this.scheme.sign)) return whole;
+    const places = new Int32Array(begins.length);
+    let [plain, count, end] = ["", 0, 0];
+    const keep = (to: number) => {
+      places.set(begins.subarray(end, to), count);
+      plain += text.slice(end, to);
+      count += to - end;
+    };
+    for (const { 0: escaped, index } of text.matchAll(this.scheme.form)) {
+      keep(index);
+      places[count++] = begins[index]!;
+      // Always one character, so that the two go in step.
+      plain += this.scheme.read(escaped)[0] ?? "\uFFFD";
+      end = index + escaped.length;
+    }
+    const half = isLast ? -1 : text.slice(Math.max(end, text.length - longestEscape)).search(this.scheme.begun);
+    const to = half === -1 ? text.length : Math.max(end, text.length - longestEscape) + half;
+    keep(to);
+    places[count] = begins[to]!;
+    if (to < text.length) this.rest = { text: text.slice(to), begins: begins.slice(to) };
+    return { text: plain, begins: places.subarray(0, count + 1) };
   }
-  if (end === 0) return null;
-  keep(text.length);
-  begins.push(at(text.length));
-  return { text: plain, at: (index) => begins[index]! };
+
+  /** Where what waits begins. */
+  open(): number {
+    return this.rest?.begins[0] ?? Number.POSITIVE_INFINITY;
+  }
 }
+
+function joined(a: Piece, b: Piece): Piece {
+  const begins = new Int32Array(a.text.length + b.begins.length);
+  begins.set(a.begins.subarray(0, a.text.length));
+  begins.set(b.begins, a.text.length);
+  return { text: a.text + b.text, begins };
+}
+
+type Found = (from: number, to: number) => void;
+
+/** Looks for needles in a text without the escapes of one scheme, and within that, of one more. */
+export class Spelling {
+  private readonly plainer: Plainer;
+  private readonly within: Spelling[];
+  private state = 0;
+  private count = 0;
+  // Where the last characters begin, as many as a needle has: the place of one is its number, cut to the size.
+  private readonly places: Int32Array;
+
+  constructor(
+    scheme: Escapes,
+    private readonly needles: Needles,
+    isOuter: boolean,
+  ) {
+    this.plainer = new Plainer(scheme);
+    this.within = isOuter ? schemes.map((inner) => new Spelling(inner, needles, false)) : [];
+    this.places = new Int32Array(2 ** Math.ceil(Math.log2(needles.longest + 1)));
+  }
+
+  /** Goes on as the text itself has come to this state, at this place, without an escape in what it remembers. */
+  begin(state: number, place: number): void {
+    const depth = this.needles.depths[state]!;
+    this.state = state;
+    this.count = depth;
+    for (let index = 0; index < depth; index++) this.places[index] = place - depth + index;
+    for (const inner of this.within) inner.begin(state, place);
+  }
+
+  push(piece: Piece, isLast: boolean, found: Found): void {
+    const plain = this.plainer.push(piece, isLast);
+    const { text, begins } = plain;
+    const { needles, places } = this;
+    const mask = places.length - 1;
+    for (let index = 0; index < text.length; index++) {
+      places[this.count++ & mask] = begins[index]!;
+      this.state = needles.next(this.state, text.charCodeAt(index));
+      const length = needles.ends[this.state]!;
+      if (length > 0) found(places[(this.count - length) & mask]!, begins[index + 1]!);
+    }
+    for (const inner of this.within) inner.push(plain, isLast, found);
+  }
+
+  /** Where the longest beginning of a needle begins that is open now, if it has this many characters. */
+  begun(atLeast: number): number {
+    const depth = this.needles.depths[this.state]!;
+    const own =
+      depth < atLeast ? Number.POSITIVE_INFINITY : this.places[(this.count - depth) & (this.places.length - 1)]!;
+    return Math.min(own, ...this.within.map((inner) => inner.begun(atLeast)));
+  }
+
+  /** Where the first half of an escape begins that waits for the rest. */
+  open(): number {
+    return Math.min(this.plainer.open(), ...this.within.map((inner) => inner.open()));
+  }
+}
+
+/** A text without the escapes of JSON, of URLs and of HTML, also of one within another. */
+export const spellings = (needles: Needles): Spelling[] => schemes.map((scheme) => new Spelling(scheme, needles, true));

@@ -4,6 +4,7 @@ import type { Auth } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { pageParameters, readPage } from "../http/page.ts";
 import { pathWith } from "../http/schemas.ts";
+import { secretsFault, tooManySecrets } from "../worker/tools/secret-texts.ts";
 import { PutSecret, secretName } from "./schema.ts";
 import type { SecretStore } from "./store.ts";
 
@@ -38,5 +39,6 @@ function checkSecret(name: string, { value }: PutSecret): void {
   if (!isName.test(name)) faults.push(fault("name", "Expected up to 64 letters, digits and _, and no digit first."));
   if (!fitsHeader.test(value))
     faults.push(fault("value", "Expected one line of characters that a header can carry, no blank at either end."));
+  else if (secretsFault({ headers: { value }, signing_secret: "" })) faults.push(fault("value", tooManySecrets));
   if (faults.length > 0) throw validationError(faults);
 }

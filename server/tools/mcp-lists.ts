@@ -37,8 +37,9 @@ class ListingFault extends Error {
 
 /** Asks MCP servers what they can do, and answers what is to be kept of it: what goes wrong is said in it. */
 export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOptions) {
-  async function list({ environment, definition }: Row, { headers, named }: ReturnType<typeof secretsOf>) {
+  async function list({ environment, definition }: Row, { headers, named, fault }: ReturnType<typeof secretsOf>) {
     const { server_url, allowed_tools } = definitionOf({ definition }).mcp!;
+    if (fault) throw new ListingFault("too_many_secrets", fault);
     const [missing] = named?.missing ?? [];
     if (missing !== undefined)
       throw new ListingFault("secret_not_found", `The headers name the secret ${missing}, which does not exist.`);
@@ -54,7 +55,7 @@ export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOp
     const hidden = secretTexts(secrets);
     try {
       // A server may describe its tools by what it was sent.
-      const { tools, skipped } = hideInJson(await list(row, secrets), hidden) as McpListing;
+      const { tools, skipped } = (await hideInJson(await list(row, secrets), hidden)) as McpListing;
       if (Buffer.byteLength(JSON.stringify(tools)) > listBytes_max)
         throw new ListingFault("list_too_large", `The server's list of tools is longer than ${listBytes_max} bytes.`);
       return { tools, skipped, listed_at_ms: now(), last_error: null };

@@ -11,3 +11,11 @@ export const hasBrokenReference = (text: string): boolean => /\{\{\s*secret\b/i.
 /** A text with values in place of its references. What a value says is not looked into again. */
 export const withValues = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(reference, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole));
+
+/** How long it is then. */
+export function lengthWithValues(text: string, values: Readonly<Record<string, string>>): number {
+  let { length } = text;
+  for (const [whole, name] of text.matchAll(reference))
+    if (Object.hasOwn(values, name!)) length += values[name!]!.length - whole.length;
+  return length;
+}

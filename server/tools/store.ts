@@ -20,7 +20,7 @@ import { offered } from "./listing.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row } from "./row.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
-import { openToolSecrets, sealToolSecrets } from "./secrets.ts";
+import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { shownTool } from "./shown.ts";
 import { freeName, mcpSnapshot, type Pinned, pinned, snapshotOf } from "./snapshots.ts";
 
@@ -94,10 +94,18 @@ export function createToolStore(options: ToolStoreOptions) {
     sandboxLevel: type === "code" ? await options.sandboxLevel() : "off",
   });
 
+  const requireFewSecrets = (scope: Scope, headers: Record<string, string>): void => {
+    const { fault: tooMany } = resolveToolSecrets({ headers, signing_secret: "" }, (name) =>
+      options.secrets.value(scope, name),
+    );
+    if (tooMany) throw validationError([fault("headers", tooMany)]);
+  };
+
   /** The answer alone holds the signing secret. */
   async function create(scope: Author & Viewer, input: CreateTool) {
     const type = input.type ?? (input.url === undefined ? "client" : "http");
     checkTool(input, type, null, await known(scope, type));
+    requireFewSecrets(scope, input.headers ?? {});
     await checkAddress(input, egress(scope.environment), scope.environment);
     const [id, at] = [newId("tool", now()), now()];
     const signing_secret = type === "http" || type === "webhook" ? newSigningSecret() : null;
@@ -162,7 +170,9 @@ export function createToolStore(options: ToolStoreOptions) {
 
   function withHeaders(row: Row, headers: Record<string, string>): string {
     const before = openToolSecrets(seal, row, row.id, row.sealed);
-    return sealToolSecrets(seal, row, row.id, { ...before, headers: unmasked(headers, before.headers) });
+    const after = unmasked(headers, before.headers);
+    requireFewSecrets(row, after);
+    return sealToolSecrets(seal, row, row.id, { ...before, headers: after });
   }
 
   /** Asks an MCP server what it can do and keeps the answer; `within` belongs to the write. */

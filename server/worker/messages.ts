@@ -120,6 +120,8 @@ export interface ToolSecrets {
   signing_secret: string;
   /** What the headers took from named secrets. These may change while the run works: each call asks for them anew. */
   named?: { values: string[]; missing: string[] };
+  /** Why they cannot be used: of more than may be looked for in outputs, nothing is sent. The headers are none then. */
+  fault?: string;
 }
 
 /** From the main thread to a worker. */

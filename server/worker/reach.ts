@@ -12,7 +12,7 @@ import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
 import type { Ask, RunStart } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
 import { runners } from "./tools/runners.ts";
-import { secretTexts } from "./tools/secret-texts.ts";
+import { createHidden } from "./tools/secret-texts.ts";
 import type { Ports } from "./turn.ts";
 
 /** How an engine reaches the world for a run. */
@@ -48,7 +48,7 @@ export function createTools(now: () => number, warn: Warn): Reach["tools"] {
     const egress = createEgress(start.egress);
     const mcp = createMcpClient({ egress, stdio });
     // Of all tools, and of earlier calls too: whatever was sent somewhere may be echoed from elsewhere.
-    const hidden = new Set<string>();
+    const hidden = createHidden();
     const context: ToolContext = {
       run_id: start.run_id,
       fileIds: start.file_ids,
@@ -58,11 +58,11 @@ export function createTools(now: () => number, warn: Warn): Reach["tools"] {
         const given = start.secrets[id]!;
         const sealed = (http ?? mcp)!.sealed;
         const own = given.named ? await ask("secrets", { tool_id: id, sealed }) : given;
-        for (const each of [...Object.values(start.secrets), own])
-          for (const text of secretTexts(each)) hidden.add(text);
-        return own;
+        for (const each of Object.values(start.secrets)) hidden.add(each);
+        const fault = own.fault ?? hidden.add(own);
+        return fault === null ? own : { ...own, fault };
       },
-      hidden: () => [...hidden],
+      hidden: hidden.texts,
       async keepFile({ name, bytes }) {
         const id = newId("file");
         await ask("keep_file", { file_id: id, content: bytes.toBase64() });

@@ -129,4 +129,12 @@ function needsOf({ approval, type }: ToolSnapshot, args: Record<string, unknown>
 }
 
 const refusal = (call: ToolRequest, error: ToolError): RunEvent[] =>
-  settleCall(call, { status: "failed", output: null, error, latency_ms: 0, attempts: 0, submitted: false, refused: true });
+  settleCall(call, {
+    status: "failed",
+    output: null,
+    error,
+    latency_ms: 0,
+    attempts: 0,
+    submitted: false,
+    refused: true,
+  });

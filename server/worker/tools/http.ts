@@ -2,7 +2,7 @@ import type { HttpCall } from "../../core/agent-snapshot.ts";
 import { limits } from "../../core/limits.ts";
 import type { EgressResponse } from "../../lib/egress.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
-import { hide, hideCut, hideInAnyCase, hideInJson } from "../../lib/redact.ts";
+import { hideInAnyCase, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { fillTemplate } from "../../lib/url-template.ts";
 import { type Done, failed, type ToolRunner } from "./context.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
@@ -44,26 +44,34 @@ function withQuery(url: string, args: Record<string, unknown>): string {
 }
 
 /** The result in an answer: its JSON, or its text. */
-export function readResult(
+export async function readResult(
   { body, truncated }: EgressResponse,
   response: HttpCall["response"],
   hidden: readonly string[],
   attempts: number,
-): Done {
+): Promise<Done> {
   const fault = (code: string, message: string) => failed(code, hideInAnyCase(message, hidden), attempts);
   const text = new TextDecoder().decode(body);
   if (truncated && response === "json")
     return fault("output_too_large", `The tool answered with more than ${limits.tool_answer_bytes} bytes.`);
   const done = (output: unknown): Done => ({ output, error: null, attempts });
-  if (truncated) return done(`${hideCut(text, hidden)}\n[cut after ${limits.tool_answer_bytes} bytes]`);
-  if (response === "text") return done(hide(text, hidden));
+  if (truncated)
+    return done(`${await hideInSlices(text, hidden, true)}\n[cut after ${limits.tool_answer_bytes} bytes]`);
+  if (response === "text") return done(await hideInSlices(text, hidden));
   if (text === "") return done(null);
-  try {
-    const output: unknown = JSON.parse(text);
-    const wrong = jsonFault(output);
-    return wrong ? fault("invalid_response", wrong) : done(hideInJson(output, hidden));
-  } catch {
-    const said = hide(text, hidden).slice(0, 200).toWellFormed();
+  const read = parse(text);
+  if (!read) {
+    const said = (await hideInSlices(text, hidden)).slice(0, 200).toWellFormed();
     return fault("invalid_response", `The tool did not answer with JSON: ${said}`);
+  }
+  const wrong = jsonFault(read.value);
+  return wrong ? fault("invalid_response", wrong) : done(await hideInJson(read.value, hidden));
+}
+
+function parse(text: string): { value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
   }
 }

@@ -1,48 +1,39 @@
+import type { FileFacts } from "../../core/run-event.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
-import { hide, hideInAnyCase, hideInJson, shortest } from "../../lib/redact.ts";
-import type { McpFile } from "../../mcp/binary-content.ts";
+import { hideInAnyCase, hideInBytes, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { McpFailure } from "../../mcp/mcp-failure.ts";
 import type { McpResult } from "../../mcp/read-result.ts";
 import { type Done, failed, type ToolRunner } from "./context.ts";
-import { noSecret } from "./send-call.ts";
+import { secretsError } from "./send-call.ts";
 
 /** Calls one tool of an MCP server. */
 export const runMcpTool: ToolRunner = async (call, tool, context, signal) => {
   const { server_url, tool: name, timeout_ms } = tool.mcp!;
-  const { headers, named } = await context.secrets(tool);
-  if (named && named.missing.length > 0) return noSecret(named.missing);
+  const secrets = await context.secrets(tool);
+  const unusable = secretsError(secrets);
+  if (unusable) return unusable;
   try {
-    const server = { url: server_url, headers };
+    const server = { url: server_url, headers: secrets.headers };
     const result = await context.mcp.callTool(server, name, call.arguments, { timeout_ms, signal });
     const hidden = context.hidden();
-    const files = await Promise.all((result.files ?? []).map((file) => context.keepFile(without(file, hidden))));
-    return { ...resultOf(result, hidden), ...(files.length > 0 && { files }) };
+    const files: FileFacts[] = [];
+    for (const { name, bytes } of result.files ?? [])
+      files.push(await context.keepFile({ name, bytes: await hideInBytes(bytes, hidden) }));
+    return { ...(await resultOf(result, hidden)), ...(files.length > 0 && { files }) };
   } catch (error) {
     if (!(error instanceof McpFailure)) throw error;
     return failed(error.code, hideInAnyCase(error.message, context.hidden()));
   }
 };
 
-/** A server may put what it was sent into a file too. */
-function without({ name, bytes }: McpFile, hidden: readonly string[]): McpFile {
-  const clean = Buffer.from(bytes);
-  for (const secret of hidden) {
-    const length = Buffer.byteLength(secret);
-    if (length < shortest) continue;
-    for (let at = clean.indexOf(secret); at !== -1; at = clean.indexOf(secret, at + length))
-      clean.fill("*", at, at + length);
-  }
-  return { name, bytes: new Uint8Array(clean) };
-}
-
 /** Data where the server gave any, else its text. */
-function resultOf({ structured, text, isError }: McpResult, hidden: readonly string[]): Done {
+async function resultOf({ structured, text, isError }: McpResult, hidden: readonly string[]): Promise<Done> {
   // Before it is shortened: a secret that is cut in two is not found any more.
-  const shown = hide(text, hidden);
+  const shown = await hideInSlices(text, hidden);
   if (isError)
     return failed("mcp_error", shown.slice(0, 4000).toWellFormed() || "The tool failed and does not say why.");
   if (structured === undefined) return { output: shown, error: null, attempts: 1 };
   const fault = jsonFault(structured);
   if (fault) return failed("invalid_response", hideInAnyCase(fault, hidden));
-  return { output: hideInJson(structured, hidden), error: null, attempts: 1 };
+  return { output: await hideInJson(structured, hidden), error: null, attempts: 1 };
 }

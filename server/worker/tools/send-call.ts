@@ -2,7 +2,7 @@ import type { HttpCall, ToolSnapshot } from "../../core/agent-snapshot.ts";
 import { limits } from "../../core/limits.ts";
 import type { ToolCall } from "../../core/run-state.ts";
 import { EgressError, type EgressResponse } from "../../lib/egress.ts";
-import { hide, hideCut, hideInAnyCase } from "../../lib/redact.ts";
+import { hideInAnyCase, hideInSlices } from "../../lib/redact.ts";
 import { backoff, retryAfter, sleep } from "../../lib/retry.ts";
 import { sign } from "../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
@@ -36,8 +36,8 @@ export async function sendCall(
 ): Promise<Sent | Done> {
   const http = tool.http!;
   const secrets = await context.secrets(tool);
-  const missing = secrets.named?.missing ?? [];
-  if (missing.length > 0) return noSecret(missing);
+  const unusable = secretsError(secrets);
+  if (unusable) return unusable;
   for (let attempts = 1; ; attempts++) {
     const ended = await attempt(call, tool, http, outgoing, secrets, context, signal);
     if ("response" in ended) return { response: ended.response, attempts };
@@ -47,13 +47,14 @@ export async function sendCall(
   }
 }
 
-/** A header names a secret that is not there: nothing is sent. */
-export const noSecret = (names: readonly string[]): Done =>
-  failed(
-    "secret_not_found",
-    `The tool's headers name ${names.map((name) => `the secret ${name}`).join(" and ")}, which does not exist.`,
-    0,
-  );
+/** Null when they can be sent. */
+export function secretsError({ named, fault }: ToolSecrets): Done | null {
+  if (fault) return failed("too_many_secrets", fault, 0);
+  const missing = named?.missing ?? [];
+  if (missing.length === 0) return null;
+  const names = missing.map((name) => `the secret ${name}`).join(" and ");
+  return failed("secret_not_found", `The tool's headers name ${names}, which does not exist.`, 0);
+}
 
 async function attempt(
   call: ToolCall,
@@ -69,7 +70,7 @@ async function attempt(
     if (response.status >= 200 && response.status < 300) return { response };
     const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
     return {
-      error: { code: "http_error", message: hideInAnyCase(refusal(response, context.hidden()), context.hidden()) },
+      error: { code: "http_error", message: await refusal(response, context.hidden()) },
       again,
       delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
     };
@@ -122,9 +123,9 @@ const lowered = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** What the model reads of a refusal: the status and the beginning of what the tool said. */
-function refusal({ status, body, truncated }: EgressResponse, hidden: readonly string[]): string {
+async function refusal({ status, body, truncated }: EgressResponse, hidden: readonly string[]): Promise<string> {
   // Before it is shortened: a secret that is cut in two is not found any more.
-  const shown = (truncated ? hideCut : hide)(new TextDecoder().decode(body), hidden);
+  const shown = await hideInSlices(new TextDecoder().decode(body), hidden, truncated);
   const text = shown.slice(0, 1000).toWellFormed().trim();
-  return `The tool answered with status ${status}${text ? `: ${text}` : "."}`;
+  return hideInAnyCase(`The tool answered with status ${status}${text ? `: ${text}` : "."}`, hidden);
 }
