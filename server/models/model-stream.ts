@@ -1,5 +1,6 @@
 import { abortedError, incompleteError, toModelError } from "./model-error.ts";
 import { type Model, type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "./port.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
 /** How an answer is to be shaped: by its schema, as some JSON, or as the model likes. The prompt says the rest. */
 export type Format = "schema" | "json" | "text";
@@ -46,6 +47,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
     own: AbortSignal,
     way: Way,
   ): AsyncGenerator<ModelEvent, Ended> {
+    const masked = withoutSecrets(secrets);
     let said = false;
     let last: Extract<ModelEvent, { type: "error" }> | null = null;
     try {
@@ -58,7 +60,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
           break;
         }
         said = true;
-        yield event;
+        yield* masked.push(event);
         if (event.type === "done") return { well: true, again: null };
       }
       last ??= { type: "error", error: incompleteError, usage: unknownUsage };
@@ -67,6 +69,7 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
     }
     // The signal decides: what is thrown after an abort depends on the abort's reason and on the moment.
     if (signal.aborted) last = { ...last, error: abortedError };
+    yield* masked.end();
     const again = said ? null : otherWay(way, last.error, request);
     // Who has spoken was there, and asking again is not for nothing.
     if (!again) yield said ? { ...last, error: { ...last.error, away: false } } : last;
