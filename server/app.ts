@@ -451,7 +451,7 @@ export function createApp({
         return sealed === null ? [] : [[tool.id, openSecrets(scope, tool.id, sealed)]];
       }),
     );
-  const runTool = createBench({
+  const bench = createBench({
     db,
     answerers,
     outputs,
@@ -460,7 +460,7 @@ export function createApp({
     warn: log.warn,
     now,
   });
-  const testCall = createToolTest({ db, audit, tools, runTool });
+  const testCall = createToolTest({ db, audit, tools, runTool: bench.runTool });
   const service = createRunService({
     db,
     journal,
@@ -713,6 +713,7 @@ export function createApp({
       callbacks.stop();
       service.stop();
       pool.stop();
+      bench.stop();
       await Promise.all([processing.stop(), indexer.stop()]);
       reader.stop();
       capsuleReader.stop();

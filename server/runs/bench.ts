@@ -1,16 +1,29 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import { AppError } from "../core/errors.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Outputs } from "../files/outputs.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
 import type { RunTool } from "../tools/test-call.ts";
-import type { Ask, Question, RunStart } from "../worker/messages.ts";
-import { createTools, type Warn } from "../worker/reach.ts";
-import { tryTool } from "../worker/tool-bench.ts";
+import type { Notice, RunStart, TriedOutcome } from "../worker/messages.ts";
+import type { Warn } from "../worker/reach.ts";
 import { type Answerers, createAnswers } from "./answers.ts";
+import { type Thread, workerThread } from "./threads.ts";
 
-/** Tries tools on this thread and outside of any run; what they make becomes files all the same. */
+interface Try {
+  scope: Scope;
+  done(outcome: TriedOutcome): void;
+  failed(error: unknown): void;
+}
+
+export type Bench = ReturnType<typeof createBench>;
+
+/**
+ * Tries tools outside of any run; what they make becomes files all the same. On a thread of its own, which starts with the
+ * first: what a tool answers may be long work, and the calling thread serves everybody.
+ */
 export function createBench({
   db,
   answerers,
@@ -27,23 +40,82 @@ export function createBench({
   policyOf(environment: Scope["environment"]): EgressPolicy;
   warn: Warn;
   now: () => number;
-}): RunTool {
-  const tools = createTools(now, warn);
+}) {
   // There is no run that could wait for what a webhook says later.
   const nowhere = () => ({ url: "https://callback.invalid/", expires_at: timestamp(now()) });
+  const answer = createAnswers({ ...answerers, callback: nowhere });
+  const tries = new Map<number, Try>();
+  let thread: Thread | null = null;
+  let count = 0;
 
-  return async (scope, tool, args, signal) => {
-    const answer = createAnswers({ ...answerers, callback: nowhere });
-    const head = { ...scope, ...noRun } as const;
-    const ask: Ask = async (of, question) => (await answer(head, { of, ...question } as Question)) as never;
-    const start = { owner: nameOf(scope), secrets: secretsOf(scope, [tool]), egress: policyOf(scope.environment) };
-    const outcome = await tryTool(tools, start, ask, tool, args, signal);
+  function start(): Thread {
+    const started: Thread = workerThread(
+      (notices) => {
+        for (const notice of notices) hear(notice, started);
+      },
+      (reason) => {
+        thread = null;
+        for (const each of tries.values()) each.failed(new Error(`The thread that tries tools ended: ${reason}`));
+      },
+    );
+    return started;
+  }
+
+  function hear(notice: Notice, from: Thread): void {
+    if (notice.do === "ask") void tell(notice, from);
+    else if (notice.do === "warn") warn(notice.message, notice.fields);
+    else if (notice.do === "tried") {
+      const { drive, outcome, fault } = notice;
+      if (outcome) tries.get(drive)?.done(outcome);
+      else tries.get(drive)?.failed(new Error(fault ?? "A try came to nothing."));
+    }
+  }
+
+  async function tell({ run_id, ticket, question }: Extract<Notice, { do: "ask" }>, to: Thread): Promise<void> {
+    const asking = tries.get(Number(run_id));
+    if (!asking) return to.send({ do: "refused", ticket });
+    try {
+      to.send({ do: "answer", ticket, answer: await answer({ ...asking.scope, ...noRun }, question) });
+    } catch (error) {
+      asking.failed(error);
+      to.send({ do: "refused", ticket });
+    }
+  }
+
+  const runTool: RunTool = async (scope, tool, args, signal) => {
+    const attempt = {
+      drive: ++count,
+      owner: nameOf(scope),
+      tool,
+      args,
+      secrets: secretsOf(scope, [tool]),
+      egress: policyOf(scope.environment),
+    };
+    const { drive } = attempt;
+    const { promise, resolve, reject } = Promise.withResolvers<TriedOutcome>();
+    tries.set(drive, { scope, done: resolve, failed: reject });
+    thread ??= start();
+    const { send } = thread;
+    send({ do: "try", attempt });
+    const forget = untilAborted([signal], () => send({ do: "abort", drive }));
+    const outcome = await promise.finally(() => {
+      forget();
+      tries.delete(drive);
+    });
     if ("files" in outcome && outcome.files) {
       const { files } = outcome;
       await db.write(() => outputs.insert(scope, files, { run_id: null, tool_call_id: null }));
       outputs.forget(files);
     }
     return outcome;
+  };
+
+  return {
+    runTool,
+    stop(): void {
+      thread?.end();
+      for (const each of tries.values()) each.failed(new AppError("shutting_down", "The server is stopping."));
+    },
   };
 }
 

@@ -298,7 +298,7 @@ export function createPool({
     else if (notice.do === "delta") watches.delta(notice.run_id, notice.delta);
     else if (notice.do === "append") void append(notice, thread);
     else if (notice.do === "ask") void tell(notice, thread);
-    else leave(notice);
+    else if (notice.do === "left") leave(notice);
   }
 
   async function append({ run_id, attempt, ticket, events }: Extract<Notice, { do: "append" }>, thread: Thread) {

@@ -146,6 +146,70 @@ test("a tool names only secrets that exist, and none in its address", async () =
   expect(changed.body.error.param).toBe("headers.a");
 });
 
+/** So many parts that are looked for each on its own. */
+const parts = (count: number, length = 8) =>
+  Array.from({ length: count }, (_, index) => String(index).padStart(length, "p")).join(",");
+
+test.each<[string, Record<string, string>]>([
+  ["too many parts of one value", { a: parts(300) }],
+  [
+    "too many values",
+    Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`x-${index}`, parts(5, index + 8)])),
+  ],
+  [
+    "too much text",
+    Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`x-${index}`, parts(1, 8000 - index)])),
+  ],
+  ["a long secret in many places", { a: "{{secret.LONG}} ".repeat(500) }],
+])("headers with %s are refused, by whichever request they come", async (_, headers) => {
+  await using server = testApp();
+  const client = await server.client();
+  await client.put("/v1/secrets/LONG", { value: "l".repeat(8192) });
+  const tool = { name: "t", url: `http://127.0.0.1:${receiver.port}/` };
+  const made = await client.post("/v1/tools", tool);
+  for (const refused of [
+    await client.post("/v1/tools", { ...tool, name: "u", headers }),
+    await client.patch(`/v1/tools/${made.body.id}`, { headers }),
+  ])
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: "validation_failed", param: "headers" } } });
+});
+
+test("a secret of too many parts is refused, and one that grows too long for a tool makes its calls an error", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  expect((await client.put("/v1/secrets/KEY", { value: parts(300) })).body.error.param).toBe("value");
+  await client.put("/v1/secrets/KEY", { value });
+  const agent = await agentWith(client, { "x-key": "{{secret.KEY}} ".repeat(20) });
+  expect((await runOf(client, agent)).tool_calls[0]).toMatchObject({ status: "completed", error: null });
+  await client.put("/v1/secrets/KEY", { value: "l".repeat(8192) });
+  const [call] = (await runOf(client, agent)).tool_calls;
+  expect(call).toMatchObject({ status: "failed", output: null, error: { code: "too_many_secrets" }, attempts: 0 });
+  expect(call.error.message).not.toContain("lll");
+  expect(sent).toHaveLength(1);
+});
+
+test("of tools that have more secrets together than may be looked for, those are not called that would be too many", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const tools = await Promise.all(
+    Array.from({ length: 9 }, async (_, tool) => {
+      const headers = Object.fromEntries(
+        Array.from({ length: 8 }, (_, index) => [`x-${index}`, `${tool}${index}`.padEnd(8000, "z")]),
+      );
+      return (await client.post("/v1/tools", { name: `t${tool}`, url: `http://127.0.0.1:${receiver.port}/`, headers }))
+        .body.id;
+    }),
+  );
+  const tool_calls = tools.map((_, index) => ({ name: `t${index}`, arguments: {} }));
+  const model_settings = { script: [{ tool_calls }, { text: "Done." }] };
+  const { body: agent } = await client.post("/v1/agents", {
+    ...{ name: "a", instructions: "", model: "test/script", tools, model_settings },
+  });
+  const codes = (await runOf(client, agent.id)).tool_calls.map(({ error }: { error: { code: string } }) => error.code);
+  // The receiver, which takes no headers as long as these, has refused the others.
+  expect(codes.toSorted()).toEqual([...Array(8).fill("http_error"), "too_many_secrets"]);
+});
+
 test("a changed secret counts from the next call on, also within a run; the run pins the reference", async () => {
   await using server = testApp();
   const client = await server.client();

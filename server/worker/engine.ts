@@ -3,9 +3,21 @@ import { nameOf } from "../core/scope.ts";
 import { sleep } from "../lib/retry.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { modelPrefix, parseModel } from "../models/registry.ts";
-import type { Appended, Ask, Notice, Order, Question, RunStart } from "./messages.ts";
+import type {
+  Appended,
+  Ask,
+  AskKind,
+  Asks,
+  Notice,
+  Order,
+  Question,
+  RunStart,
+  ToolTry,
+  TriedOutcome,
+} from "./messages.ts";
 import { createReach, type Reach, type ToolStart } from "./reach.ts";
 import { runLoop } from "./run-loop.ts";
+import { tryTool } from "./tool-bench.ts";
 import { type Ports, Superseded } from "./turn.ts";
 
 interface Waiter {
@@ -30,6 +42,9 @@ export function createEngine(
     switch (order.do) {
       case "start":
         void drive(order.start);
+        break;
+      case "try":
+        void tryOut(order.attempt);
         break;
       case "abort":
         aborts.get(order.drive)?.abort();
@@ -64,10 +79,23 @@ export function createEngine(
     send({ do: "left", drive, run_id, attempt, fault });
   }
 
+  async function tryOut(attempt: ToolTry): Promise<void> {
+    const { drive } = attempt;
+    const abort = new AbortController();
+    aborts.set(drive, abort);
+    const ask: Ask = (of, question) => wait(asking(String(drive), 1, of, question), abort.signal);
+    let outcome: TriedOutcome | null = null;
+    const work = async () => {
+      outcome = await tryTool(reach.tools, attempt, ask, abort.signal);
+    };
+    const fault = await faultOf(work());
+    aborts.delete(drive);
+    send({ do: "tried", drive, outcome, fault });
+  }
+
   async function loop(start: RunStart, signal: AbortSignal): Promise<void> {
     const { run_id, attempt } = start;
-    const ask: Ask = (of, question) =>
-      wait((ticket) => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question }), signal);
+    const ask: Ask = (of, question) => wait(asking(run_id, attempt, of, question), signal);
     let { day_budget } = start;
     const tools = reach.tools({ ...start, ...createdWith(start) }, ask);
     const ports: Ports = {
@@ -117,6 +145,10 @@ export function createEngine(
 
   return { receive };
 }
+
+const asking =
+  <Kind extends AskKind>(run_id: string, attempt: number, of: Kind, question: Asks[Kind]["ask"]) =>
+  (ticket: number): Notice => ({ do: "ask", run_id, attempt, ticket, question: { of, ...question } as Question });
 
 /** A model's name at the run's own provider. */
 function ownModel(name: string, { connection }: RunStart): string {

@@ -1,4 +1,4 @@
-import type { AgentSnapshot, Budget } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot, Budget, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { UnknownPrice, WorstCase } from "../core/budget.ts";
 import type { PromptMessage } from "../core/model-call.ts";
 import type {
@@ -14,6 +14,7 @@ import type { RunUsage } from "../core/usage.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
 import type { Connection } from "../models/port.ts";
 import type { SandboxLevel } from "../sandbox/program.ts";
+import type { Done } from "./tools/context.ts";
 
 /** Everything a thread needs to drive one run; plain data, held only as long as the loop runs. */
 export interface RunStart {
@@ -127,6 +128,8 @@ export interface ToolSecrets {
 /** From the main thread to a worker. */
 export type Order =
   | { do: "start"; start: RunStart }
+  | { do: "try"; attempt: ToolTry }
+  /** Of a start or a try, by its number. */
   | { do: "abort"; drive: number }
   /** Asks for a sign of life. */
   | { do: "ping" }
@@ -137,12 +140,23 @@ export type Order =
   /** The run is over or has moved on: whoever asked shall stop. */
   | { do: "refused"; ticket: number };
 
+/** One call of a tool outside of any run. */
+export interface ToolTry extends Pick<RunStart, "drive" | "secrets" | "egress"> {
+  /** As in `ToolStart`. */
+  owner: string;
+  tool: ToolSnapshot;
+  args: Record<string, unknown>;
+}
+
 export interface Appended {
   seq: number;
   at: number;
   /** As in `RunStart`, for the model call that begins with these events: somebody may have set a budget meanwhile. */
   day_budget?: boolean;
 }
+
+/** `later`: a webhook took the call and will answer it, which nobody waits for. */
+export type TriedOutcome = Done | { later: true; attempts: number };
 
 /** From a worker to the main thread. */
 export type Notice =
@@ -154,6 +168,8 @@ export type Notice =
   | { do: "free_place"; place: number }
   /** For the log of the process: a thread has none. */
   | { do: "warn"; message: string; fields: Record<string, unknown> }
+  /** What a try came to; null and a `fault` for a bug. What it asks, it asks as the run of its number. */
+  | { do: "tried"; drive: number; outcome: TriedOutcome | null; fault: string | null }
   /** The loop has ended: the run waits, is over, or (with a `fault`) met a bug. */
   | { do: "left"; drive: number; run_id: string; attempt: number; fault: string | null };
 

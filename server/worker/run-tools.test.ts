@@ -35,8 +35,15 @@ test("a tool that is tried ends with whoever asked for it, which is no bug eithe
     throw new Error("a bug");
   };
   const reach = () => ({ runTool, keepFile: never, close: () => void closed++ });
-  const start = { owner: "a", secrets: {}, egress: { allow: [], loopback: false } };
-  const trying = () => tryTool(reach, start, never, tools[0]!, {}, abort.signal);
+  const attempt = {
+    drive: 1,
+    owner: "a",
+    tool: tools[0]!,
+    args: {},
+    secrets: {},
+    egress: { allow: [], loopback: false },
+  };
+  const trying = () => tryTool(reach, attempt, never, abort.signal);
   await expect(trying()).rejects.toThrow("a bug");
   abort.abort();
   expect(await trying()).toMatchObject({ output: null, error: { code: "aborted" } });

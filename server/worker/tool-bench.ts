@@ -2,20 +2,18 @@ import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import { newId } from "../core/ids.ts";
 import type { ToolCall } from "../core/run-state.ts";
 import { bounded } from "./bound.ts";
-import type { Ask } from "./messages.ts";
-import type { Reach, ToolStart } from "./reach.ts";
-import { type Done, failed } from "./tools/context.ts";
+import type { Ask, ToolTry, TriedOutcome } from "./messages.ts";
+import type { Reach } from "./reach.ts";
+import { failed } from "./tools/context.ts";
 
 /** Runs one call as runs do, but for none of them: nobody is there to wait for what comes later. */
 export async function tryTool(
   tools: Reach["tools"],
-  start: Pick<ToolStart, "owner" | "secrets" | "egress">,
+  { tool, args, owner, secrets, egress }: ToolTry,
   ask: Ask,
-  tool: ToolSnapshot,
-  args: Record<string, unknown>,
   signal: AbortSignal,
-): Promise<Done | { later: true; attempts: number }> {
-  const { runTool, keepFile, close } = tools({ ...start, run_id: "none", attempt: 1, file_ids: [] }, ask);
+): Promise<TriedOutcome> {
+  const { runTool, keepFile, close } = tools({ owner, secrets, egress, run_id: "none", attempt: 1, file_ids: [] }, ask);
   try {
     const outcome = await runTool(callOf(tool, args), tool, signal);
     if ("child" in outcome) throw new Error("A child run has no parent here.");
