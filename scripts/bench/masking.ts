@@ -105,7 +105,7 @@ try {
   figures["a tool is tried: HTML"] = await beside(() => tried("html", text));
   figures["a tool is tried: nothing but escapes"] = await beside(() => tried("escapes", text));
 
-  const runs = [];
+  const runs: string[] = [];
   for (const answer of ["html", "html"]) {
     const made = await tool(answer, text);
     const call = { name: `tool_${count}`, arguments: {} };

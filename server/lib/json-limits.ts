@@ -69,7 +69,11 @@ function findRepeatedName(text: string): string | null {
 /** {@link isShallow} for a value that is already parsed. */
 export function isShallowValue(value: unknown, maxDepth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
-  return maxDepth > 0 && Object.values(value).every((inner) => isShallowValue(inner, maxDepth - 1));
+  if (maxDepth === 0) return false;
+  if (!Array.isArray(value)) return Object.values(value).every((inner) => isShallowValue(inner, maxDepth - 1));
+  // Millions of values may stand in one.
+  for (let i = 0; i < value.length; i++) if (!isShallowValue(value[i], maxDepth - 1)) return false;
+  return true;
 }
 
 const dangerous = new Set(["__proto__", "constructor", "prototype"]);

@@ -49,15 +49,16 @@ export class Mask {
       else if (!this.spelled && at < text.length) this.wake();
     }
     const { needles } = this.sought;
-    const own = this.place - needles.depths[this.state]!;
-    return this.release(Math.min(own, ...(this.spelled ?? []).flatMap((each) => [each.begun(1), each.open()])));
+    let decided = this.place - needles.depths[this.state]!;
+    for (const each of this.spelled ?? none) decided = Math.min(decided, each.begun(1), each.open());
+    return this.release(decided);
   }
 
   /** The rest. Of a text that was `cut` off somewhere the end may be the beginning of a secret. */
   end(cut = false): string {
     // The cut may go through an escape, of which nobody has read the first half yet.
     let begun = cut ? this.begun() : this.place;
-    for (const each of this.spelled ?? [])
+    for (const each of this.spelled ?? none)
       each.push({ text: "", begins: new Int32Array([this.place]) }, true, (from, to) => this.add(from, to));
     if (cut) begun = Math.min(begun, this.begun());
     this.sleep();
@@ -69,8 +70,9 @@ export class Mask {
   private begun(): number {
     const atLeast = shortest / 2;
     const depth = this.sought.needles.depths[this.state]!;
-    const others = (this.spelled ?? []).map((each) => each.begun(atLeast));
-    return Math.min(this.place - (depth >= atLeast ? depth : 0), ...others);
+    let first = this.place - (depth >= atLeast ? depth : 0);
+    for (const each of this.spelled ?? none) first = Math.min(first, each.begun(atLeast));
+    return first;
   }
 
   /** How far the text goes on with escapes, and until they cannot matter any more. */
@@ -98,7 +100,8 @@ export class Mask {
     this.state = state;
     this.place += text.length;
     if (!this.spelled) return;
-    const begins = Int32Array.from({ length: text.length + 1 }, (_, index) => begin + index);
+    const begins = new Int32Array(text.length + 1);
+    for (let index = 0; index <= text.length; index++) begins[index] = begin + index;
     for (const each of this.spelled) each.push({ text, begins }, false, (from, to) => this.add(from, to));
   }
 
@@ -149,6 +152,8 @@ export class Mask {
     return shown;
   }
 }
+
+const none: readonly Spelling[] = [];
 
 /** The next character that may begin an escape, or where the search ends. */
 function signIn(text: string, from: number, to: number): number {

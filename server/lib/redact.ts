@@ -60,7 +60,7 @@ function masked(text: string, mask: Mask | null, cut = false): string {
 }
 
 /** The same bytes with stars in the place of these very secrets, in slices: a file keeps its length. */
-export async function hideInBytes(bytes: Uint8Array, secrets: readonly string[]): Promise<Uint8Array> {
+export async function hideInBytes(bytes: Uint8Array, secrets: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
   const sought = secrets.filter(({ length }) => length >= shortest);
   // Each byte as a character.
   const needles = new Needles(sought.map((secret) => Buffer.from(secret).toString("latin1")));

@@ -71,11 +71,14 @@ class Plainer {
       plain += text.slice(end, to);
       count += to - end;
     };
-    for (const { 0: escaped, index } of text.matchAll(this.scheme.form)) {
+    const { form, read } = this.scheme;
+    form.lastIndex = 0;
+    for (let match = form.exec(text); match; match = form.exec(text)) {
+      const { 0: escaped, index } = match;
       keep(index);
       places[count++] = begins[index]!;
       // Always one character, so that the two go in step.
-      plain += this.scheme.read(escaped)[0] ?? "\uFFFD";
+      plain += read(escaped)[0] ?? "\uFFFD";
       end = index + escaped.length;
     }
     const half = isLast ? -1 : text.slice(Math.max(end, text.length - longestEscape)).search(this.scheme.begun);
@@ -134,11 +137,13 @@ export class Spelling {
     const { text, begins } = plain;
     const { needles, places } = this;
     const mask = places.length - 1;
-    for (let index = 0; index < text.length; index++) {
-      places[this.count++ & mask] = begins[index]!;
-      this.state = needles.next(this.state, text.charCodeAt(index));
+    for (let index = 0; index < text.length; index++, this.count++) {
+      const code = text.charCodeAt(index);
+      if (this.state === 0 && code < 256 && needles.begins[code] === 0) continue;
+      places[this.count & mask] = begins[index]!;
+      this.state = needles.next(this.state, code);
       const length = needles.ends[this.state]!;
-      if (length > 0) found(places[(this.count - length) & mask]!, begins[index + 1]!);
+      if (length > 0) found(places[(this.count + 1 - length) & mask]!, begins[index + 1]!);
     }
     for (const inner of this.within) inner.push(plain, isLast, found);
   }
@@ -146,14 +151,17 @@ export class Spelling {
   /** Where the longest beginning of a needle begins that is open now, if it has this many characters. */
   begun(atLeast: number): number {
     const depth = this.needles.depths[this.state]!;
-    const own =
+    let first =
       depth < atLeast ? Number.POSITIVE_INFINITY : this.places[(this.count - depth) & (this.places.length - 1)]!;
-    return Math.min(own, ...this.within.map((inner) => inner.begun(atLeast)));
+    for (const inner of this.within) first = Math.min(first, inner.begun(atLeast));
+    return first;
   }
 
   /** Where the first half of an escape begins that waits for the rest. */
   open(): number {
-    return Math.min(this.plainer.open(), ...this.within.map((inner) => inner.open()));
+    let first = this.plainer.open();
+    for (const inner of this.within) first = Math.min(first, inner.open());
+    return first;
   }
 }
 

@@ -4,6 +4,7 @@ import type { EgressResponse } from "../../lib/egress.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { fillTemplate } from "../../lib/url-template.ts";
+import { inTurn } from "../in-turn.ts";
 import { type Done, failed, type ToolRunner } from "./context.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
 
@@ -19,7 +20,9 @@ export const runHttpTool: ToolRunner = async (call, tool, context, signal) => {
   if ("fault" in filled) return failed("url_argument_invalid", filled.fault, 0);
   const sent = await sendCall(call, tool, outgoing(http, filled.url, filled.rest), context, signal);
   if (!("response" in sent)) return sent;
-  return readResult(sent.response, http.response, context.hidden(), sent.attempts);
+  const { response, attempts } = sent;
+  const read = () => readResult(response, http.response, context.hidden(), attempts);
+  return inTurn(tool, response.body.length, read, signal);
 };
 
 function outgoing({ method, response }: HttpCall, url: string, args: Record<string, unknown>): Outgoing {

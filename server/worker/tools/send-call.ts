@@ -122,10 +122,14 @@ function send(
 const lowered = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
+// Of more nothing is shown, however much of it is masked or was an escape.
+const refusalMax_bytes = 65_536;
+
 /** What the model reads of a refusal: the status and the beginning of what the tool said. */
 async function refusal({ status, body, truncated }: EgressResponse, hidden: readonly string[]): Promise<string> {
   // Before it is shortened: a secret that is cut in two is not found any more.
-  const shown = await hideInSlices(new TextDecoder().decode(body), hidden, truncated);
+  const start = body.subarray(0, refusalMax_bytes);
+  const shown = await hideInSlices(new TextDecoder().decode(start), hidden, truncated || start.length < body.length);
   const text = shown.slice(0, 1000).toWellFormed().trim();
   return hideInAnyCase(`The tool answered with status ${status}${text ? `: ${text}` : "."}`, hidden);
 }

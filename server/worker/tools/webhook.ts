@@ -1,3 +1,4 @@
+import { inTurn } from "../in-turn.ts";
 import type { ToolRunner } from "./context.ts";
 import { readResult } from "./http.ts";
 import { sendCall } from "./send-call.ts";
@@ -17,11 +18,12 @@ export const runWebhookTool: ToolRunner = async (call, tool, context, signal) =>
     callback_url,
     expires_at,
   });
-  const { url, response } = tool.http!;
+  const { url } = tool.http!;
   const outgoing = { url, method: "POST", body, accept: "application/json", maxRedirects: 0 };
   const sent = await sendCall(call, tool, outgoing, context, signal);
   if (!("response" in sent)) return sent;
-  const { attempts } = sent;
-  if (sent.response.status === 202) return { later: true, attempts };
-  return readResult(sent.response, response, context.hidden(), attempts);
+  const { response, attempts } = sent;
+  if (response.status === 202) return { later: true, attempts };
+  const read = () => readResult(response, tool.http!.response, context.hidden(), attempts);
+  return inTurn(tool, response.body.length, read, signal);
 };
