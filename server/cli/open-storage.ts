@@ -9,6 +9,7 @@ import { type Db, openDatabase } from "../db/open.ts";
 import { createSpace } from "../db/space.ts";
 import type { Log } from "../lib/log.ts";
 import { checkAfterCrash } from "./check-after-crash.ts";
+import { checkSlowly } from "./check-slowly.ts";
 import { CliError } from "./exit-code.ts";
 import { readReserve } from "./free-space.ts";
 
@@ -42,7 +43,11 @@ export async function openStorage(flags: StorageFlags, log: Log): Promise<Storag
   const db = openDatabase(dir.database, { vecLibrary: dir.vecLibrary(), relieve: ballast.release });
   const alarm = createAlarm(dir.database, log);
   const masterKey = dir.masterKey(process.env);
-  const watching = [checkAfterCrash({ db, dir, log, alarm }), keepLogShort(db, dir.database)];
+  const watching = [
+    checkAfterCrash({ db, dir, log, alarm }),
+    checkSlowly({ dir, log, alarm }),
+    keepLogShort(db, dir.database),
+  ];
   await matchMasterKey(db, masterKey, log);
   const space = createSpace({ folder: dir.path, sqlite: db.sqlite, ballast, reserve, log });
   return {

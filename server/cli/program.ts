@@ -6,6 +6,7 @@ import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
 import { tidyEnvironment } from "./option.ts";
 import { projectsCommand } from "./projects.ts";
+import { readThroughCommand } from "./read-through-command.ts";
 import { restoreCommand } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
 import { serveCommand } from "./serve-command.ts";
@@ -30,6 +31,7 @@ export function createProgram(): Command {
     .addCommand(restoreCommand())
     .addCommand(doctorCommand())
     .addCommand(versionCommand())
+    .addCommand(readThroughCommand())
     .addHelpText(
       "after",
       `
