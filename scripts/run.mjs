@@ -1,7 +1,17 @@
 // Needs node and npm, nothing else: fetches the pinned Bun, installs what bun.lock names, then runs `bun <arguments>`.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,12 +49,17 @@ function fetchBun() {
   console.error(`Fetching bun ${version} from the npm registry …`);
   const folder = join(tools, `fetch-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), "{}");
+  // npm takes no archive whose SHA-512 is another than its lock says, whoever hands it out.
+  for (const name of ["package.json", "package-lock.json"])
+    copyFileSync(join(root, "scripts/bun", name), join(folder, name));
   try {
-    const flags = ["--no-save", "--no-audit", "--no-fund", "--include=optional", "--loglevel=error"];
-    must("npm", ["install", "--prefix", folder, ...flags, `bun@${version}`], folder);
+    const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--include=optional", "--loglevel=error"];
+    must("npm", ["ci", "--prefix", folder, ...flags], folder);
     const found = executables(folder).find(isPinned);
-    if (!found) fail(`No executable of bun ${version} runs on ${process.platform} ${process.arch}.`);
+    if (!found)
+      fail(
+        `No executable of bun ${version} that is the one in scripts/bun/package-lock.json runs on ${process.platform} ${process.arch}.`,
+      );
     mkdirSync(dirname(bun), { recursive: true });
     // One rename puts the whole file in place: an interrupted fetch leaves nothing that looks like a Bun.
     renameSync(found, bun);
@@ -53,16 +68,11 @@ function fetchBun() {
   }
 }
 
-/** Where npm leaves the executable: in `bun` after its install script, in `@oven/*` where install scripts are off. */
+/** The executables that npm took for this machine. */
 function executables(folder) {
-  const modules = join(folder, "node_modules");
-  const platforms = existsSync(join(modules, "@oven")) ? readdirSync(join(modules, "@oven")) : [];
-  const names = ["bun", "bun.exe"];
-  return [
-    join("bun", "bin", "bun.exe"),
-    ...platforms.flatMap((name) => names.map((exe) => join("@oven", name, "bin", exe))),
-  ]
-    .map((path) => join(modules, path))
+  const platforms = join(folder, "node_modules", "@oven");
+  return (existsSync(platforms) ? readdirSync(platforms) : [])
+    .flatMap((name) => ["bun", "bun.exe"].map((exe) => join(platforms, name, "bin", exe)))
     .filter((path) => existsSync(path));
 }
 
