@@ -64,6 +64,27 @@ summer = datetime(2026, 7, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))
     expect(files.map(({ name }) => name).sort()).toEqual(["a.txt", "b.txt"]);
   });
 
+  test("has the same clock in each zone as the server's own, also long after the last change that is known", async () => {
+    const zones =
+      "Europe/Berlin America/New_York Australia/Sydney Asia/Kolkata America/St_Johns Africa/Cairo Asia/Tokyo UTC";
+    const at_ms = [1971, 1985, 1999, 2010, 2020, 2025, 2045, 2090].flatMap((year) =>
+      [0, 3, 6, 9].map((month) => Date.UTC(year, month, 17, 3, 30)),
+    );
+    const code = `
+from datetime import datetime
+from zoneinfo import ZoneInfo
+def main(args):
+    at = lambda ms, zone: datetime.fromtimestamp(ms / 1000, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
+    return {zone: [at(ms, zone) for ms in args["at_ms"]] for zone in args["zones"]}`;
+    const { result, error } = await run(code, { arguments: { zones: zones.split(" "), at_ms }, timeout_ms: 20_000 });
+    const own = (timeZone: string) => {
+      const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
+      return at_ms.map((ms) => format.format(ms));
+    };
+    expect(error).toBeNull();
+    expect(result).toEqual(Object.fromEntries(zones.split(" ").map((zone) => [zone, own(zone)])));
+  });
+
   test("has no way by a name into the runtime around it, and waits, sleeps and makes tasks all the same", async () => {
     for (const name of ["js", "pyodide_js", "pyodide_js._api"])
       expect((await run(`import ${name}`)).error?.message).toContain("No module named");
