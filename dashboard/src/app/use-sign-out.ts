@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { signOut } from "../features/account/session.ts";
 import { mayLeave } from "../lib/use-unsaved.ts";
 import { queryClient } from "./query-client.ts";
@@ -9,10 +9,13 @@ import { queryClient } from "./query-client.ts";
  */
 export function useSignOut(): () => Promise<void> {
   const navigate = useNavigate();
+  const router = useRouter();
   return async () => {
     if (!(await mayLeave())) return;
+    // Read before: what is on the page goes at once then, and asks for nothing any more.
+    await router.preloadRoute({ to: "/login" });
     await signOut();
-    queryClient.clear();
     await navigate({ to: "/login", ignoreBlocker: true });
+    queryClient.clear();
   };
 }

@@ -12,8 +12,14 @@ export function readPreference(key: string, store: "localStorage" | "sessionStor
 }
 
 /** Remembers a choice and tells every component that reads it. */
-export function writePreference(key: string, value: string): void {
-  for (const store of ["localStorage", "sessionStorage"] as const) {
+export const writePreference = (key: string, value: string): void =>
+  write(key, value, ["localStorage", "sessionStorage"]);
+
+/** The same for this tab alone. */
+export const keepForTab = (key: string, value: string): void => write(key, value, ["sessionStorage"]);
+
+function write(key: string, value: string, stores: readonly ("localStorage" | "sessionStorage")[]): void {
+  for (const store of stores) {
     try {
       window[store].setItem(`runnel.${key}`, value);
     } catch {

@@ -30,11 +30,15 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
   const shown = all ? entries : entries.slice(0, manyEntries);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   return (
-    <details open={depth < openDepth} className="group/node">
-      <summary className="list-none rounded-sm py-px before:-ml-3.5 before:inline-block before:w-3.5 before:text-faint before:content-['▸'] group-open/node:before:content-['▾']">
+    // By its own summary alone: what is folded often stands in something open.
+    <details
+      open={depth < openDepth}
+      className="[&[open]>summary]:before:content-['▾'] [&[open]>summary>[data-folded]]:hidden"
+    >
+      <summary className="list-none rounded-sm py-px before:-ml-3.5 before:inline-block before:w-3.5 before:text-faint before:content-['▸']">
         {label}
         {open}
-        <span className="text-faint group-open/node:hidden">
+        <span data-folded className="text-faint">
           {" "}
           {entries.length} {entries.length === 1 ? "entry" : "entries"} {close}
         </span>
