@@ -350,6 +350,7 @@ async function readAll(server: Runnel): Promise<void> {
   for (const path of Object.keys(JSON.parse(document).paths).filter((path) => !path.includes("{")))
     await ask(server, "GET", path);
   const runs: Json = JSON.parse((await ask(server, "GET", "/v1/runs?limit=100")).text);
+  await ask(server, "GET", "/v1/runs?limit=100&include=messages");
   expect(runs.data.length).toBeGreaterThan(15);
   for (const { id } of runs.data) {
     await ask(server, "GET", `/v1/runs/${id}`);

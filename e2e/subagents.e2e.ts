@@ -37,9 +37,9 @@ async function finish(server: Runnel, id: string): Promise<Json> {
 }
 
 const top = async (server: Runnel): Promise<Json> =>
-  (await server.get("/v1/runs")).body.data.find((run: Json) => run.parent_run_id === null);
+  (await server.get("/v1/runs?include=messages")).body.data.find((run: Json) => run.parent_run_id === null);
 const childrenOf = async (server: Runnel, id: string): Promise<Json[]> =>
-  (await server.get(`/v1/runs?parent_run_id=${id}`)).body.data;
+  (await server.get(`/v1/runs?parent_run_id=${id}&include=messages`)).body.data;
 
 async function expectWhole(server: Runnel, id: string): Promise<void> {
   const { data } = (await server.get(`/v1/runs/${id}/events?limit=100`)).body;

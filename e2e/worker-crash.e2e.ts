@@ -26,7 +26,7 @@ test.each(["throw", "reject", "exit"])(
     const reads = await readUntil(ended, server);
 
     expect(new Set(reads)).toEqual(new Set([200]));
-    const runs: Json[] = (await server.get(`/v1/runs?limit=${count}`)).body.data;
+    const runs: Json[] = (await server.get(`/v1/runs?limit=${count}&include=messages`)).body.data;
     const { length } = runs.filter((run) => run.status === "completed" && run.output === text);
     expect(length).toBe(count);
     const recovered = runs.filter(({ attempt }) => attempt === 2);

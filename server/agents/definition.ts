@@ -31,6 +31,12 @@ export const readDefinition = <T extends Definition>(stored: string): T => ({
   ...JSON.parse(stored),
 });
 
+/** For lists: without the script of a test model. */
+export function withoutScript<T extends Pick<Definition, "model_settings">>(agent: T): T & { truncated?: string[] } {
+  const { script, ...model_settings } = agent.model_settings;
+  return script ? { ...agent, model_settings, truncated: ["model_settings"] } : agent;
+}
+
 export interface ToolReference {
   id: string;
   name: string;

@@ -8,7 +8,7 @@ import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import { type Condition, listPage, type Page } from "../http/page.ts";
 import {
   changed,
   checkAgent,
@@ -17,6 +17,7 @@ import {
   type ModelAvailable,
   readDefinition,
   type ToolReference,
+  withoutScript,
 } from "./definition.ts";
 import { type FactsOf, pinnedPolicy, presentStores, type StoreFacts } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
@@ -255,16 +256,8 @@ export function createAgentStore({
     snapshot,
     edited,
     versions,
-    /** Items have a number in place of the tools. */
     list: (scope: Scope, page: Page, where: readonly Condition[] = []) =>
-      toList(
-        listRows<Row & { tools: number }>(db, { table: "agents", columns: listColumns, scope, page, where }),
-        (row) => ({
-          ...toAgent(row, []),
-          tools: row.tools,
-          tools_count: row.tools,
-        }),
-      ),
+      listPage(db, { table: "agents", kind: "agent", columns: listColumns, scope, page, where }, toAgentItem),
     /** Runs go on with the snapshot that they pinned. */
     remove: (author: Author, id: string) =>
       db.write(() => {
@@ -300,6 +293,12 @@ const differing = (before: Record<string, unknown>, after: Record<string, unknow
 
 const listColumns = `*, (SELECT count(*) FROM agent_tools a WHERE a.project_id = agents.project_id
   AND a.environment = agents.environment AND a.agent_id = agents.id) AS tools`;
+
+/** With a number in place of the tools. */
+function toAgentItem(row: Row & { tools: number }) {
+  const agent = toAgent(row, []);
+  return { ...withoutScript(agent), tools: row.tools, tools_count: row.tools };
+}
 
 function toAgent(row: Row, tools: ToolReference[]) {
   const definition: Definition = readDefinition(row.definition);

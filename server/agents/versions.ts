@@ -1,8 +1,10 @@
+import { abridged } from "../core/abridged.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { notFound } from "../http/not-found.ts";
-import { readDefinition, type VersionDefinition } from "./definition.ts";
+import { fillPage, read, toList } from "../http/page.ts";
+import { readDefinition, type VersionDefinition, withoutScript } from "./definition.ts";
 
 interface Row extends Scope {
   agent_id: string;
@@ -41,16 +43,14 @@ export function createVersionStore({ sqlite }: Pick<Db, "sqlite">) {
       return toVersion(row);
     },
     /** Newest first, those before the given version. */
-    list({ project_id, environment }: Scope, id: string, limit: number, before: number) {
-      const rows = newest.all(project_id, environment, id, before, limit + 1);
-      const data = rows.slice(0, limit).map(toVersion);
-      return {
-        object: "list" as const,
-        data,
-        has_more: rows.length > limit,
-        first_id: data[0]?.version.toString() ?? null,
-        last_id: data.at(-1)?.version.toString() ?? null,
-      };
+    async list({ project_id, environment }: Scope, id: string, limit: number, before: number) {
+      const rows = read(
+        (from: number, most) => newest.all(project_id, environment, id, from, most),
+        before,
+        ({ version }) => version,
+      );
+      const { data, has_more } = await fillPage(rows, limit, (row) => abridged(withoutScript(toVersion(row))));
+      return toList(data, has_more, ({ version }) => version.toString());
     },
   };
 }

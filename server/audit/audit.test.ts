@@ -318,7 +318,9 @@ describe("GET /v1/audit_log", () => {
     expect(await seen(live!)).toEqual(["a.both", "a.live"]);
     expect(await seen(neighbour!)).toEqual(["a.neighbour"]);
     const [theirs] = (await neighbour!.get("/v1/audit_log")).body.data;
-    expect((await owner!.get(`/v1/audit_log?starting_after=${theirs.id}`)).body.error.code).toBe("invalid_cursor");
+    const after = (await log(owner!, `&starting_after=${theirs.id}`)).map(({ action }) => action);
+    expect(after).not.toContain("a.neighbour");
+    expect(after).toContain("a.both");
   });
 
   test("shows a key that is bound to agents only what it did itself", async () => {

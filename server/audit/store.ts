@@ -3,7 +3,7 @@ import { timestamp } from "../core/time.ts";
 import type { Actor } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Principal } from "../http/auth.ts";
-import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import { type Condition, listPage, type Page } from "../http/page.ts";
 
 interface Row {
   id: string;
@@ -25,14 +25,12 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 /** The audit log as it is read; `db/audit.ts` writes it. */
 export const createAuditStore = ({ db }: { db: Pick<Db, "sqlite"> }) => ({
   list: (principal: Principal, page: Page) =>
-    toList(
-      listRows<Row>(db, {
-        table: "audit_log",
-        scope: principal,
-        within: visibleTo(principal),
-        page,
-        where: ownOf(principal),
-      }),
+    listPage(
+      db,
+      {
+        ...{ table: "audit_log", kind: "audit_entry", scope: principal, page, whole: true },
+        ...{ within: visibleTo(principal), where: ownOf(principal) },
+      },
       toEntry,
     ),
 });

@@ -172,11 +172,11 @@ function authorOf(db: Db, keyId: string): Author {
   return { ...scope, actor: cliActor() };
 }
 
-function allKeys(keys: Stores["keys"], scope: Scope) {
-  const all: ReturnType<Stores["keys"]["list"]>["data"] = [];
+async function allKeys(keys: Stores["keys"], scope: Scope) {
+  const all: Awaited<ReturnType<Stores["keys"]["list"]>>["data"] = [];
   for (let after: string | null = null, more = true; more; ) {
     const page = { limit: 100, starting_after: after, ending_before: null, order: "asc" as const };
-    const { data, has_more, last_id } = keys.list(scope, { ...page, created_at: [], metadata: [], filters: {} });
+    const { data, has_more, last_id } = await keys.list(scope, { ...page, created_at: [], metadata: [], filters: {} });
     all.push(...data);
     [after, more] = [last_id, has_more];
   }

@@ -19,7 +19,7 @@ export const catalogue = {
   invalid_cursor: {
     status: 400,
     type: "invalid_request_error",
-    meaning: "The cursor is not in this list, or the run has no such event. Begin again without it.",
+    meaning: "The cursor is no id of what this list has, or the run has no such event. Begin again without it.",
   },
   model_not_available: {
     status: 400,

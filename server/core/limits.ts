@@ -2,6 +2,8 @@
 export const limits = {
   body_bytes: 1024 * 1024,
   json_depth: 64,
+  /** Of the body of a list. */
+  page_bytes: 1024 * 1024,
   /** Of all messages of an input together. */
   input_bytes: 256 * 1024,
   input_messages: 200,

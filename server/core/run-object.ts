@@ -72,7 +72,7 @@ export function messageObject(message: Message, calls: readonly ToolCall[]) {
 // What is asked for is mostly among the newest: from the end the search is short.
 const callOf = (calls: readonly ToolCall[], id: string) => calls.findLast((call) => call.id === id);
 
-const toolCallObject = (call: ToolCall) => ({
+export const toolCallObject = (call: ToolCall) => ({
   id: call.id,
   tool_id: call.tool_id,
   tool: call.tool,

@@ -602,6 +602,17 @@ export const threadMessages = sqliteTable(
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.thread_id, table.position] })],
 );
 
+export const threadPlaces = sqliteTable(
+  "thread_places",
+  {
+    ...scope,
+    thread_id: text("thread_id").notNull(),
+    id: text("id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
+);
+
 export const suites = sqliteTable(
   "suites",
   {

@@ -136,12 +136,12 @@ test("a document is read into chunks that can be paged through, and is ready", a
   const by = await server.author("p");
   const seen: string[] = [];
   for (let from: string | null = null, more = true; more; ) {
-    const page = server.files.chunks(by, file.id, from, 100);
+    const page: Awaited<ReturnType<typeof server.files.chunks>> = await server.files.chunks(by, file.id, from, 100);
     seen.push(...page.data.map((one) => one.text));
     [from, more] = [page.last_id, page.has_more];
   }
   expect(seen).toEqual(text);
-  expect(() => server.files.chunks(by, file.id, "450", 10)).toThrow("not the chunk_index");
+  await expect(server.files.chunks(by, file.id, "450", 10)).rejects.toThrow("not the chunk_index");
   expect(server.told).toEqual([{ type: "file.ready", id: file.id, status: "ready", error: null }]);
 });
 

@@ -9,8 +9,8 @@ import { type Chunking, chunkingFault, defaultChunking } from "../documents/chun
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { type Condition, listRows, type Page, toList } from "../http/page.ts";
-import type { DocumentChunks, StoredChunk } from "./document-chunks.ts";
+import { type Condition, fillPage, listPage, type Page, read, toList } from "../http/page.ts";
+import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork } from "./document-work.ts";
 import { fitFileName } from "./file-name.ts";
 import { headBytes, isDocument, typeOfFile } from "./file-type.ts";
@@ -244,8 +244,9 @@ export function createFileStore({
     get: (viewer: Viewer, id: string) => shown(find(viewer, id)),
 
     list: (viewer: Viewer, page: Page) =>
-      toList(
-        listRows<Row>(db, { table: "files", scope: viewer, page, where: [notExpired(), ...madeByAgents(viewer)] }),
+      listPage(
+        db,
+        { table: "files", kind: "file", scope: viewer, page, where: [notExpired(), ...madeByAgents(viewer)] },
         shown,
       ),
 
@@ -283,15 +284,17 @@ export function createFileStore({
     },
 
     /** The text of a document from a place on. */
-    chunks(viewer: Viewer, id: string, from: string | null, limit: number) {
+    async chunks(viewer: Viewer, id: string, after: string | null, limit: number) {
       find(viewer, id);
-      const first = from === null ? 0 : placeAfter(from);
+      const first = after === null ? 0 : placeAfter(after);
       if (first > 0 && chunks.read(viewer, id, first - 1, 1).length === 0) throw noSuchChunk();
-      const rows = chunks.read(viewer, id, first, limit + 1);
-      const data = rows.slice(0, limit);
-      const nameOf = (chunk: StoredChunk | undefined) => chunk?.chunk_index.toString() ?? null;
-      const [first_id, last_id] = [nameOf(data[0]), nameOf(data.at(-1))];
-      return { object: "list" as const, data, has_more: rows.length > limit, first_id, last_id };
+      const rows = read(
+        (from: number, most) => chunks.read(viewer, id, from, most),
+        first,
+        ({ chunk_index }) => chunk_index + 1,
+      );
+      const { data, has_more } = await fillPage(rows, limit, (chunk) => chunk);
+      return toList(data, has_more, ({ chunk_index }) => chunk_index.toString());
     },
 
     /** What a store that is to have a file must know of it; null for one that is not there for whoever asks. */

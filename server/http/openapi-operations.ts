@@ -199,8 +199,9 @@ export const operations: Record<string, Operation> = {
       parent_run_id: text,
       origin: { type: "string", enum: [...origins] },
       source_run_id: text,
+      include: { type: "string", enum: ["messages"] },
     },
-    answer: [200, listOf("Run")],
+    answer: [200, listOf("RunListItem")],
   },
   "GET /v1/runs/:id": { ...runs("getRun", "Retrieve a run", "read_or_run"), answer: [200, ref("Run")] },
   "DELETE /v1/runs/:id": {

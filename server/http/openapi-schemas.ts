@@ -13,6 +13,7 @@ import { origins } from "../core/origin.ts";
 import { divergenceKinds, replayAgents, replayModes, stepTypes } from "../core/run-event.ts";
 import { inputRoles } from "../core/run-input.ts";
 import { runStatuses } from "../core/run-state.ts";
+import { stripTypes } from "../core/run-summary.ts";
 import { environments, permissions } from "../core/scope.ts";
 
 export type Schema = Record<string, unknown>;
@@ -49,7 +50,8 @@ export const answerSchemas = (): Record<string, Schema> => ({
   Secret: resource("secret", { name: text, updated_at: time }),
   File: resource("file", file),
   FileChunk: object({ chunk_index: integer, text, tokens: integer, page: orNull(integer), heading: orNull(text) }),
-  Run: resource("run", run),
+  Run: resource("run", { ...run, ...talk }),
+  RunListItem: resource("run", { ...run, last_calls: list(words(stripTypes)) }, talk),
   Message: object(
     { id: text, role: words(["system", "user", "assistant", "tool"]), content: text, created_at: time },
     { tool_calls: list(object({ id: text, name: text, arguments: anyObject })), tool_call_id: text },
@@ -109,7 +111,7 @@ export const answerSchemas = (): Record<string, Schema> => ({
   TraceSummary: resource("trace", { ...trace, steps_count: integer }),
   Trace: resource(
     "trace",
-    { ...trace, steps: list(ref("TraceStep")), steps_has_more: boolean },
+    { ...trace, ...traceDetails, steps: list(ref("TraceStep")), steps_has_more: boolean },
     { agent: orNull(anyObject), raw: list(anyObject) },
   ),
   TraceStep: object(step, { raw: list(anyObject), files: list(madeFile), run_id: text, prompt: orNull(anyObject) }),
@@ -213,7 +215,8 @@ const resource = (kind: string, fields: Record<string, Schema>, optional: Record
       project_id: text,
       environment: words(environments),
     },
-    { ...optional, ...named },
+    // Of items of lists.
+    { ...optional, truncated: list(text), ...named },
   );
 
 const budget = orNull(
@@ -240,7 +243,7 @@ const tool = {
   type: words(toolTypes),
   description: text,
   parameters: orNull(anyObject),
-  approval: { anyOf: [words(["never", "always"]), object({ when: anyObject })] },
+  approval: { anyOf: [words(["never", "always"]), object({}, { when: anyObject })] },
   on_unknown: words(["ask", "retry", "report"]),
   max_output_bytes: integer,
   enabled: boolean,
@@ -416,8 +419,6 @@ const run = {
   input: ref("Input"),
   output: orNull(text),
   output_json: anything,
-  messages: list(ref("Message")),
-  tool_calls: list(ref("ToolCall")),
   required_action: orNull(ref("RequiredAction")),
   usage: ref("Usage"),
   error: orNull(ref("RunError")),
@@ -438,6 +439,9 @@ const run = {
   ended_at: orNull(time),
   expires_at: orNull(time),
 };
+
+// In a list only where it is asked for.
+const talk = { messages: list(ref("Message")), tool_calls: list(ref("ToolCall")) };
 
 const divergence = {
   step_index: integer,
@@ -507,6 +511,9 @@ const trace = {
   forked_from: orNull(object({ run_id: text, step_index: integer })),
   replay_of: orNull(text),
   imported: boolean,
+};
+
+const traceDetails = {
   recoveries: list(object({ attempt: integer, at: time, step_index: orNull(integer) })),
   history_messages: integer,
   documents: list(

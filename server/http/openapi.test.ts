@@ -126,7 +126,8 @@ test("real answers are as described, to the last field", async () => {
   const id = run.body.id;
   const tool_outputs = [{ tool_call_id: run.body.tool_calls[0].id, output: { at: "noon" } }];
   await client.post(`/v1/runs/${id}/submit_tool_outputs`, { tool_outputs });
-  expectFit("Run", (await client.get("/v1/runs")).body.data[0]);
+  expectFit("RunListItem", (await client.get("/v1/runs")).body.data[0]);
+  expectFit("RunListItem", (await client.get("/v1/runs?include=messages")).body.data[0]);
   expectFit("Secret", (await client.put("/v1/secrets/KEY", { value: "x" })).body);
   expectFit("Secret", (await client.get("/v1/secrets")).body.data[0]);
   const upload = { filename: "a.txt", text: "a", purpose: "attachment" };

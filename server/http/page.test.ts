@@ -1,30 +1,48 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { byteLength } from "../core/byte-length.ts";
 import { AppError } from "../core/errors.ts";
+import { firstIdAt, newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
-import { listRows, readPage, toList } from "./page.ts";
+import { fillPage, type List, listPage, readPage } from "./page.ts";
+import { withRequestId } from "./response.ts";
 
 const scope: Scope = { project_id: "p", environment: "test" };
 const path = (query: string) => `http://localhost/v1/things?${query}`;
 
-function things() {
+interface Thing {
+  id: string;
+  text: string;
+  truncated?: string[];
+}
+
+function things({ whole = false } = {}) {
   const { sqlite } = openDatabase(":memory:");
-  sqlite.run("CREATE TABLE things (project_id, environment, id PRIMARY KEY, created_at_ms, metadata, type)");
-  const insert = sqlite.query("INSERT INTO things VALUES (?, ?, ?, ?, ?, ?)");
+  sqlite.run("CREATE TABLE things (project_id, environment, id PRIMARY KEY, created_at_ms, metadata, type, text)");
+  const insert = sqlite.query("INSERT INTO things VALUES (?, ?, ?, ?, ?, ?, ?)");
   let made = 0;
+  let shown = 0;
   return {
-    add(type = "a", metadata = {}, { project_id, environment }: Scope = scope) {
-      const id = `thg_${String(++made).padStart(6, "0")}`;
-      insert.run(project_id, environment, id, made * 1000, JSON.stringify(metadata), type);
+    add(type = "a", metadata = {}, { project_id, environment }: Scope = scope, text = "") {
+      const id = newId("tool");
+      insert.run(project_id, environment, id, ++made * 1000, JSON.stringify(metadata), type, text);
       return id;
     },
     remove: (id: string) => sqlite.query("DELETE FROM things WHERE id = ?").run(id),
-    list: (query: string, within = scope) => {
+    /** How many items were made so far. */
+    shown: () => shown,
+    list: (query: string, within = scope): Promise<List<Thing>> => {
       const page = readPage(path(query), { type: ["a", "b"] });
-      return toList(
-        listRows<{ id: string }>({ sqlite }, { table: "things", columns: "id", scope: within, page }),
-        (row) => row,
+      const columns = "id, text";
+      return listPage(
+        { sqlite },
+        { table: "things", kind: "tool", columns, scope: within, page, whole },
+        (row: Thing) => {
+          shown++;
+          return row;
+        },
       );
     },
   };
@@ -32,21 +50,22 @@ function things() {
 
 const ids = (list: { data: { id: string }[] }) => list.data.map(({ id }) => id);
 
-test("inserts and deletes between pages neither repeat nor hide what was there all the time", () => {
+test("inserts and deletes between pages neither repeat nor hide what was there all the time, whatever the cursor's row became", async () => {
   const step = fc.record({ add: fc.nat(3), remove: fc.array(fc.nat(50), { maxLength: 3 }) });
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.nat(25),
       fc.integer({ min: 1, max: 7 }),
       fc.constantFrom("asc", "desc"),
       fc.array(step),
-      (count, limit, order, steps) => {
+      fc.boolean(),
+      async (count, limit, order, steps, loseCursor) => {
         const table = things();
         const initial = Array.from({ length: count }, () => table.add());
         const [removed, seen] = [new Set<string>(), [] as string[]];
         let cursor = "";
         for (let turn = 0; turn < 60; turn++) {
-          const list = table.list(`limit=${limit}&order=${order}${cursor && `&starting_after=${cursor}`}`);
+          const list = await table.list(`limit=${limit}&order=${order}${cursor && `&starting_after=${cursor}`}`);
           seen.push(...ids(list));
           if (!list.has_more) break;
           cursor = list.last_id!;
@@ -54,10 +73,13 @@ test("inserts and deletes between pages neither repeat nor hide what was there a
           for (let i = 0; i < add; i++) table.add();
           for (const index of remove) {
             const id = initial[index];
-            if (id === undefined || id === cursor) continue;
+            if (id === undefined) continue;
             removed.add(id);
             table.remove(id);
           }
+          if (!loseCursor) continue;
+          removed.add(cursor);
+          table.remove(cursor);
         }
         expect(new Set(seen).size).toBe(seen.length);
         expect(seen).toEqual(order === "asc" ? seen.toSorted() : seen.toSorted().reverse());
@@ -68,42 +90,110 @@ test("inserts and deletes between pages neither repeat nor hide what was there a
   );
 });
 
-test("paging back gives the page before, in the list's own order", () => {
+test("paging back gives the page before, in the list's own order", async () => {
   const table = things();
   const all = Array.from({ length: 7 }, () => table.add()).reverse();
-  const second = table.list(`limit=3&ending_before=${all[6]}`);
+  const second = await table.list(`limit=3&ending_before=${all[6]}`);
   expect(ids(second)).toEqual(all.slice(3, 6));
   expect(second).toMatchObject({ has_more: true, first_id: all[3], last_id: all[5] });
-  const first = table.list(`limit=3&ending_before=${second.first_id}`);
+  const first = await table.list(`limit=3&ending_before=${second.first_id}`);
   expect([ids(first), first.has_more]).toEqual([all.slice(0, 3), false]);
 });
 
-test("a list holds nothing of another project or environment, and their ids are no cursors", () => {
+test("a list holds nothing of another project or environment, whose ids are places like ids that never were", async () => {
   const table = things();
-  const mine = table.add();
+  const older = table.add();
+  const never = newId("tool");
   const foreign = [
     table.add("a", {}, { ...scope, project_id: "q" }),
     table.add("a", {}, { ...scope, environment: "live" }),
-    "thg_none",
-    "' OR 1=1 --",
   ];
-  expect(ids(table.list(""))).toEqual([mine]);
-  for (const id of foreign)
-    for (const name of ["starting_after", "ending_before"])
-      expect(() => table.list(`${name}=${encodeURIComponent(id)}`)).toThrow("cursor");
+  const newer = table.add();
+  expect(ids(await table.list(""))).toEqual([newer, older]);
+  for (const id of [never, ...foreign]) {
+    expect(ids(await table.list(`starting_after=${id}`))).toEqual([older]);
+    expect(ids(await table.list(`ending_before=${id}`))).toEqual([newer]);
+  }
 });
 
-test("filters hold together with each other", () => {
+test.each(["tool_none", "' OR 1=1 --", newId("agent"), `${newId("tool")}x`])("%p is no cursor", async (id) => {
+  const table = things();
+  table.add();
+  for (const name of ["starting_after", "ending_before"])
+    await expect(table.list(`${name}=${encodeURIComponent(id)}`)).rejects.toMatchObject({ code: "invalid_cursor" });
+});
+
+test("a body is at most as long as is promised, and pages that end early go on without a gap or a repeat", async () => {
+  const text = fc.integer({ min: 0, max: 700 }).map((size) => "\u00e9\n".repeat(size * 256));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(text, { minLength: 1, maxLength: 20 }),
+      fc.constantFrom("asc", "desc"),
+      fc.constantFrom("starting_after", "ending_before"),
+      async (texts, order, way) => {
+        const table = things({ whole: true });
+        const all = texts.map((text) => table.add("a", {}, scope, text));
+        const end = newId("tool");
+        const sorted = order === "asc" ? all : all.toReversed();
+        const seen: string[] = [];
+        let cursor = way === "ending_before" ? `&${way}=${order === "asc" ? end : firstIdAt("tool", 0)}` : "";
+        for (let turn = 0; turn <= texts.length; turn++) {
+          const list = await table.list(`limit=100&order=${order}${cursor}`);
+          expect(byteLength(withRequestId(list, newId("request")))).toBeLessThanOrEqual(limits.page_bytes);
+          if (way === "starting_after") seen.push(...ids(list));
+          else seen.unshift(...ids(list));
+          if (!list.has_more) break;
+          cursor = `&${way}=${way === "starting_after" ? list.last_id : list.first_id}`;
+        }
+        expect(seen).toEqual(sorted);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
+test("what a page has no room for is not made", async () => {
+  const table = things({ whole: true });
+  for (let i = 0; i < 50; i++) table.add("a", {}, scope, "x".repeat(400_000));
+  const list = await table.list("limit=50");
+  expect([list.data.length, list.has_more, table.shown()]).toEqual([2, true, 3]);
+});
+
+test("others are answered while a page takes long", async () => {
+  let others = 0;
+  const answerOthers = () => {
+    others++;
+    waiting = setImmediate(answerOthers);
+  };
+  let waiting = setImmediate(answerOthers);
+  await fillPage(Array.from({ length: 30 }).keys(), 100, (item) => {
+    for (const begun = performance.now(); performance.now() - begun < 10; );
+    return { item };
+  });
+  clearImmediate(waiting);
+  expect(others).toBeGreaterThanOrEqual(10);
+});
+
+test("an item has the beginning of a long text, and says so", async () => {
+  const table = things();
+  const id = table.add("a", {}, scope, `${"x".repeat(4095)}\u{1f600}y`);
+  table.add("a", {}, scope, "x".repeat(4096));
+  const { data } = await table.list("");
+  expect(data[0]).toEqual({ id: expect.any(String), text: "x".repeat(4096) });
+  expect(data[1]).toEqual({ id, text: "x".repeat(4095), truncated: ["text"] });
+});
+
+test("filters hold together with each other", async () => {
   const table = things();
   const wanted = table.add("b", { team: "red", 'we"ird.$[0] key': "1" });
   table.add("a", { team: "red" });
   table.add("b", { team: "blue" });
-  expect(ids(table.list("type=b&metadata[team]=red"))).toEqual([wanted]);
-  expect(ids(table.list(`metadata[${encodeURIComponent('we"ird.$[0] key')}]=1`))).toEqual([wanted]);
-  expect(ids(table.list("created_at[gte]=1970-01-01T00:00:01Z&created_at[lt]=1970-01-01T01:00:02%2B01:00"))).toEqual([
-    wanted,
-  ]);
-  expect(table.list("type=b&metadata[team]=green")).toEqual({
+  expect(ids(await table.list("type=b&metadata[team]=red"))).toEqual([wanted]);
+  expect(ids(await table.list(`metadata[${encodeURIComponent('we"ird.$[0] key')}]=1`))).toEqual([wanted]);
+  expect(
+    ids(await table.list("created_at[gte]=1970-01-01T00:00:01Z&created_at[lt]=1970-01-01T01:00:02%2B01:00")),
+  ).toEqual([wanted]);
+  expect(await table.list("type=b&metadata[team]=green")).toEqual({
     object: "list",
     data: [],
     has_more: false,

@@ -1,8 +1,13 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { abridged } from "../core/abridged.ts";
+import { byteLength } from "../core/byte-length.ts";
 import { AppError, type Fault } from "../core/errors.ts";
+import { isId, type Kind } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import { readTimestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
+import { inSlices } from "../lib/slices.ts";
 import { fault, validationError } from "./errors.ts";
 
 /** The part of a list that a client asks for. */
@@ -113,6 +118,8 @@ export interface Condition {
 export interface ListQuery {
   /** A table with id, project_id, environment, created_at_ms and metadata. */
   table: string;
+  /** What its ids, and so the cursors, are; null where any text is one. */
+  kind: Kind | null;
   /** What to select; all columns by default. */
   columns?: string;
   scope: Scope;
@@ -121,28 +128,44 @@ export interface ListQuery {
   within?: Condition;
   /** Conditions beyond the page's own. */
   where?: readonly Condition[];
+  /** For items that are read nowhere else: long fields are not shortened. */
+  whole?: boolean;
 }
 
-export interface Rows<Row> {
-  rows: Row[];
+/** The body of a list. */
+export interface List<Item> {
+  object: "list";
+  data: Item[];
   has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
 }
+
+type Made<Item> = Item | null | Promise<Item | null>;
+
+// A row may be a megabyte long, and nobody knows how many of them the page has room for.
+const rowsPerRead = 4;
+
+/** Bytes of all items of a page together; the rest is for what stands around them, where the cursors may be long keys. */
+export const pageRoom = limits.page_bytes - 16 * 1024;
 
 /**
- * One page of a table, by id: ids sort by their time of creation, so what is inserted or deleted between two pages
- * can neither repeat nor hide a row.
+ * One page of a table, by id: ids sort by their time of creation, so what is inserted or deleted between two pages can
+ * neither repeat nor hide a row. A cursor is a place and need not name a row: the row may be gone, and whether there is
+ * one in another project is not told. `toItem` answers null for what was deleted while the list was read.
  */
-export function listRows<Row>(
+export async function listPage<Row extends { id: string }, Item extends object>(
   { sqlite }: Pick<Db, "sqlite">,
-  { table, columns = "*", scope, within = inScope(scope), page, where = [] }: ListQuery,
-): Rows<Row> {
+  { table, kind, columns = "*", scope, within = inScope(scope), page, where = [], whole = false }: ListQuery,
+  toItem: (row: Row) => Made<Item>,
+  idOf: (item: Item) => string = (item) => (item as { id: string }).id,
+): Promise<List<Item>> {
   const cursor = page.starting_after ?? page.ending_before;
-  if (cursor !== null) requireCursor({ sqlite }, table, [within, ...where], cursor);
+  if (cursor !== null && kind !== null && !isId(kind, cursor)) throw noSuchPlace();
   const backwards = page.ending_before !== null;
   const descending = (page.order === "desc") !== backwards;
   const conditions: Condition[] = [
     within,
-    ...(cursor === null ? [] : [{ sql: descending ? "id < ?" : "id > ?", values: [cursor] }]),
     ...page.created_at.map(({ operator, ms }) => ({ sql: `created_at_ms ${operator} ?`, values: [ms] })),
     ...page.metadata.map((pair) => ({
       sql: `EXISTS (SELECT 1 FROM json_each(${table}.metadata) WHERE key = ? AND value = ?)`,
@@ -151,41 +174,70 @@ export function listRows<Row>(
     ...Object.entries(page.filters).map(([column, value]) => ({ sql: `${column} = ?`, values: [value] })),
     ...where,
   ];
-  const rows = sqlite
-    .query<Row, SQLQueryBindings[]>(
-      `SELECT ${columns} FROM ${table} WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}
-       ORDER BY id ${descending ? "DESC" : "ASC"} LIMIT ?`,
-    )
-    .all(...conditions.flatMap(({ values }) => values), page.limit + 1);
-  const has_more = rows.length > page.limit;
-  if (has_more) rows.pop();
-  if (backwards) rows.reverse();
-  return { rows, has_more };
+  const select = (after: string | null) =>
+    sqlite
+      .query<Row, SQLQueryBindings[]>(
+        `SELECT ${columns} FROM ${table} WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}
+         ${after === null ? "" : `AND id ${descending ? "<" : ">"} ?`} ORDER BY id ${descending ? "DESC" : "ASC"} LIMIT ?`,
+      )
+      .all(...conditions.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
+  const rows = read(select, cursor, ({ id }) => id);
+  const { data, has_more } = await fillPage(rows, page.limit, async (row) => {
+    const item = await toItem(row);
+    return item && (whole ? item : abridged(item));
+  });
+  return toList(backwards ? data.reverse() : data, has_more, idOf);
 }
+
+/** Rows in their order, some at a time: nothing is held while somebody else is answered. */
+export function* read<Row, Place>(
+  select: (after: Place, limit: number) => readonly Row[],
+  from: Place,
+  placeOf: (row: Row) => Place,
+): Generator<Row> {
+  for (let after = from; ; ) {
+    const rows = select(after, rowsPerRead);
+    yield* rows;
+    if (rows.length < rowsPerRead) return;
+    after = placeOf(rows.at(-1)!);
+  }
+}
+
+/**
+ * So many items as were asked for, or as the body has room for: an item that is longer than that comes alone. Others are
+ * answered while a page takes long.
+ */
+export async function fillPage<Row, Item>(
+  rows: Iterable<Row>,
+  limit: number,
+  toItem: (row: Row) => Made<Item>,
+): Promise<Pick<List<Item>, "data" | "has_more">> {
+  const data: Item[] = [];
+  const rest = inSlices();
+  let bytes = 0;
+  for (const row of rows) {
+    if (data.length === limit) return { data, has_more: true };
+    const item = await toItem(row);
+    if (item === null) continue;
+    bytes += byteLength(JSON.stringify(item)) + 1;
+    if (bytes > pageRoom && data.length > 0) return { data, has_more: true };
+    data.push(item);
+    await rest();
+  }
+  return { data, has_more: false };
+}
+
+/** The body of a list, whose cursors `idOf` tells. */
+export function toList<Item>(data: Item[], has_more: boolean, idOf: (item: Item) => string): List<Item> {
+  const [first, last] = [data[0], data.at(-1)];
+  const nameOf = (item: Item | undefined) => (item === undefined ? null : idOf(item));
+  return { object: "list", data, has_more, first_id: nameOf(first), last_id: nameOf(last) };
+}
+
+// The same for every id that is none of this list's: which of them are others' is not told.
+export const noSuchPlace = () => new AppError("invalid_cursor", "The cursor is not the id of anything in this list.");
 
 const inScope = ({ project_id, environment }: Scope): Condition => ({
   sql: "project_id = ? AND environment = ?",
   values: [project_id, environment],
 });
-
-// What the list leaves out for whoever asks is no cursor in it either, or cursors would tell that it exists.
-function requireCursor({ sqlite }: Pick<Db, "sqlite">, table: string, where: readonly Condition[], id: string): void {
-  const found = sqlite
-    .query<unknown, SQLQueryBindings[]>(
-      `SELECT 1 FROM ${table} WHERE ${where.map(({ sql }) => `(${sql})`).join(" AND ")} AND id = ?`,
-    )
-    .get(...where.flatMap(({ values }) => values), id);
-  if (!found) throw new AppError("invalid_cursor", "The cursor is not the id of anything in this list.");
-}
-
-/** The body of a list. */
-export function toList<Row, Item extends { id: string }>({ rows, has_more }: Rows<Row>, toItem: (row: Row) => Item) {
-  const data = rows.map(toItem);
-  return {
-    object: "list" as const,
-    data,
-    has_more,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-  };
-}

@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import type { JournalEntry, RunEvent, RunEventType } from "../core/run-event.ts";
 import { isOver, type RunStatus } from "../core/run-state.ts";
+import { type RunSummary, stripLength, stripTypes } from "../core/run-summary.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -27,6 +28,12 @@ export type Projector = (head: RunHead | null, entries: readonly JournalEntry[])
 
 /** The run is over, or driven by somebody else now: what comes late is refused. */
 export class AppendRefused extends Error {}
+
+/** An entry as far as lists need it. */
+export interface BriefEntry extends JournalEntry {
+  /** Fields that are longer than what is read of them. */
+  shortened: string[];
+}
 
 interface EventRow {
   seq: number;
@@ -60,6 +67,18 @@ export function createJournal({
   );
   const selectEvents = sqlite.query<EventRow, [string, number, number]>(
     "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+  );
+  // Right at the beginning, but for what guardrails say of the input.
+  const selectStart = sqlite.query<{ waits: number; at: number | null }, [string, number, number]>(
+    `SELECT count(*) FILTER (WHERE type = 'run.queued') AS waits, max(at_ms) FILTER (WHERE type = 'run.started') AS at
+     FROM run_events WHERE run_id = ? AND seq > ? AND seq <= ? + 40`,
+  );
+  const selectCalls = sqlite.query<{ type: RunSummary["last_calls"][number] }, [string, string, number]>(
+    `SELECT data ->> '$.step_type' AS type FROM run_events WHERE run_id = ? AND run_events.type = 'step.started'
+       AND data ->> '$.step_type' IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT ?`,
+  );
+  const selectCount = sqlite.query<{ n: number }, [string, string]>(
+    "SELECT count(*) AS n FROM run_events WHERE run_id = ? AND type IN (SELECT value FROM json_each(?))",
   );
   const insertEvent = sqlite.query(
     "INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs) VALUES (?, ?, ?, ?, ?, ?)",
@@ -127,6 +146,15 @@ export function createJournal({
     }));
   }
 
+  /** The same without what is large and does not say how the run stands: neither read nor unpacked. */
+  function readBrief(runId: string, after = 0, limit = -1): BriefEntry[] {
+    db.snapshot.begin();
+    return selectEvents.all(runId, after, limit).map(({ seq, at_ms, data, blobs }) => ({
+      ...{ seq, at: at_ms },
+      ...pack.unpackBrief(runId, data, blobs),
+    }));
+  }
+
   return {
     insert,
     insertRecord,
@@ -134,6 +162,20 @@ export function createJournal({
     commitAll,
     append,
     read,
+    readBrief,
+    /** When a run that had to wait behind `after` began to work; null: it never did. Undefined: it did not wait. */
+    startOf(runId: string, after: number): number | null | undefined {
+      const { waits, at } = selectStart.get(runId, after, after)!;
+      return waits === 0 ? undefined : at;
+    },
+    /** The types of its newest calls, the oldest first. */
+    lastCalls: (runId: string): RunSummary["last_calls"] =>
+      selectCalls
+        .all(runId, JSON.stringify(stripTypes), stripLength)
+        .map(({ type }) => type)
+        .reverse(),
+    /** How many entries of these types a run has. */
+    count: (runId: string, types: readonly RunEventType[]): number => selectCount.get(runId, JSON.stringify(types))!.n,
     head(runId: string): RunHead | null {
       db.snapshot.begin();
       return selectHead.get(runId);

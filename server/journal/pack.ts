@@ -1,10 +1,19 @@
 import type { Database } from "bun:sqlite";
+import { longestText } from "../core/abridged.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import { sha256 } from "../lib/hash.ts";
 
 // Below this, a payload is cheaper in its row than behind a hash.
 const blobMin = 4096;
+
+// Of the fields below; longer ones are read in part.
+const wholeBytes = 64 * 1024;
+const ofRuns = new Set([
+  ...["input", "earlier", "output", "output_json", "error", "reason", "required_action"],
+  ...["metadata", "file_ids", "budget", "replay"],
+]);
+const ofSteps = new Set(["answer", "call"]);
 
 /** Moves large fields of events into content-addressed blobs and back. What stands twice is stored once. */
 export function createPack(sqlite: Database) {
@@ -14,6 +23,17 @@ export function createPack(sqlite: Database) {
   const insertUse = sqlite.query("INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES (?, ?)");
   const selectBlob = sqlite.query<{ content: string }, [string, string, string]>(
     "SELECT content FROM blobs WHERE project_id = ? AND environment = ? AND hash = ?",
+  );
+  // Decided by SQLite: what is left out is not read.
+  const selectBrief = sqlite.query<{ content: string | null; shortened: number }, [string, string, string]>(
+    `SELECT octet_length(content) > ${wholeBytes} AS shortened, CASE
+       WHEN octet_length(content) <= ${wholeBytes} OR ?3 IN ('error', 'required_action', 'metadata', 'earlier') THEN content
+       WHEN ?3 = 'call' THEN json_set(content, '$.arguments', json('{}'))
+       WHEN ?3 = 'answer' THEN json_patch(content, '{"parts":[],"deltas":[]}')
+       WHEN ?3 = 'replay' THEN json_patch(content, '{"divergences":[]}')
+       WHEN substr(content, 1, 1) = '"' THEN json_quote(substr(content ->> '$', 1, ${longestText + 1})) END AS content
+     FROM blobs JOIN runs ON runs.id = ?1 AND blobs.project_id = runs.project_id
+     AND blobs.environment = runs.environment WHERE blobs.hash = ?2`,
   );
   const selectRunBlob = sqlite.query<{ content: string }, [string, string]>(
     `SELECT content FROM blobs JOIN runs ON runs.id = ? AND blobs.project_id = runs.project_id
@@ -44,17 +64,31 @@ export function createPack(sqlite: Database) {
     const event = JSON.parse(data);
     if (!blobs) return event;
     for (const [field, hash] of Object.entries(JSON.parse(blobs) as Record<string, string>))
-      event[field] = JSON.parse(found(selectRunBlob.get(runId, hash), hash));
+      event[field] = JSON.parse(found(selectRunBlob.get(runId, hash), hash).content);
     return event;
   }
 
-  const get = ({ project_id, environment }: Scope, hash: string): string =>
-    found(selectBlob.get(project_id, environment, hash), hash);
+  /** The same with only those large fields that say how the run stands, and of long ones as much as a list shows. */
+  function unpackBrief(runId: string, data: string, blobs: string | null): { event: RunEvent; shortened: string[] } {
+    const event = JSON.parse(data);
+    const shortened: string[] = [];
+    const wanted = event.type.startsWith("run.") ? ofRuns : ofSteps;
+    for (const [field, hash] of Object.entries(blobs ? (JSON.parse(blobs) as Record<string, string>) : {})) {
+      if (!wanted.has(field)) continue;
+      const row = found(selectBrief.get(runId, hash, field), hash);
+      if (row.content !== null) event[field] = JSON.parse(row.content);
+      if (row.shortened) shortened.push(field);
+    }
+    return { event, shortened };
+  }
 
-  return { pack, unpack, put, get, hashOf: sha256 };
+  const get = ({ project_id, environment }: Scope, hash: string): string =>
+    found(selectBlob.get(project_id, environment, hash), hash).content;
+
+  return { pack, unpack, unpackBrief, put, get, hashOf: sha256 };
 }
 
-function found(row: { content: string } | null, hash: string): string {
+function found<Row>(row: Row | null, hash: string): Row {
   if (!row) throw new Error(`Blob ${hash} is missing.`);
-  return row.content;
+  return row;
 }

@@ -6,7 +6,7 @@ import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import { createAdmission } from "./admission.ts";
 import { type ApiKey, type KeyRow, keyStatus, toApiKey } from "./key.ts";
 import { type Rights, requireNoMore, requireWithin, rightsOf } from "./rights.ts";
@@ -156,7 +156,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         return made;
       }),
 
-    list: (scope: Scope, page: Page) => toList(listRows<KeyRow>(db, { table: "api_keys", scope, page }), toKey),
+    list: (scope: Scope, page: Page) => listPage(db, { table: "api_keys", kind: "api_key", scope, page }, toKey),
 
     get: (scope: Scope, id: string): ApiKey => toKey(find(scope, id)),
 

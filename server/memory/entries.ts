@@ -8,7 +8,7 @@ import { cleanText } from "../documents/decode.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { EntryRow, VectorStoreRow } from "./row.ts";
 import type { CreateEntry } from "./schema.ts";
 import { type EntryMetadata, shownEntry } from "./shown.ts";
@@ -182,12 +182,14 @@ export function createEntryStore(options: EntryStoreOptions) {
     },
     list(scope: Scope, memoryId: string, page: Page) {
       const store = vectors(scope, memoryId);
-      const rows = listRows<Shown>(db, {
-        ...{ table, columns, scope, page },
-        within: ofStore(store),
-        where: [{ sql: "deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)", values: [now()] }],
-      });
-      return toList(rows, shownEntry);
+      return listPage(
+        db,
+        {
+          ...{ table, kind: "memory_entry", columns, scope, page, within: ofStore(store) },
+          where: [{ sql: "deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)", values: [now()] }],
+        },
+        shownEntry,
+      );
     },
     async remove(author: Author, memoryId: string, id: string) {
       await db.write(() => {

@@ -6,7 +6,7 @@ import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { type Condition, listRows, type Page } from "../http/page.ts";
+import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { StoreRow } from "./row.ts";
 import type { PutKey } from "./schema.ts";
 import { type MemoryStores, requireKeys, scopeIdOf } from "./store.ts";
@@ -147,16 +147,18 @@ export function createKeyStore({
       const { prefix, scope_id = null } = page.filters;
       const { scopeId } = open(scope, { memory_id: memoryId, scope_id });
       const values = [scope.project_id, scope.environment, memoryId, scopeId];
-      const { rows, has_more } = listRows<Row>(db, {
-        ...{ table: "(SELECT *, key AS id FROM memory_keys)", scope, page: { ...page, filters: {} } },
+      const query = {
+        ...{ table: "(SELECT *, key AS id FROM memory_keys)", kind: null, scope, page: { ...page, filters: {} } },
         within: { sql: "project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?", values },
         where: [notOver(now()), ...(prefix === undefined ? [] : [startingWith(prefix)])],
-      });
-      const data = rows.map(shownKey);
-      return {
-        ...{ object: "list" as const, data, has_more },
-        ...{ first_id: data[0]?.key ?? null, last_id: data.at(-1)?.key ?? null },
+        whole: true,
       };
+      return listPage(
+        db,
+        query,
+        (row: Row & { id: string }) => shownKey(row),
+        ({ key }) => key,
+      );
     },
 
     /** Within a write: deletes up to so many keys whose time is up. Answers how many those were. */

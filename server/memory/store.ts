@@ -7,7 +7,7 @@ import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import { createStoreTables } from "../retrieval/search/tables.ts";
 import type { ChosenEmbedding, EmbeddingChooser } from "./embedding.ts";
 import { type StoreRow, selectStore, type VectorStoreRow } from "./row.ts";
@@ -121,7 +121,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     get: (scope: Scope, id: string) => shown(find(scope, id)),
     list(scope: Scope, page: Page) {
       const where = [{ sql: "deleted_at_ms IS NULL", values: [] }];
-      return toList(listRows<StoreRow>(db, { table: "memory_stores", scope, page, where }), shown);
+      return listPage(db, { table: "memory_stores", kind: "memory", scope, page, where }, shown);
     },
     /** It is gone at once; what it holds goes some at a time. */
     async remove(author: Author, id: string) {

@@ -252,7 +252,7 @@ describe("what a child asks for", () => {
       metadata: [],
       filters: {},
     } as const;
-    const { data } = bench.runs.pending(bench.scope, { ...page, created_at: [], metadata: [] });
+    const { data } = await bench.runs.pending(bench.scope, { ...page, created_at: [], metadata: [] });
     expect(data.map(({ tool }) => tool).sort()).toEqual(["look", "sign"]);
   });
 });

@@ -266,7 +266,7 @@ test("a run of another project or environment is not there", async () => {
     ])
       expect(refusal(await asked)).toEqual([404, "resource_not_found", null]);
     for (const list of ["/v1/runs", "/v1/approvals"]) expect((await stranger.get(list)).body.data).toEqual([]);
-    expect(refusal(await stranger.get(`/v1/runs?starting_after=${run.id}`))[1]).toBe("invalid_cursor");
+    expect((await stranger.get(`/v1/runs?starting_after=${run.id}`)).body.data).toEqual([]);
   }
   expect((await client.get(`/v1/runs/${run.id}`)).body.status).toBe("requires_action");
 });

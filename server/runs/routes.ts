@@ -11,7 +11,7 @@ import type { Auth, NoLongerValid, Principal, Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { fillPage, pageParameters, read, readPage, toList } from "../http/page.ts";
 import { readWait } from "../http/read-wait.ts";
 import { pathOf } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -52,6 +52,7 @@ const filters = {
   parent_run_id: new RegExp(idPattern("run")),
   origin: origins,
   source_run_id: new RegExp(idPattern("run")),
+  include: ["messages"],
 };
 
 export const runRoutes = (deps: RunRoutes) => {
@@ -70,7 +71,7 @@ export const runRoutes = (deps: RunRoutes) => {
       },
       { permission: { needs: "run", query: ["wait"], bucket: "run_creations_per_minute" }, body: CreateRun },
     )
-    .get("/runs", ({ principal, request }) => runs.list(principal, readPage(request.url, filters)), {
+    .get("/runs", ({ principal, request }) => listRuns(runs, principal, request.url), {
       permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(filters)] },
     })
     .get("/runs/:id", ({ principal, params: { id } }) => runs.get(principal, id), { permission: "read_or_run", params })
@@ -265,16 +266,20 @@ function cursorWithin(deps: RunRoutes, id: string, text: string | null, param: s
   return cursor;
 }
 
-function eventList(deps: RunRoutes, id: string, url: string) {
+function listRuns(runs: RunStore, principal: Principal, url: string) {
+  const page = readPage(url, filters);
+  const { include, ...own } = page.filters;
+  return runs.list(principal, { ...page, filters: own }, include === "messages");
+}
+
+async function eventList(deps: RunRoutes, id: string, url: string) {
   const { limit, starting_after } = readPage(url);
   const { seq } = cursorWithin(deps, id, starting_after, "starting_after");
-  const entries = deps.journal.read(id, seq, limit + 1);
-  const data = entries.slice(0, limit).map((entry) => frameOf(id, entry));
-  return {
-    object: "list",
-    data,
-    has_more: entries.length > limit,
-    first_id: data[0] ? String(data[0].seq) : null,
-    last_id: data.length > 0 ? String(data.at(-1)!.seq) : null,
-  };
+  const entries = read(
+    (after: number, most) => deps.journal.read(id, after, most),
+    seq,
+    (entry) => entry.seq,
+  );
+  const { data, has_more } = await fillPage(entries, limit, (entry) => frameOf(id, entry));
+  return toList(data, has_more, (frame) => String(frame.seq));
 }

@@ -11,9 +11,12 @@ import type { Db } from "../db/open.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
+import { createBriefs } from "../journal/briefs.ts";
 import type { Journal } from "../journal/journal.ts";
+import { inSlices } from "../lib/slices.ts";
 import { createRequireUnpinned } from "./pins.ts";
+import { createRunItems, type RunItem } from "./run-items.ts";
 import type { Pace } from "./slot-wait.ts";
 
 /** The row of a run: what runs are listed and timed by. */
@@ -22,6 +25,8 @@ export interface RunRow extends Scope {
   agent_id: string;
   status: RunStatus;
   seq: number;
+  attempt: number;
+  created_at_ms: number;
   expires_at_ms: number | null;
   /** The run as JSON, once its trace was deleted. */
   summary: string | null;
@@ -54,7 +59,7 @@ const paceOf = 20;
 /** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
 export function createRunStore({ db, journal, audit }: { db: Db; journal: Journal; audit: Audit }) {
   const { sqlite } = db;
-  const columns = "id, project_id, environment, agent_id, status, seq, expires_at_ms, summary";
+  const columns = "id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary";
   const select = sqlite.query<RunRow, [string, string, string]>(
     `SELECT ${columns} FROM runs WHERE id = ? AND project_id = ? AND environment = ?`,
   );
@@ -127,6 +132,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   );
 
   const requireUnpinned = createRequireUnpinned(sqlite);
+  const items = createRunItems({ journal, briefOf: createBriefs(journal), placeOf });
 
   /** All runs below a run, deepest first. */
   const below = (id: string) => selectBelow.all(id);
@@ -139,10 +145,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     return row;
   }
 
-  const read = (row: Omit<RunRow, "agent_id" | "seq">): RunObject =>
+  const read = (row: RunRow): RunObject =>
     row.summary === null
-      ? runObject(fold(journal.read(row.id)), row.expires_at_ms, row.status === "queued" ? positionOf(row) : null)
+      ? runObject(fold(journal.read(row.id)), row.expires_at_ms, placeOf(row))
       : JSON.parse(row.summary);
+
+  function placeOf(row: RunRow): number | null {
+    return row.status === "queued" ? positionOf(row) : null;
+  }
 
   /** Counted from 1: it is the next to begin, of its thread where it waits for that, and else of all that could begin. */
   function positionOf({ id, project_id, environment }: Scope & { id: string }): number {
@@ -207,8 +217,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       if (!seq || row.summary !== null) return read(row);
       return runObject(fold(journal.read(id, 0, seq)), expires_at_ms);
     },
-    list: (scope: Viewer, page: Page) =>
-      toList(listRows<RunRow>(db, { table: "runs", columns, scope, page, where: ofAgents(scope, "agent_id") }), read),
+    /** Summaries, or with their messages and calls as far as a page has room for them. */
+    list(scope: Viewer, page: Page, messages = false) {
+      const query = { table: "runs", kind: "run", columns, scope, page, where: ofAgents(scope, "agent_id") } as const;
+      const rest = inSlices();
+      return listPage<RunRow, RunItem>(db, { ...query, whole: true }, (row) =>
+        messages ? items.withMessages(row, rest) : items.summary(row, rest),
+      );
+    },
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
     /** How runs that take slots come along. */
     pace: ({ project_id, environment }: Scope, at: number): Pace => ({
@@ -285,10 +301,16 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     /** Calls of every run of this scope that wait for somebody. */
     pending: (scope: Viewer, page: Page) => {
       const where = ofAgents(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
-      return toList(listRows<PendingRow>(db, { table: "approvals", scope, page, where }), toApproval);
+      return listPage<PendingRow, Approval>(
+        db,
+        { table: "approvals", kind: "tool_call", scope, page, where, whole: true },
+        toApproval,
+      );
     },
   };
 }
+
+type Approval = ReturnType<typeof toApproval>;
 
 function toApproval({ id, run_id, needs, call, created_at_ms, expires_at_ms, project_id, environment }: PendingRow) {
   const { tool_id, tool, arguments: args } = JSON.parse(call) as ToolRequest;
@@ -319,8 +341,11 @@ export const deleteUnusedBlob = `
     SELECT 1 FROM run_blobs CROSS JOIN runs ON runs.id = run_blobs.run_id
     WHERE run_blobs.hash = ?3 AND runs.project_id = ?1 AND runs.environment = ?2)`;
 
-/** Takes what a run said out of its thread. */
+/** Takes what a run said out of its thread; the places are not given to others. */
 function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope & { id: string }): void {
+  const keeping = `INSERT INTO thread_places SELECT project_id, environment, thread_id, id, position
+    FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?`;
+  sqlite.query(keeping).run(project_id, environment, id);
   const deletion = "DELETE FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?";
   const { changes } = sqlite.query(deletion).run(project_id, environment, id);
   if (changes === 0) return;

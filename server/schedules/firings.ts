@@ -6,7 +6,7 @@ import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import { type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import type { Projector } from "../journal/journal.ts";
 import { type Failure, type Row, shownFailure } from "./row.ts";
 import type { Outcome } from "./schema.ts";
@@ -108,13 +108,8 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
         sql: "project_id = ? AND environment = ? AND schedule_id = ?",
         values: [project_id, environment, id],
       };
-      const rows = listRows<FiringRow>(db, {
-        table: "schedule_runs",
-        scope: { project_id, environment },
-        page,
-        within,
-      });
-      return toList(rows, shownFiring);
+      const scope = { project_id, environment };
+      return listPage(db, { table: "schedule_runs", kind: "firing", scope, page, within }, shownFiring);
     },
   };
 }

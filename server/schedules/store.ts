@@ -8,7 +8,7 @@ import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import { timetableFaults } from "./cron.ts";
 import { type Definition, definitionOf, noPlan, planAfter, type Row, shownSchedule } from "./row.ts";
 import type { CreateSchedule, UpdateSchedule } from "./schema.ts";
@@ -120,8 +120,9 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
     find,
     get: (viewer: Viewer, id: string) => shownSchedule(find(viewer, id)),
     list: (viewer: Viewer, page: Page) =>
-      toList(
-        listRows<Row>(db, { table: "schedules", scope: viewer, page, where: ofAgents(viewer, "agent_id") }),
+      listPage(
+        db,
+        { table: "schedules", kind: "schedule", scope: viewer, page, where: ofAgents(viewer, "agent_id") },
         shownSchedule,
       ),
     /** Runs that it has started go on. */

@@ -4,7 +4,7 @@ import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { PutSecret } from "./schema.ts";
 
@@ -55,7 +55,7 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
 
   return {
     get: (scope: Scope, name: string) => toSecret(find(scope, name)),
-    list: (scope: Scope, page: Page) => toList(listRows<Row>(db, { table: "secrets", scope, page }), toSecret),
+    list: (scope: Scope, page: Page) => listPage(db, { table: "secrets", kind: "secret", scope, page }, toSecret),
 
     /** Sets a secret, or gives it another value; its metadata stays as it is unless there is some in the input. */
     put(author: Author, name: string, { value, metadata }: PutSecret) {

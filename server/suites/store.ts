@@ -6,7 +6,7 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import { changedCases } from "./changed-cases.ts";
 import { ownOnly } from "./own-only.ts";
 import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
@@ -132,12 +132,10 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     get: (viewer: Viewer, id: string) => shown(find(viewer, id)),
     list(viewer: Viewer, page: Page) {
       const where = ownOnly(viewer, "suites", "suite_cases", "suite_id");
-      const found = listRows<SuiteRow>(db, { table: "suites", columns, scope: viewer, page, where });
-      const last = suiteRuns.lastOf(
-        viewer,
-        found.rows.map(({ id }) => id),
-      );
-      return toList(found, (row) => ({ ...shownSuite(row), last_suite_run: last.get(row.id) ?? null }));
+      return listPage(db, { table: "suites", kind: "suite", columns, scope: viewer, page, where }, (row: SuiteRow) => ({
+        ...shownSuite(row),
+        last_suite_run: suiteRuns.lastOf(viewer, row.id),
+      }));
     },
     /** What came of it goes along; its runs are free again. */
     async remove(author: Author & Viewer, id: string) {

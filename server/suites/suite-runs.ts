@@ -5,7 +5,7 @@ import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import { ownOnly } from "./own-only.ts";
 import {
   type CaseResult,
@@ -102,32 +102,26 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
     find,
     get: (viewer: Viewer, suiteId: string, id: string) => shown(find(viewer, suiteId, id)),
     list: (viewer: Viewer, suiteId: string, page: Page) =>
-      toList(
-        listRows<SuiteRunRow>(db, {
-          ...{ table: "suite_runs", scope: viewer, page },
+      listPage(
+        db,
+        {
+          ...{ table: "suite_runs", kind: "suite_run", scope: viewer, page },
           where: [
             { sql: "suite_id = ?", values: [suiteId] },
             ...ownOnly(viewer, "suite_runs", "suite_run_cases", "suite_run_id"),
           ],
-        }),
-        (row) => shownSuiteRun(row, countsOf(row)),
+        },
+        (row: SuiteRunRow) => shownSuiteRun(row, countsOf(row)),
       ),
 
-    /** The newest of each of these suites, by the suite: as far as the viewer sees one. */
-    lastOf(viewer: Viewer, suiteIds: readonly string[]) {
+    /** The newest of a suite, as far as the viewer sees one. */
+    lastOf(viewer: Viewer, suiteId: string) {
       const own = ownOnly(viewer, "suite_runs", "suite_run_cases", "suite_run_id");
-      const rows = sqlite
-        .query<SuiteRunRow, SQLQueryBindings[]>(
-          `SELECT *, max(id) FROM suite_runs WHERE ${[
-            ...[key, "suite_id IN (SELECT value FROM json_each(?))"],
-            ...own.map(({ sql }) => sql),
-          ].join(" AND ")} GROUP BY suite_id`,
-        )
-        .all(
-          ...[viewer.project_id, viewer.environment, JSON.stringify(suiteIds)],
-          ...own.flatMap(({ values }) => values),
-        );
-      return new Map(rows.map((row) => [row.suite_id, shownSuiteRun(row, countsOf(row))]));
+      const where = [key, "suite_id = ?", ...own.map(({ sql }) => sql)].join(" AND ");
+      const row = sqlite
+        .query<SuiteRunRow, SQLQueryBindings[]>(`SELECT * FROM suite_runs WHERE ${where} ORDER BY id DESC LIMIT 1`)
+        .get(viewer.project_id, viewer.environment, suiteId, ...own.flatMap(({ values }) => values));
+      return row && shownSuiteRun(row, countsOf(row));
     },
 
     /** Within a write: a suite run with all its cases before it. */

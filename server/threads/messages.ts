@@ -1,11 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { AppError } from "../core/errors.ts";
 import { historyOf } from "../core/history.ts";
 import type { PromptMessage } from "../core/model-call.ts";
 import type { messageObject } from "../core/run-object.ts";
 import type { Scope } from "../core/scope.ts";
 import type { ThreadMessage } from "../core/thread-messages.ts";
-import { type Page, toList } from "../http/page.ts";
+import { fillPage, noSuchPlace, type Page, read, toList } from "../http/page.ts";
 
 type ThreadKey = Scope & { id: string };
 
@@ -23,29 +22,31 @@ const within = "project_id = ? AND environment = ? AND thread_id = ?";
  * One page of a thread. By position and not by id, unlike other lists: a run that waits in line has its message, and so the
  * id of it, before the one ahead of it has answered.
  */
-export function listMessages(sqlite: Database, thread: ThreadKey, page: Page) {
+export async function listMessages(sqlite: Database, thread: ThreadKey, page: Page) {
   const { limit, order, starting_after, ending_before } = page;
   const cursor = starting_after ?? ending_before;
   const backwards = ending_before !== null;
   const descending = (order === "desc") !== backwards;
   const from = cursor === null ? null : positionOf(sqlite, thread, cursor);
-  const rows = sqlite
-    .query<MessageRow, (string | number)[]>(
-      `SELECT position, run_id, message FROM thread_messages
-       WHERE ${within} ${from === null ? "" : `AND position ${descending ? "<" : ">"} ?`}
-       ORDER BY position ${descending ? "DESC" : "ASC"} LIMIT ?`,
-    )
-    .all(...keyOf(thread), ...(from === null ? [] : [from]), limit + 1);
-  const has_more = rows.length > limit;
-  if (has_more) rows.pop();
-  if (backwards) rows.reverse();
-  return toList({ rows, has_more }, ({ run_id, message }) => ({ ...(JSON.parse(message) as MessageObject), run_id }));
+  const select = sqlite.query<MessageRow, (string | number)[]>(
+    `SELECT position, run_id, message FROM thread_messages WHERE ${within} AND position ${descending ? "<" : ">"} ?
+     ORDER BY position ${descending ? "DESC" : "ASC"} LIMIT ?`,
+  );
+  const rows = read(
+    (after: number, most) => select.all(...keyOf(thread), after, most),
+    from ?? (descending ? Number.MAX_SAFE_INTEGER : 0),
+    ({ position }) => position,
+  );
+  const { data, has_more } = await fillPage(rows, limit, toMessage);
+  return toList(backwards ? data.reverse() : data, has_more, ({ id }) => id);
 }
+
+const toMessage = ({ run_id, message }: MessageRow) => ({ ...(JSON.parse(message) as MessageObject), run_id });
 
 /** Puts messages behind the last one of a thread, within a write. `run_id` is the run that said them, if one did. */
 export function createAppend(sqlite: Database) {
   const lastPosition = sqlite.query<{ n: number }, [string, string, string]>(
-    `SELECT coalesce(max(position), 0) AS n FROM thread_messages WHERE ${within}`,
+    `SELECT coalesce(max(position), 0) AS n FROM thread_positions WHERE ${within}`,
   );
   const insertion = sqlite.query(
     `INSERT INTO thread_messages (project_id, environment, thread_id, position, id, run_id, message, prompt, created_at_ms)
@@ -74,9 +75,9 @@ export function historyWithin(sqlite: Database, thread: ThreadKey, max: number):
 
 function positionOf(sqlite: Database, thread: ThreadKey, id: string): number {
   const row = sqlite
-    .query<{ position: number }, string[]>(`SELECT position FROM thread_messages WHERE ${within} AND id = ?`)
+    .query<{ position: number }, string[]>(`SELECT position FROM thread_positions WHERE ${within} AND id = ?`)
     .get(...keyOf(thread), id);
-  if (!row) throw new AppError("invalid_cursor", "The cursor is not the id of anything in this list.");
+  if (!row) throw noSuchPlace();
   return row.position;
 }
 

@@ -10,7 +10,7 @@ import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { type Condition, listRows, type Page, toList } from "../http/page.ts";
+import { type Condition, listPage, type Page } from "../http/page.ts";
 import { createAppend, historyWithin, listMessages } from "./messages.ts";
 import type { CreateMessage, CreateThread, ThreadStatus, UpdateThread } from "./schema.ts";
 
@@ -130,8 +130,15 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
     list(viewer: Viewer, page: Page) {
       const { status, ...filters } = page.filters;
       const where = [...inStatus(status as ThreadStatus | undefined), ...ofKey(viewer)];
-      const query = { table: "threads", columns, scope: viewer, page: { ...page, filters }, where };
-      return toList(listRows<Row>(db, query), toThread);
+      const query = {
+        table: "threads",
+        kind: "thread",
+        columns,
+        scope: viewer,
+        page: { ...page, filters },
+        where,
+      } as const;
+      return listPage(db, query, toThread);
     },
     /** What was said in it, by position. */
     messages: (viewer: Viewer, id: string, page: Page) => listMessages(sqlite, find(viewer, id), page),

@@ -125,6 +125,25 @@ test("messages come in pages that neither repeat nor leave out any, the newest f
   expect(strange.body.error.code).toBe("invalid_cursor");
 });
 
+test.each(["asc", "desc"])(
+  "a deleted message is a cursor still, and what is said later stands behind it: %s",
+  async (order) => {
+    const id = await newThread();
+    const runs = [];
+    for (const input of ["1", "2", "3"]) runs.push(await say(id, [{ text: `${input}!` }], input));
+    const all = await messagesOf(id, "order=asc");
+    for (const { id } of runs.slice(1)) expect((await client.delete(`/v1/runs/${id}`)).status).toBe(200);
+    await say(id, [{ text: "4!" }], "4");
+    const left = ["1", "1!", "4", "4!"];
+    const after = (message: { id: string }) =>
+      messagesOf(id, `order=${order}&starting_after=${message.id}`).then((page) =>
+        page.map(({ content }: { content: string }) => content),
+      );
+    for (const gone of all.slice(2))
+      expect(await after(gone)).toEqual(order === "asc" ? left.slice(2) : left.slice(0, 2).toReversed());
+  },
+);
+
 test("a run is for whom its thread is for, and may not say otherwise", async () => {
   const thread_id = await newThread({ user_id: "u1", session_id: "s1" });
   const agent_id = await newAgent([{ text: "Hi." }]);

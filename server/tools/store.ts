@@ -7,7 +7,7 @@ import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
 import { newSigningSecret } from "../lib/signature.ts";
@@ -226,7 +226,7 @@ export function createToolStore(options: ToolStoreOptions) {
     update,
     refresh,
     get: (scope: Scope, id: string) => shownTool(find(scope, id)),
-    list: (scope: Scope, page: Page) => toList(listRows<Row>(db, { table: "tools", scope, page }), shownTool),
+    list: (scope: Scope, page: Page) => listPage(db, { table: "tools", kind: "tool", scope, page }, shownTool),
     /** Takes the tool off its agents too; runs keep the snapshot that they pinned. */
     remove: (author: Author, id: string) =>
       db.write(() => {

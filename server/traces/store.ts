@@ -7,7 +7,8 @@ import type { Trace, TraceStep } from "../core/trace.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
+import { type BriefRow, createBriefs } from "../journal/briefs.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
 import { type Comparison, type ComparisonPage, compare } from "./compare.ts";
@@ -19,12 +20,11 @@ import { type OtlpSource, writtenSpans } from "./otlp-source.ts";
 import { promptsOf } from "./prompts.ts";
 import { readTrace } from "./read-trace.ts";
 import { restOf } from "./rest-of.ts";
-import { traceSummary } from "./trace-summary.ts";
+import { traceHead, traceSummary } from "./trace-summary.ts";
 
 interface Row extends Scope {
   id: string;
   agent_id: string;
-  status: string;
 }
 
 export interface TracePage {
@@ -54,8 +54,9 @@ export type TraceStore = ReturnType<typeof createTraceStore>;
 /** Traces are folds of journals: nothing is stored for them. */
 export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journal; otlp: OtlpSource }) {
   const lastTrace = createLastTrace(journal);
+  const briefOf = createBriefs(journal);
   const select = db.sqlite.query<Row, [string, string, string]>(
-    `SELECT id, project_id, environment, agent_id, status FROM runs
+    `SELECT id, project_id, environment, agent_id FROM runs
      WHERE id = ? AND project_id = ? AND environment = ? AND summary IS NULL`,
   );
 
@@ -125,14 +126,9 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     return select.get(run_id, viewer.project_id, viewer.environment)?.id ?? null;
   }
 
-  /** None for one that was deleted while the list was read. */
-  async function summariesOf(rows: readonly Row[]) {
-    const all: TraceSummary[] = [];
-    for (const row of rows) {
-      const trace = await readTrace(journal, row.id);
-      if (trace) all.push({ ...traceSummary(row, trace), steps_count: trace.steps.length });
-    }
-    return all;
+  async function itemOf(row: Row & BriefRow, rest: () => Promise<void>) {
+    const brief = await briefOf(row, rest);
+    return brief && { ...traceHead(row, brief.state), steps_count: journal.count(row.id, stepEvents) };
   }
 
   /** The whole trace with those of its agents' runs, as the body of an OTLP/JSON export. */
@@ -146,17 +142,19 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     get,
     diff,
     otlp: otlpOf,
-    async list(viewer: Viewer, asked: Page) {
+    list(viewer: Viewer, asked: Page) {
       const page = { ...asked, starting_after: runOf(asked.starting_after), ending_before: runOf(asked.ending_before) };
       const where = [{ sql: "summary IS NULL", values: [] }, ...ofAgents(viewer, "agent_id")];
-      const columns = "id, project_id, environment, agent_id, status";
-      const { rows, has_more } = listRows<Row>(db, { table: "runs", columns, scope: viewer, page, where });
-      return toList({ rows: await summariesOf(rows), has_more }, (trace) => trace);
+      const columns = "id, project_id, environment, agent_id, status, seq, attempt, created_at_ms";
+      const rest = inSlices();
+      const query = { table: "runs", kind: "run", columns, scope: viewer, page, where } as const;
+      return listPage(db, query, (row: Row & BriefRow) => itemOf(row, rest));
     },
   };
 }
 
-type TraceSummary = ReturnType<typeof traceSummary> & { steps_count: number };
+// Each begins a step of its own.
+const stepEvents = ["step.started", "guardrail.decided"] as const;
 
 /** The rows are runs: a trace as a cursor stands for its run. */
 const runOf = (cursor: string | null) => (cursor && isId("trace", cursor) ? siblingId(cursor, "run") : cursor);

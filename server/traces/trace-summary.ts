@@ -1,11 +1,22 @@
 import { siblingId } from "../core/ids.ts";
 import { originOf } from "../core/origin.ts";
+import type { RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Trace } from "../core/trace.ts";
 
+type Owner = Scope & { id: string };
+
 /** What there is to say of a trace beside its steps (contract, section 16). */
-export function traceSummary({ id, project_id, environment }: Scope & { id: string }, { state, recoveries }: Trace) {
+export const traceSummary = (row: Owner, { state, recoveries }: Trace) => ({
+  ...traceHead(row, state),
+  recoveries,
+  history_messages: state.history.length,
+  documents: state.documents.map(({ text, ...facts }) => ({ ...facts, length: text?.length ?? null })),
+});
+
+/** What a list says of it. */
+export function traceHead({ id, project_id, environment }: Owner, state: RunState) {
   const run = state.run!;
   const begun = state.started_at ?? state.created_at;
   return {
@@ -24,9 +35,6 @@ export function traceSummary({ id, project_id, environment }: Scope & { id: stri
     forked_from: run.forked_from ?? null,
     replay_of: run.replay_of ?? null,
     imported: run.imported ?? false,
-    recoveries,
-    history_messages: state.history.length,
-    documents: state.documents.map(({ text, ...facts }) => ({ ...facts, length: text?.length ?? null })),
     metadata: run.metadata,
     project_id,
     environment,

@@ -165,7 +165,7 @@ test("traces are listed, newest first, with a count in place of the steps", asyn
   expect((await client.get(`/v1/traces?ending_before=${first.trace_id}`)).body.data).toMatchObject([
     { id: second.trace_id },
   ]);
-  expect(code(await client.get(`/v1/traces?starting_after=${newId("trace")}`))).toEqual([400, "invalid_cursor"]);
+  expect(code(await client.get(`/v1/traces?starting_after=${newId("agent")}`))).toEqual([400, "invalid_cursor"]);
 });
 
 test("a deleted trace takes messages and events along; what was asked and what came of it stays", async () => {
@@ -186,7 +186,8 @@ test("a deleted trace takes messages and events along; what was asked and what c
   const left = { ...kept, messages: [], tool_calls: [], trace_id: null };
   expect((await client.get(`/v1/runs/${run.id}`)).body).toMatchObject(left);
   const listed = (await client.get("/v1/runs")).body.data;
-  expect(listed).toMatchObject([{ id: other.id }, left]);
+  const { messages: _messages, tool_calls: _calls, ...summary } = left;
+  expect(listed).toMatchObject([{ id: other.id }, { ...summary, last_calls: [] }]);
   expect((await client.get("/v1/traces")).body.data).toMatchObject([{ run_id: other.id }]);
   expect((await client.delete(`/v1/runs/${run.id}`)).status).toBe(200);
 });

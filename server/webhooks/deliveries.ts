@@ -7,7 +7,7 @@ import type { Db } from "../db/open.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { fresh } from "./outbox.ts";
 import { writeEvent } from "./payload.ts";
@@ -110,14 +110,13 @@ export function createDeliveryStore({
     list(viewer: Viewer, webhookId: string, page: Page) {
       webhook(viewer, webhookId);
       const values: SQLQueryBindings[] = [viewer.project_id, viewer.environment, webhookId];
-      return toList(
-        listRows<DeliveryRow>(db, {
-          table: "webhook_deliveries",
-          scope: viewer,
-          page,
+      return listPage(
+        db,
+        {
+          ...{ table: "webhook_deliveries", kind: "delivery", scope: viewer, page },
           within: { sql: "project_id = ? AND environment = ? AND webhook_id = ?", values },
           where: ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
-        }),
+        },
         shownDelivery,
       );
     },

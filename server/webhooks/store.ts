@@ -5,7 +5,7 @@ import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
-import { listRows, type Page, toList } from "../http/page.ts";
+import { listPage, type Page } from "../http/page.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
 import { newSigningSecret } from "../lib/signature.ts";
@@ -141,7 +141,7 @@ export function createWebhookStore({
     list(scope: Scope, page: Page) {
       const values = [scope.project_id, scope.environment];
       const within = { sql: "project_id = ? AND environment = ? AND deleted_at_ms IS NULL", values };
-      return toList(listRows<WebhookRow>(db, { table: "webhooks", scope, page, within }), shownWebhook);
+      return listPage(db, { table: "webhooks", kind: "webhook", scope, page, within }, shownWebhook);
     },
     /** Its deliveries go with it, some at a time. */
     remove: (author: Author & Viewer, id: string) => {

@@ -20,7 +20,7 @@ function Count({ at, wide }: { at: Workspace; wide: boolean }) {
   });
   const count = data?.data.length ?? 0;
   if (count === 0) return null;
-  const shown = data?.has_more ? `${most}+` : String(count);
+  const shown = data?.has_more ? `${count}+` : String(count);
   return (
     <span className={wide ? numberClass : `${dotClass} wide:static wide:size-auto wide:h-4.5 wide:min-w-4.5 wide:px-1`}>
       <span aria-hidden className={wide ? undefined : "hidden wide:inline"}>

@@ -3,7 +3,7 @@ import type { List } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
 const pageSize = 100;
-const mostPages = 10;
+const most = 1000;
 
 /** A list of the API, all of it or its newest thousand: for what is searched and picked from here. */
 export async function getAll<T extends { id: string }>(
@@ -14,7 +14,7 @@ export async function getAll<T extends { id: string }>(
 ): Promise<T[]> {
   const all: T[] = [];
   let starting_after: string | undefined;
-  for (let pages = 0; pages < mostPages; pages++) {
+  while (all.length < most) {
     const url = resourceUrl(at, `${path}${query({ ...values, limit: pageSize, starting_after })}`);
     const page = await get<List<T>>(url, signal);
     all.push(...page.data);

@@ -109,6 +109,10 @@ export interface Run {
   /** What was said; empty once the trace was deleted. */
   messages?: RunMessage[];
   tool_calls?: CallRecord[];
+  /** In a list, in place of those two: the kinds of its newest calls, the oldest first. */
+  last_calls?: ("model_call" | "tool_call" | "subagent")[];
+  /** In a list: the fields that are not here in full. */
+  truncated?: string[];
   /** Null once the trace was deleted. */
   trace_id?: string | null;
   origin?: RunOrigin;

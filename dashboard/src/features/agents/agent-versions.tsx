@@ -12,7 +12,7 @@ import { Select } from "../../ui/select.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { AgentSearch } from "./agent-search.ts";
-import { type Agent, type AgentVersion, versionsQuery } from "./agents-api.ts";
+import { type Agent, type AgentVersion, versionQuery, versionsQuery } from "./agents-api.ts";
 import { changedFields, fieldWords } from "./fns/definition.ts";
 import { RestoreVersion } from "./restore-version.tsx";
 import { VersionDiff } from "./version-diff.tsx";
@@ -28,22 +28,25 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
   const at = useWorkspace();
   const may = useMay("member");
   const page = useQuery(versionsQuery(at, agent.id));
+  const versions = page.data?.data;
+  const shown = versions?.find(({ version }) => version === search.version) ?? versions?.[0];
+  const before =
+    versions?.find(({ version }) => version === search.against && version !== shown?.version) ??
+    versions?.find(({ version }) => version === (shown?.version ?? 0) - 1);
+  const [wholeShown, wholeBefore] = [useWhole(agent.id, shown), useWhole(agent.id, before)];
+  const isWhole = wholeShown.version !== null && wholeBefore.version !== null;
   const body = useRef<HTMLDivElement>(null);
   useFocusPane(body, search.version);
   useRowKeys(body);
   const [restoring, setRestoring] = useState<AgentVersion | null>(null);
-  const versions = page.data?.data;
-  if (page.error)
+  const error = page.error ?? wholeShown.error ?? wholeBefore.error;
+  if (error)
     return (
       <div className="px-4 pt-3 rail:px-5">
-        <ErrorNote title="The versions cannot be shown" error={page.error} onRetry={() => void page.refetch()} />
+        <ErrorNote title="The versions cannot be shown" error={error} onRetry={() => void page.refetch()} />
       </div>
     );
   if (!versions) return <TableSkeleton />;
-  const shown = versions.find(({ version }) => version === search.version) ?? versions[0];
-  const before =
-    versions.find(({ version }) => version === search.against && version !== shown?.version) ??
-    versions.find(({ version }) => version === (shown?.version ?? 0) - 1);
   const show = (version: number, against?: number) => onSearch({ tab: "versions", version, against });
   // A phone shows one of the two: the list, or the version that was chosen.
   const isChosen = search.version !== undefined;
@@ -102,11 +105,19 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
               </div>
             )}
             {may && shown.version !== agent.version && (
-              <Button onClick={() => setRestoring(shown)}>Restore version {shown.version}</Button>
+              <Button disabled={!wholeShown.version} onClick={() => setRestoring(wholeShown.version ?? null)}>
+                Restore version {shown.version}
+              </Button>
             )}
           </div>
         )}
-        {shown && <VersionDiff key={`${shown.version} ${before?.version}`} before={before ?? null} after={shown} />}
+        {isWhole && wholeShown.version && (
+          <VersionDiff
+            key={`${shown?.version} ${before?.version}`}
+            before={wholeBefore.version ?? null}
+            after={wholeShown.version}
+          />
+        )}
       </section>
       {restoring && (
         <RestoreVersion
@@ -118,6 +129,13 @@ export function AgentVersions({ agent, search, onSearch }: VersionsProps) {
       )}
     </div>
   );
+}
+
+/** A version of the list with all that it says: null while that is on its way, undefined where there is none. */
+function useWhole(agentId: string, listed: AgentVersion | undefined) {
+  const isCut = listed?.truncated !== undefined;
+  const whole = useQuery({ ...versionQuery(useWorkspace(), agentId, listed?.version ?? 0), enabled: isCut });
+  return { version: isCut ? (whole.data ?? null) : listed, error: whole.error };
 }
 
 /** Where the one pane takes the place of the other, the focus goes with it: to what was chosen, and back to its entry. */
@@ -144,6 +162,7 @@ function VersionEntry({
   onShow: () => void;
 }) {
   const words = before && changedFields(before, version).map((field) => fieldWords[field].toLowerCase());
+  const same = version.truncated ? "the rest of a long text" : "nothing that is shown";
   return (
     <li>
       <button
@@ -165,7 +184,7 @@ function VersionEntry({
           </span>
         </span>
         <span className="text-xs text-muted">
-          {words ? `Changed: ${words.join(", ") || "nothing that is shown"}` : version.version === 1 ? "Created" : "–"}
+          {words ? `Changed: ${words.join(", ") || same}` : version.version === 1 ? "Created" : "–"}
         </span>
       </button>
     </li>

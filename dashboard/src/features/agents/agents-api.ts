@@ -27,7 +27,10 @@ export interface Agent extends Definition {
 }
 
 /** An agent at one of its versions; `created_at` is the version's. */
-export type AgentVersion = Omit<Agent, "updated_at">;
+export interface AgentVersion extends Omit<Agent, "updated_at"> {
+  /** In a list: the fields that are not here in full. */
+  truncated?: string[];
+}
 
 /** What the address of the list holds. */
 export interface AgentsSearch extends PageSearch {
@@ -66,6 +69,15 @@ export function versionsQuery(at: Workspace, id: string) {
     queryKey: ["agent", at.projectId, at.mode, id, "versions"],
     queryFn: ({ signal }) =>
       get<List<AgentVersion>>(resourceUrl(at, `${pathOf(id)}/versions${query({ limit: 100 })}`), signal),
+  });
+}
+
+/** One version, with all that it says. It never changes. */
+export function versionQuery(at: Workspace, id: string, version: number) {
+  return queryOptions({
+    queryKey: ["agent", at.projectId, at.mode, id, "version", version],
+    queryFn: ({ signal }) => get<AgentVersion>(resourceUrl(at, `${pathOf(id)}/versions/${version}`), signal),
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }
 

@@ -19,7 +19,7 @@ const late = ["tool_call_already_resolved", "run_not_awaiting_action", "run_alre
 /** One call that waits: of which run it is, what it asks, and the answer. */
 export function ApprovalEntry({
   call: asked,
-  run: listed,
+  run: given,
   isGone,
   onTakeOut,
 }: {
@@ -30,6 +30,8 @@ export function ApprovalEntry({
   onTakeOut: () => void;
 }) {
   const at = useWorkspace();
+  // A list leaves out what a run asks for at length.
+  const listed = given?.truncated?.includes("required_action") ? undefined : given;
   const single = useQuery({ ...runOfCallQuery(at, asked.run_id), enabled: !listed });
   const run = listed ?? single.data;
   const call = asItIs(asked, run);

@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { allToolsQuery } from "../../lib/all-tools.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { List, Run } from "../../lib/types.ts";
+import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import type { FullAgent, Model, Tool } from "./fns/playground-types.ts";
 
@@ -42,5 +43,6 @@ export async function runsOfThread(at: At, threadId: string, signal: AbortSignal
     get<List<Run>>(resourceUrl(at, `/runs${query({ thread_id: threadId, limit: 20 })}`), signal),
     get(resourceUrl(at, `/threads/${encodeURIComponent(threadId)}`), signal),
   ]);
-  return page.data.reverse();
+  const runs = page.data.map((run) => wholeOf(run, resourceUrl(at, `/runs/${run.id}`), signal));
+  return (await Promise.all(runs)).reverse();
 }

@@ -5,6 +5,7 @@ import { plural } from "../../lib/format.ts";
 import { createPostOnce, type PostOnce } from "../../lib/post-once.ts";
 import { sameRun } from "../../lib/same-run.ts";
 import type { Run } from "../../lib/types.ts";
+import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -26,7 +27,8 @@ const acts = {
     ),
   // More than may work at once begin one after the other, instead of being refused.
   again: async (at: Workspace, run: Run, postOnce: PostOnce): Promise<Became> => {
-    await postOnce(resourceUrl(at, "/runs"), { ...sameRun(run), on_concurrency_limit: "queue" }, run.id);
+    const whole = await wholeOf(run, resourceUrl(at, `/runs/${run.id}`));
+    await postOnce(resourceUrl(at, "/runs"), { ...sameRun(whole), on_concurrency_limit: "queue" }, run.id);
     return "done";
   },
 };

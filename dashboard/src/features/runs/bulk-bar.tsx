@@ -1,8 +1,12 @@
+import { useMutation } from "@tanstack/react-query";
 import { Columns2, Download, ListChecks, RotateCw, Square, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { get, resourceUrl } from "../../lib/api.ts";
 import { downloadText } from "../../lib/download.ts";
 import { isOver, type Run } from "../../lib/types.ts";
 import { useMay } from "../../lib/use-may.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { failed } from "../../ui/toast.ts";
 import { BulkAct, type BulkKind } from "./bulk-act.tsx";
 
 const act =
@@ -24,6 +28,7 @@ export function BulkBar({
 }) {
   const [asks, setAsks] = useState<BulkKind | null>(null);
   const mayAct = useMay("member");
+  const download = useDownload(runs);
   const open = runs.filter(({ status }) => !isOver(status));
   const [newer, older] = runs;
   return (
@@ -66,8 +71,8 @@ export function BulkBar({
         </Act>
         <Act
           icon={<Download aria-hidden className="size-3.5 max-rail:hidden" strokeWidth={1.5} />}
-          why={null}
-          onClick={() => downloadText(JSON.stringify(runs, null, 2), "runs.json")}
+          why={download.isPending ? "They are being read" : null}
+          onClick={() => download.mutate()}
         >
           Download
         </Act>
@@ -94,6 +99,19 @@ export function BulkBar({
       )}
     </>
   );
+}
+
+/** Saves runs whole: one after the other, since a list has neither their messages nor their calls. */
+function useDownload(runs: readonly Run[]) {
+  const at = useWorkspace();
+  return useMutation({
+    mutationFn: async () => {
+      const whole: Run[] = [];
+      for (const { id } of runs) whole.push(await get<Run>(resourceUrl(at, `/runs/${id}`)));
+      downloadText(JSON.stringify(whole, null, 2), "runs.json");
+    },
+    onError: (error) => failed("The runs were not downloaded", error.message),
+  });
 }
 
 function Act({

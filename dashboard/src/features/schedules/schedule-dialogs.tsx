@@ -1,10 +1,11 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
+import { failed, toast } from "../../ui/toast.ts";
 import { type ScheduleAct, useRefreshSchedules } from "./schedule-acts.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
-import { deleteSchedule, type Schedule } from "./schedules-api.ts";
+import { deleteSchedule, type Schedule, scheduleQuery } from "./schedules-api.ts";
 
 /** The dialog of what is being done to a schedule. */
 export function ScheduleDialogs({
@@ -22,10 +23,25 @@ export function ScheduleDialogs({
     case "create":
       return <ScheduleForm onClose={close} />;
     case "edit":
-      return <ScheduleForm schedule={act.schedule} onClose={close} />;
+      return <EditSchedule listed={act.schedule} onClose={close} />;
     case "delete":
       return <DeleteSchedule schedule={act.schedule} onClose={close} onDeleted={onDeleted} />;
   }
+}
+
+/** The form of a schedule, once all of it is here: a list has but the beginning of a long input. */
+function EditSchedule({ listed, onClose }: { listed: Schedule; onClose: () => void }) {
+  const at = useWorkspace();
+  const isCut = listed.truncated !== undefined;
+  const whole = useQuery({ ...scheduleQuery(at, listed.id), enabled: isCut });
+  const schedule = isCut ? whole.data : listed;
+  const { error } = whole;
+  useEffect(() => {
+    if (!error) return;
+    failed("The schedule cannot be shown", error.message);
+    onClose();
+  }, [error, onClose]);
+  return schedule ? <ScheduleForm schedule={schedule} onClose={onClose} /> : null;
 }
 
 function DeleteSchedule({

@@ -34,6 +34,8 @@ export interface Schedule {
   user_id: string | null;
   session_id: string | null;
   created_at: string;
+  /** In a list: the fields that are not here in full. */
+  truncated?: string[];
 }
 
 /** What a schedule is created with. */

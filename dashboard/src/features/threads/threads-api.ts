@@ -85,3 +85,12 @@ export function threadRunsQuery(at: Workspace, id: string) {
     queryFn: ({ signal }) => get<List<Run>>(resourceUrl(at, `/runs${query({ limit: 100, thread_id: id })}`), signal),
   });
 }
+
+/** A run that is not over, with all that it was asked and asks for; read anew when it waits for something else. */
+export function openRunQuery(at: Workspace, { id, status, required_action }: Run) {
+  const waits = required_action?.submit_tool_outputs.tool_calls.map((call) => `${call.id} ${call.needs}`);
+  return queryOptions({
+    queryKey: ["run", at.projectId, at.mode, id, "open", status, waits],
+    queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
+  });
+}

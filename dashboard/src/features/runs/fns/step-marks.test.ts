@@ -17,6 +17,13 @@ test("calls stand in the order in which they were made, an agent's apart from a 
   expect(shown({ messages, tool_calls: calls })).toEqual(["model_call", "tool_call", "subagent", "model_call"]);
 });
 
+test("a list tells the newest calls by themselves", () => {
+  const last_calls: Run["last_calls"] = ["tool_call", "subagent", "model_call"];
+  expect(shown({ messages: undefined, tool_calls: undefined, last_calls })).toEqual(last_calls);
+  const failed = { status: "failed" as const, error: error("tool_error"), last_calls };
+  expect(shown(failed)).toEqual(["tool_call!", "subagent", "model_call"]);
+});
+
 test("the mark of what failed is told apart, also where it left no message", () => {
   const failed = { status: "failed" as const, messages: [asks], tool_calls: calls };
   expect(shown({ ...failed, error: error("tool_error") })).toEqual(["model_call", "tool_call!", "subagent"]);

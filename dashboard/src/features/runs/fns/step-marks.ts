@@ -7,7 +7,14 @@ export interface StepMark {
 }
 
 /** What a run did, call by call, as far as a list tells: the strip of its row. */
-export function stepMarks(run: Pick<Run, "messages" | "tool_calls" | "usage" | "error" | "status">): StepMark[] {
+export function stepMarks(
+  run: Pick<Run, "last_calls" | "messages" | "tool_calls" | "usage" | "error" | "status">,
+): StepMark[] {
+  const marks = run.last_calls?.map((type): StepMark => ({ type, failed: false })) ?? marksOfMessages(run);
+  return run.status === "failed" ? markFailure(marks, run.error) : marks;
+}
+
+function marksOfMessages(run: Pick<Run, "messages" | "tool_calls" | "usage">): StepMark[] {
   const types = new Map(run.tool_calls?.map(({ id, type }) => [id, type === "agent" ? "subagent" : "tool_call"]));
   const marks: StepMark[] = [];
   for (const { role, tool_calls } of run.messages ?? []) {
@@ -19,7 +26,7 @@ export function stepMarks(run: Pick<Run, "messages" | "tool_calls" | "usage" | "
   // A model call that broke off, or is at work, has left no message.
   const missing = (run.usage?.model_calls ?? 0) - marks.filter(({ type }) => type === "model_call").length;
   for (let at = 0; at < missing; at++) marks.push({ type: "model_call", failed: false });
-  return run.status === "failed" ? markFailure(marks, run.error) : marks;
+  return marks;
 }
 
 /** What kind of call fails with which code. The other codes end a run between its calls. */

@@ -1,0 +1,88 @@
+import { expect, test } from "@playwright/test";
+import { createAgent, createScripted, createTool, runToEnd } from "./fixtures.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { setUpAccount, watch } from "./page-checks.ts";
+
+// Lists give the beginning of long texts. What the compiled executable's dashboard does with an item of one is done
+// with all of it.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+
+const long = `${"A long story about an order. ".repeat(400)}The end`;
+
+test.beforeEach(({ page }) => setUpAccount(page, server));
+let complaints: string[];
+test("what a list shortens is whole where it is run again, edited, compared and restored", async ({ page }, info) => {
+  complaints = watch(page);
+  const agent = await createAgent(server, "test/echo");
+  const tool = await createTool(server, { name: "look" });
+  const caller = await createScripted(server, [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }], {
+    tools: [tool.id],
+  });
+  await server.post("/v1/runs?wait=10", { agent_id: caller, input: "Look." });
+  await runToEnd(server, agent, { input: long });
+
+  await test.step("a run is run again with all of its input, and its row tells what was called", async () => {
+    await page.goto(`${server.url}/dashboard/runs`);
+    const row = page.getByRole("row", { name: /A long story/ });
+    await expect(row.locator("[data-step=model_call]")).toHaveCount(1);
+    await page.screenshot({ path: info.outputPath("runs.png") });
+    await row.getByRole("checkbox").check();
+    await page.getByRole("toolbar").getByRole("button", { name: "Run again" }).click();
+    await page.getByRole("alertdialog", { name: "Run again" }).getByRole("button", { name: "Run again" }).click();
+    await expect(page.getByRole("row", { name: /A long story/ })).toHaveCount(2);
+    const { data } = (await server.get(`/v1/runs?agent_id=${agent}&include=messages`)).body;
+    expect(data.map(({ input }: { input: string }) => input)).toEqual([long, long]);
+  });
+
+  await test.step("a schedule keeps its input when something else of it is changed from the list", async () => {
+    const plan = { cron: "0 6 * * *", timezone: "UTC" };
+    const { id } = (await server.post("/v1/schedules", { name: "Report", agent_id: agent, input: long, ...plan })).body;
+    await page.goto(`${server.url}/dashboard/schedules`);
+    await page.getByRole("button", { name: "More for Report" }).click();
+    await page.getByRole("menuitem", { name: "Edit schedule" }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit schedule" });
+    await dialog.getByLabel("Name").fill("Daily report");
+    await dialog.getByRole("button", { name: "Save schedule" }).click();
+    await expect(dialog).toBeHidden();
+    expect((await server.get(`/v1/schedules/${id}`)).body).toMatchObject({ name: "Daily report", input: long });
+  });
+
+  await test.step("versions are compared and restored whole, with the script that a list leaves out", async () => {
+    const script = [{ text: "One." }];
+    const first = { instructions: `${long} 1`, model: "test/script", model_settings: { script } };
+    const { id } = (await server.post("/v1/agents", { name: "Clerk", ...first })).body;
+    const change = { instructions: `${long} 2`, model_settings: {} };
+    await server.fetch(`/v1/agents/${id}`, { method: "PATCH", body: JSON.stringify(change) });
+    await page.goto(`${server.url}/dashboard/agents/${id}?tab=versions&version=1`);
+    const changed = page.getByRole("region", { name: "What changed" });
+    await expect(changed).toContainText("The end 1");
+    await page.screenshot({ path: info.outputPath("versions.png") });
+    await changed.getByRole("button", { name: "Restore version 1" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Restore version 1" });
+    await dialog.getByRole("button", { name: "Restore version 1" }).click();
+    await expect(page.getByRole("button", { name: /^Version 3/ })).toContainText("current");
+    expect((await server.get(`/v1/agents/${id}`)).body).toMatchObject(first);
+  });
+
+  await test.step("a folded list within an open value tells how long it is and where it ends", async () => {
+    const nested = { a: { b: { c: Array.from({ length: 12 }, (_, i) => `entry ${i}`) } } };
+    const asker = await createScripted(
+      server,
+      [{ tool_calls: [{ name: "look", arguments: nested }] }, { text: "Seen." }],
+      {
+        tools: [tool.id],
+      },
+    );
+    const run = (await server.post("/v1/runs?wait=10", { agent_id: asker, input: "Look." })).body;
+    await page.goto(`${server.url}/dashboard/runs/${run.id}`);
+    await page.getByRole("treeitem", { name: /look/ }).click();
+    await expect(page.getByText(/12 entries \]/).first()).toBeVisible();
+    await page.screenshot({ path: info.outputPath("folded.png") });
+  });
+
+  expect(complaints).toEqual([]);
+});

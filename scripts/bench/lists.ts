@@ -1,0 +1,113 @@
+/**
+ * Measures what lists of long things cost those who share the server: `bun scripts/bench/lists.ts`. 20 runs of 13 MB and
+ * 20 agents of 2 MB; one list of them, and eight at once, with how long others waited for an answer meanwhile and what
+ * memory the process took. `RUNNEL_EXECUTABLE` names another build to compare with.
+ */
+import { Database } from "bun:sqlite";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  answer,
+  asks,
+  completed,
+  created,
+  requested,
+  started,
+  stateOf,
+  text,
+  toolDone,
+  toolStarted,
+} from "../../server/core/__fixtures__/events.ts";
+import { newId } from "../../server/core/ids.ts";
+import type { Scope } from "../../server/core/scope.ts";
+import { openDatabase } from "../../server/db/open.ts";
+import { createJournal } from "../../server/journal/journal.ts";
+import { createRunProjector } from "../../server/runs/project.ts";
+import { memory } from "./processes.ts";
+import { startProduct } from "./product.ts";
+
+const runs = 20;
+const calls = 52;
+const output_bytes = 250_000;
+const atOnce = 8;
+
+const folder = mkdtempSync(join(tmpdir(), "runnel-lists-"));
+await using product = await startProduct({ parent: folder, model: "http://127.0.0.1:8999", tls: false });
+try {
+  await storeLongRuns(product.database);
+  await product.read(); // There is an agent now.
+  storeLongAgents(product.database);
+  const { url, headers } = product.list();
+  const at = (path: string) => url.replace(/\/v1\/.*/, path);
+  const table: Record<string, object> = {};
+  for (const path of ["/v1/runs", "/v1/runs?include=messages", "/v1/traces", "/v1/agents"])
+    for (const count of [1, atOnce])
+      table[`${count} × ${path}`] = await measure(at(path), at("/healthz"), headers, count);
+  console.table(table);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function measure(url: string, quiet: string, headers: Record<string, string> | undefined, count: number) {
+  let [waited, peak, isOver] = [0, 0, false];
+  const others = (async () => {
+    while (!isOver) {
+      const begun = performance.now();
+      await (await fetch(quiet)).text();
+      waited = Math.max(waited, performance.now() - begun);
+      peak = Math.max(peak, memory(product.pid));
+      await Bun.sleep(1);
+    }
+  })();
+  const begun = performance.now();
+  const sizes = await Promise.all(
+    Array.from({ length: count }, async () => (await (await fetch(url, { headers })).arrayBuffer()).byteLength),
+  );
+  const took = performance.now() - begun;
+  isOver = true;
+  await others;
+  return {
+    "body, kB": Math.round(sizes[0]! / 1000),
+    "took, ms": Math.round(took),
+    "others waited, ms": Math.round(waited),
+    "RSS, MiB": Math.round(peak),
+  };
+}
+
+/** Beside the server, which is idle. */
+async function storeLongRuns(path: string): Promise<void> {
+  const db = openDatabase(path);
+  db.sqlite.run("PRAGMA synchronous = OFF");
+  const scope = db.sqlite
+    .query<Scope, []>("SELECT project_id, environment FROM api_keys WHERE environment = 'test'")
+    .get()!;
+  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
+  for (let run = 0; run < runs; run++) {
+    const run_id = newId("run");
+    const ids = Array.from({ length: calls }, () => newId("tool_call"));
+    const ofCalls = ids.flatMap((id, i) => [
+      requested(id, i + 1),
+      toolStarted(id, i + 1),
+      ...toolDone(id, i + 1, { output: `${run} ${i} ${"x".repeat(output_bytes)}` }),
+    ]);
+    const said = [started(0), completed(0, { answer: answer([text("Done."), ...ids.map((id) => asks(id))]) })];
+    const { usage } = stateOf(created(), ...said, ...ofCalls);
+    const end = { type: "run.completed", output: "Done.", output_json: null, usage } as const;
+    await journal.append(run_id, [created({ run_id, ...scope }), ...said, ...ofCalls, end]);
+  }
+  db.close();
+}
+
+function storeLongAgents(path: string): void {
+  const db = new Database(path);
+  db.run("PRAGMA busy_timeout = 60000");
+  const [script, instructions] = [JSON.stringify([{ text: "x".repeat(1_700_000) }]), "x".repeat(250_000)];
+  const insert = db.query(
+    `INSERT INTO agents SELECT project_id, environment, ?, name, model, version,
+       json_set(definition, '$.model_settings.script', json(?), '$.instructions', ?), metadata, created_at_ms, updated_at_ms
+     FROM agents LIMIT 1`,
+  );
+  for (let agent = 0; agent < runs; agent++) insert.run(newId("agent"), script, instructions);
+  db.close();
+}

@@ -1,0 +1,73 @@
+import { byteLength } from "../core/byte-length.ts";
+import { foldInSlices } from "../core/fold-in-slices.ts";
+import type { JournalEntry } from "../core/run-event.ts";
+import { messageObject, type RunObject, runObject, toolCallObject } from "../core/run-object.ts";
+import { type RunSummary, runSummary } from "../core/run-summary.ts";
+import { pageRoom, read } from "../http/page.ts";
+import type { Briefs } from "../journal/briefs.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { RunRow } from "./store.ts";
+
+/** A run in a list. */
+export type RunItem = RunSummary & Partial<Pick<RunObject, "messages" | "tool_calls">>;
+
+type Rest = () => Promise<void>;
+
+export interface RunItemOptions {
+  journal: Pick<Journal, "read" | "lastCalls">;
+  briefOf: Briefs;
+  /** Of a queued run. */
+  placeOf: (row: RunRow) => number | null;
+}
+
+/** Runs as they stand in lists; null for one that is gone. */
+export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
+  async function summary(row: RunRow, rest: Rest): Promise<RunItem | null> {
+    if (row.summary !== null) return runSummary(JSON.parse(row.summary), []);
+    const brief = await briefOf(row, rest);
+    if (!brief) return null;
+    const run = runObject(brief.state, row.expires_at_ms, placeOf(row));
+    return runSummary(run, journal.lastCalls(row.id), brief.shortened);
+  }
+
+  /** The whole run where a page has room for it; else its first messages and calls, and `truncated` says so. */
+  async function withMessages(row: RunRow, rest: Rest): Promise<RunItem | null> {
+    if (row.summary !== null) return { ...runSummary(JSON.parse(row.summary), []), messages: [], tool_calls: [] };
+    const state = await foldInSlices(entriesOf(row.id), rest);
+    if (!state.run) return null;
+    const bare = runObject({ ...state, messages: [], calls: [] }, row.expires_at_ms, placeOf(row));
+    const last_calls = journal.lastCalls(row.id);
+    const isLong = byteLength(JSON.stringify(bare)) > pageRoom / 2;
+    const head: RunItem = isLong ? runSummary(bare, last_calls) : { ...bare, last_calls };
+    let bytes = byteLength(JSON.stringify(head)) + 100;
+    const truncated = head.truncated ?? [];
+
+    async function first<From, To>(name: string, all: readonly From[], show: (one: From) => To): Promise<To[]> {
+      const shown: To[] = [];
+      for (const one of all) {
+        const object = show(one);
+        bytes += byteLength(JSON.stringify(object)) + 1;
+        if (bytes > pageRoom) {
+          truncated.push(name);
+          break;
+        }
+        shown.push(object);
+        await rest();
+      }
+      return shown;
+    }
+
+    const messages = await first("messages", state.messages, (one) => messageObject(one, state.calls));
+    const tool_calls = await first("tool_calls", state.calls, toolCallObject);
+    return { ...head, messages, tool_calls, ...(truncated.length > 0 && { truncated }) };
+  }
+
+  const entriesOf = (id: string): Iterable<JournalEntry> =>
+    read(
+      (after: number, most) => journal.read(id, after, most),
+      0,
+      ({ seq }) => seq,
+    );
+
+  return { summary, withMessages };
+}
