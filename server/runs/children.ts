@@ -98,6 +98,7 @@ export function createChildren({
       await refreshTools(parent, order.agent_id);
       const { begun } = await inLine(nameOf(parent), async () => {
         await rest();
+        requireWaiting(parent);
         const made = refusalIfFull(parent) ?? (await make(parent, order));
         return { begun: "refused" in made ? made : begin(parent, order, made) };
       });
@@ -119,7 +120,6 @@ export function createChildren({
 
   /** Whom the creator's key may use does not matter here: it may use the parent, and the parent has this tool. */
   async function make(parent: RunHead, order: ChildOrder): Promise<Made> {
-    requireWaiting(parent);
     const { project_id, environment, run_id } = parent;
     const agent = snapshot({ project_id, environment }, order.agent_id);
     const state = fold(journal.read(run_id));
@@ -132,9 +132,9 @@ export function createChildren({
     };
   }
 
-  /** Throws where the loop that asked was given up, or its run has ended. */
+  /** Throws where the loop that asked was given up, its run has ended, or the process is about to. */
   function requireWaiting({ run_id, attempt }: RunHead): void {
-    const head = journal.head(run_id);
+    const head = stopped ? null : journal.head(run_id);
     if (head?.status !== "in_progress" || head.attempt !== attempt) throw new AppendRefused("Nobody waits.");
   }
 
