@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { maskFor, shortest } from "./mask.ts";
-import { hide, hideCut, hideInAnyCase, hideInSlices } from "./redact.ts";
+import { hide, hideCut, hideInAnyCase, hideInBytes, hideInJson, hideInSlices } from "./redact.ts";
 
 // The same in its plain form: every spelling of the whole text with a place for each character, every secret on its own.
 
@@ -140,6 +140,21 @@ test("of a text that ends within a secret, in any spelling, no more than three l
   );
 });
 
+test.each([
+  ["a text that is all escapes", () => hideInSlices("%41\\u0041&#65;".repeat(100_000), ["canary-0123456789"])],
+  ["two million numbers", () => hideInJson(Array(2_000_000).fill(1), ["canary-0123456789"])],
+])("while %s is looked through, others on the thread go on", async (_, work) => {
+  let over = false;
+  let turns = 0;
+  const others = (async () => {
+    for (; !over; turns++) await new Promise((resolve) => setImmediate(resolve));
+  })();
+  await work();
+  over = true;
+  await others;
+  expect(turns).toBeGreaterThan(4);
+});
+
 test("a long text is hidden like a short one, wherever a secret lies in it", async () => {
   const secret = "canary-0123456789";
   for (const at of [0, 8185, 8192, 16_380, 20_000]) {
@@ -148,4 +163,11 @@ test("a long text is hidden like a short one, wherever a secret lies in it", asy
   }
   const same = "z".repeat(100_000);
   expect(await hideInSlices(same, [secret])).toBe(same);
+});
+
+test("in bytes a secret is stars, and all else is as it was", async () => {
+  const secrets = ["canary-0123456789", "0123456789ü"];
+  const bytes = Buffer.from("\0canary-0123456789ü\u0001canary-012345678 ü");
+  const clean = Buffer.from(await hideInBytes(bytes, secrets));
+  expect(clean.toString()).toBe(`\0${"*".repeat(19)}\u0001canary-012345678 ü`);
 });

@@ -1,5 +1,5 @@
 import { Needles } from "./needles.ts";
-import { escapeSign, escapesReach, type Spelling, spellings } from "./spellings.ts";
+import { escapeSign, escapesReach, type Spelling, signsIn, spellings } from "./spellings.ts";
 
 /** What stands in the place of a secret. */
 export const hidden = "[hidden]";
@@ -9,8 +9,8 @@ export const shortest = 8;
 
 interface Sought {
   needles: Needles;
-  /** Those that nobody reads with: a text with escapes needs its own, and to make them costs more than a short text. */
-  spellings: Spelling[][];
+  /** Those that nobody reads with, by their signs: to make them costs more than to read a short text. */
+  spellings: Map<string, Spelling[][]>;
 }
 
 interface Span {
@@ -36,7 +36,11 @@ export class Mask {
   private held = "";
   private heldFrom = 0;
 
-  constructor(private readonly sought: Sought) {}
+  /** `signs`: those that may come. */
+  constructor(
+    private readonly sought: Sought,
+    private readonly signs: string,
+  ) {}
 
   /** What may be shown now that this has come, too. */
   push(text: string): string {
@@ -59,7 +63,8 @@ export class Mask {
     // The cut may go through an escape, of which nobody has read the first half yet.
     let begun = cut ? this.begun() : this.place;
     for (const each of this.spelled ?? none)
-      each.push({ text: "", begins: new Int32Array([this.place]) }, true, (from, to) => this.add(from, to));
+      if (each.open() < this.place)
+        each.push({ text: "", begins: new Int32Array([this.place]) }, true, (from, to) => this.add(from, to));
     if (cut) begun = Math.min(begun, this.begun());
     this.sleep();
     if (begun < this.place) this.add(begun, this.place);
@@ -106,13 +111,16 @@ export class Mask {
   }
 
   private wake(): void {
-    this.spelled = this.sought.spellings.pop() ?? spellings(this.sought.needles);
+    this.spelled = this.sought.spellings.get(this.signs)?.pop() ?? spellings(this.sought.needles, this.signs);
     for (const each of this.spelled) each.begin(this.state, this.place);
     this.until = this.place + 1;
   }
 
   private sleep(): void {
-    if (this.spelled) this.sought.spellings.push(this.spelled);
+    if (!this.spelled) return;
+    const { spellings } = this.sought;
+    spellings.set(this.signs, spellings.get(this.signs) ?? []);
+    spellings.get(this.signs)!.push(this.spelled);
     this.spelled = null;
   }
 
@@ -164,16 +172,24 @@ function signIn(text: string, from: number, to: number): number {
 
 const known = new WeakMap<readonly string[], Map<boolean, Sought | null>>();
 
-/** A mask for one text; null where none of the secrets is long enough. Of the same list it is made ready once. */
-export function maskFor(secrets: readonly string[], anyCase = false): Mask | null {
+const anySigns = signsIn("\\%&");
+
+/**
+ * A mask for one text; null where none of the secrets is long enough. Of the same list it is made ready once. Of a `text`
+ * that is known it looks for no escapes that are not in it.
+ */
+export function maskFor(
+  secrets: readonly string[],
+  { text, anyCase = false }: { text?: string; anyCase?: boolean } = {},
+): Mask | null {
   const ready = known.get(secrets) ?? new Map<boolean, Sought | null>();
   known.set(secrets, ready);
   const sought = ready.get(anyCase) ?? soughtOf(secrets, anyCase);
   ready.set(anyCase, sought);
-  return sought && new Mask(sought);
+  return sought && new Mask(sought, text === undefined ? anySigns : signsIn(text));
 }
 
 function soughtOf(secrets: readonly string[], anyCase: boolean): Sought | null {
   const long = [...new Set(secrets)].filter(({ length }) => length >= shortest);
-  return long.length === 0 ? null : { needles: new Needles(long, anyCase), spellings: [] };
+  return long.length === 0 ? null : { needles: new Needles(long, anyCase), spellings: new Map() };
 }

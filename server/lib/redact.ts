@@ -26,17 +26,19 @@ export function redact(text: string, secrets: readonly string[] = []): string {
 }
 
 /** Masks these very secrets in a text, also where they stand escaped, and nothing that only looks like one. */
-export const hide = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets));
+export const hide = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets, { text }));
 
 /** Like `hide`, in whichever case the secrets are written: names of hosts come back in small letters. */
-export const hideInAnyCase = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets, true));
+export const hideInAnyCase = (text: string, secrets: readonly string[]): string =>
+  masked(text, maskFor(secrets, { text, anyCase: true }));
 
 /** Like `hide`, of a text that was cut off somewhere: its end may be the beginning of a secret. */
-export const hideCut = (text: string, secrets: readonly string[]): string => masked(text, maskFor(secrets), true);
+export const hideCut = (text: string, secrets: readonly string[]): string =>
+  masked(text, maskFor(secrets, { text }), true);
 
 /** Like `hide` or `hideCut`, of a long text: others on this thread go first in between. */
 export async function hideInSlices(text: string, secrets: readonly string[], cut = false): Promise<string> {
-  const mask = maskFor(secrets);
+  const mask = maskFor(secrets, { text });
   if (!mask) return text;
   const rest = inSlices();
   let shown = "";

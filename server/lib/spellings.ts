@@ -165,5 +165,9 @@ export class Spelling {
   }
 }
 
-/** A text without the escapes of JSON, of URLs and of HTML, also of one within another. */
-export const spellings = (needles: Needles): Spelling[] => schemes.map((scheme) => new Spelling(scheme, needles, true));
+/** What escapes of a text may begin with. */
+export const signsIn = (text: string): string => schemes.map(({ sign }) => (text.includes(sign) ? sign : "")).join("");
+
+/** A text without the escapes of JSON, of URLs and of HTML, also of one within another, as far as it has such signs. */
+export const spellings = (needles: Needles, signs: string): Spelling[] =>
+  schemes.filter(({ sign }) => signs.includes(sign)).map((scheme) => new Spelling(scheme, needles, true));

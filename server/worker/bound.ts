@@ -1,5 +1,4 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
-import { inTurn } from "./in-turn.ts";
 import type { Done, ToolContext } from "./tools/context.ts";
 
 /**
@@ -12,12 +11,9 @@ export async function bounded(done: Done, tool: ToolSnapshot, keepFile: ToolCont
   const text = isText ? output : JSON.stringify(output ?? null);
   const size = Buffer.byteLength(text);
   if (done.error || size <= tool.max_output_bytes) return done;
-  return inTurn(tool, size, async () => {
-    const bytes = new TextEncoder().encode(text);
-    const file = await keepFile({ name: `${tool.name}.${isText ? "txt" : "json"}`, bytes });
-    const files = [...(done.files ?? []), file];
-    return { ...done, output: headAndTail(bytes, tool.max_output_bytes, file.id), files };
-  });
+  const bytes = new TextEncoder().encode(text);
+  const file = await keepFile({ name: `${tool.name}.${isText ? "txt" : "json"}`, bytes });
+  return { ...done, output: headAndTail(bytes, tool.max_output_bytes, file.id), files: [...(done.files ?? []), file] };
 }
 
 function headAndTail(bytes: Uint8Array, max: number, fileId: string): string {

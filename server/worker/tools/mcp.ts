@@ -3,6 +3,7 @@ import { jsonFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInBytes, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { McpFailure } from "../../mcp/mcp-failure.ts";
 import type { McpResult } from "../../mcp/read-result.ts";
+import { inTurn } from "../in-turn.ts";
 import { type Done, failed, type ToolRunner } from "./context.ts";
 import { secretsError } from "./send-call.ts";
 
@@ -19,7 +20,9 @@ export const runMcpTool: ToolRunner = async (call, tool, context, signal) => {
     const files: FileFacts[] = [];
     for (const { name, bytes } of result.files ?? [])
       files.push(await context.keepFile({ name, bytes: await hideInBytes(bytes, hidden) }));
-    return { ...(await resultOf(result, hidden)), ...(files.length > 0 && { files }) };
+    const length = result.structured === undefined ? result.text.length : Number.POSITIVE_INFINITY; // Data has none.
+    const done = await inTurn(tool, length, signal, () => resultOf(result, hidden));
+    return { ...done, ...(files.length > 0 && { files }) };
   } catch (error) {
     if (!(error instanceof McpFailure)) throw error;
     return failed(error.code, hideInAnyCase(error.message, context.hidden()));

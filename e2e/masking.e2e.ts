@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
+
+// What tools answer is searched for secrets: of one project's long answers nobody else may notice.
+
+const size = 4_194_000;
+const filled = (piece: string): string => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
+const answers: Record<string, string> = {
+  "/numbers": `[${filled("1,")}1]`,
+  "/html": filled(`<p>Fish &amp; chips, said <a href="/a?b=%C3%BC&amp;c=1">O&#39;Brien</a> at 100&nbsp;%.</p>\n`),
+};
+const tools = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: ({ url }) => new Response(answers[new URL(url).pathname]),
+});
+
+let server: Runnel;
+beforeAll(async () => {
+  server = await startRunnel();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await tools.stop(true);
+});
+
+const headers = { authorization: "Bearer canary-0123456789abcdef" };
+
+async function makeTool(name: string, more: object): Promise<string> {
+  const { status, body } = await server.post("/v1/tools", {
+    name,
+    url: `${tools.url.origin}/${name}`,
+    headers,
+    ...more,
+  });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+test("while a tool's answer of two million numbers is masked, others are answered", async () => {
+  const id = await makeTool("numbers", {});
+  let over = false;
+  const tried = server.post(`/v1/tools/${id}/test`, { arguments: {} }).finally(() => {
+    over = true;
+  });
+  let longest_ms = 0;
+  while (!over) {
+    const asked = performance.now();
+    await server.get("/healthz");
+    longest_ms = Math.max(longest_ms, performance.now() - asked);
+    await Bun.sleep(5);
+  }
+  expect((await tried).body).toMatchObject({ error: null });
+  // It was three seconds on an idle machine, and fourteen on a busy one.
+  expect(longest_ms).toBeLessThan(1500);
+});
+
+test.skipIf(!figuresAvailable)(
+  "two runs with ten calls of 4 MB each add at most 300 MiB",
+  async () => {
+    const id = await makeTool("html", { response: "text" });
+    const script = [{ tool_calls: Array(10).fill({ name: "html", arguments: {} }) }, { text: "Done." }];
+    const { body: agent } = await server.post("/v1/agents", {
+      ...{ name: "a", instructions: "", model: "test/script", model_settings: { script }, tools: [id] },
+    });
+    const pid = serverPid(server.dataDir);
+    const before = residentBytes(pid);
+    let most = before;
+    const watch = setInterval(() => {
+      most = Math.max(most, residentBytes(pid));
+    }, 10);
+    const run = async () => {
+      const body = JSON.stringify({ agent_id: agent.id, input: "Go", stream: true });
+      const stream = await server.fetch("/v1/runs", {
+        ...{ method: "POST", body, headers: { "content-type": "application/json" } },
+      });
+      return stream.text();
+    };
+    for (const events of await Promise.all([run(), run()])) expect(events).toContain("event: run.completed");
+    clearInterval(watch);
+    expect((most - before) / 2 ** 20).toBeLessThan(300);
+  },
+  120_000,
+);
