@@ -28,6 +28,10 @@ export class NoOllama extends Error {
   }
 }
 
+/** What went wrong once an answer had begun: who cannot be reached then has broken it off, and was not away. */
+export const onceBegun = (failure: unknown): unknown =>
+  isNetwork(failure) ? Object.assign(new Error("The connection broke."), { statusCode: 200 }) : failure;
+
 const unreadable = "The provider sent an answer that cannot be read.";
 
 /** Turns whatever a provider's SDK threw or streamed as an error into an error that the loop can act on. */
@@ -56,6 +60,8 @@ interface Facts {
   body: string;
   headers: Record<string, string>;
   network: boolean;
+  /** There was not even a connection. */
+  refused: boolean;
 }
 
 type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "away">;
@@ -65,7 +71,7 @@ function judge(facts: Facts): Verdict {
   if (facts.name === "NoOllama")
     return { code: "model_not_available", message: facts.text, retryable: true, away: true };
   const said = facts.text === "" ? "" : `: ${facts.text}`;
-  if (facts.network) return { ...modelError("The model's server cannot be reached.", true), away: true };
+  if (facts.network) return { ...modelError("The model's server cannot be reached.", true), away: facts.refused };
   if (status !== null && status < 300) return incompleteError;
   if (status === 401 || status === 403) {
     // The provider's own sentence repeats most of the key.
@@ -165,6 +171,7 @@ function factsOf(failure: unknown): Facts {
     body,
     headers: stringsOf(top.responseHeaders),
     network: isNetwork(failure),
+    refused: codesOf(failure).some((code) => refusals.test(code)),
   };
 }
 
@@ -194,6 +201,20 @@ function statusIn(candidates: unknown[]): number | null {
 
 const networkCodes =
   /^(Connection|FailedToOpen|Unable|ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|CERT|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+
+// A connection that came about and was closed is none of these: it may be what was asked that its server dies of.
+const refusals = /^(ConnectionRefused|ECONNREFUSED|FailedToOpen|Unable|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT)/;
+
+function codesOf(failure: unknown): string[] {
+  const codes: string[] = [];
+  let error = failure;
+  for (let depth = 0; depth < 5 && error instanceof Error; depth++) {
+    const { code } = error as Error & { code?: unknown };
+    if (typeof code === "string") codes.push(code);
+    error = error.cause;
+  }
+  return codes;
+}
 
 /** Whether a server could not be reached. */
 export function isNetwork(failure: unknown): boolean {

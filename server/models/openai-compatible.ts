@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
-import { isNetwork, NoOllama } from "./model-error.ts";
+import { isNetwork, NoOllama, onceBegun } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { modelOf, type Way } from "./model-stream.ts";
 import { ollamaUrl } from "./ollama.ts";
@@ -26,6 +26,14 @@ export function open(connection: Connection, modelName: string, fetch: Fetch = m
       throw connection.provider === "ollama" && isNetwork(failure) ? new NoOllama(url) : failure;
     });
     if (!response.ok) throw await refusal(response);
+    try {
+      yield* read(response);
+    } catch (failure) {
+      throw onceBegun(failure);
+    }
+  }
+
+  async function* read(response: Response): AsyncGenerator<ModelEvent> {
     const chat = chatAnswer(secrets);
     if (response.headers.get("content-type")?.startsWith("application/json"))
       yield* chat.read([await textOf(response, answerMax_bytes)]);

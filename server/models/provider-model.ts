@@ -8,7 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import { answerParts } from "./answer-parts.ts";
 import { callOptions } from "./call-options.ts";
-import { incompleteError, toModelError } from "./model-error.ts";
+import { incompleteError, onceBegun, toModelError } from "./model-error.ts";
 import { modelOf, type Way } from "./model-stream.ts";
 import {
   type FinishReason,
@@ -51,6 +51,8 @@ async function* answer(
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       yield* events(next.value, parts, dialect);
     }
+  } catch (failure) {
+    throw onceBegun(failure);
   } finally {
     reader.cancel().catch(() => {}); // A stream that broke rejects its own cancelling too.
   }
@@ -88,7 +90,7 @@ function* events(part: LanguageModelV4StreamPart, parts: AnswerParts, dialect: D
       yield parts.toolCall(part.toolName, part.input, part.providerMetadata);
       break;
     case "error":
-      yield { type: "error", error: toModelError(part.error, dialect.secrets), usage: unknownUsage };
+      yield { type: "error", error: toModelError(onceBegun(part.error), dialect.secrets), usage: unknownUsage };
       break;
     case "finish":
       yield* parts.closeAll();

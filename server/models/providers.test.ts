@@ -391,7 +391,22 @@ describe.each(cases)("$provider", (each) => {
     const base_url = `http://127.0.0.1:${broken.port}/v1`;
     const model = await openModel({ name: "x", provider: each.provider, base_url, api_key: key }, "some-model");
     const all = await Array.fromAsync(model.stream(request, new AbortController().signal));
-    expect(errorOf(all)).toMatchObject({ retryable: true, aborted: false });
+    expect(errorOf(all)).toMatchObject({ code: "model_incomplete", retryable: true, aborted: false });
+  });
+
+  test("does not take a server for away that takes a request and closes without a word", async () => {
+    let asked = 0;
+    const data = (socket: Bun.Socket) => {
+      asked++;
+      socket.end();
+    };
+    using rude = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data } });
+    const base_url = `http://127.0.0.1:${rude.port}/v1`;
+    const model = await openModel({ name: "x", provider: each.provider, base_url, api_key: key }, "some-model");
+    const error = errorOf(await Array.fromAsync(model.stream(request, new AbortController().signal)));
+    expect(error).toMatchObject({ code: "model_error", retryable: true });
+    expect(error.away).not.toBe(true);
+    expect(asked).toBeGreaterThan(0);
   });
 
   test("ends with a retryable error when a chunk is not JSON", async () => {

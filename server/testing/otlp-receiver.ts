@@ -95,8 +95,14 @@ export function requestIn(bytes: Uint8Array): unknown {
   const message = proto.ExportTraceServiceRequest.decode(bytes);
   if (!Buffer.from(proto.ExportTraceServiceRequest.encode(message).finish()).equals(bytes))
     throw new Error("The message has what the definitions do not know.");
-  return asJson(proto.ExportTraceServiceRequest.toObject(message, { longs: String, bytes: Uint8Array }));
+  const request = asJson(proto.ExportTraceServiceRequest.toObject(message, { longs: String, bytes: Uint8Array }));
+  for (const { scopeSpans } of (request as Exported).resourceSpans)
+    for (const each of scopeSpans) each.spans = (each.spans ?? []).map(withLists);
+  return request;
 }
+
+/** A list that is empty is none on the wire. */
+const withLists = (span: OtlpSpan): OtlpSpan => ({ ...{ attributes: [], events: [], links: [] }, ...span });
 
 /** Ids are hexadecimal there. */
 function asJson(value: unknown): unknown {

@@ -30,6 +30,7 @@ export const adviceFor = (code: string): string | undefined => advice[code];
 
 const advice: Record<string, string> = {
   model_error: "Look at the model call in the trace; the connection's test button tells whether the provider answers.",
+  model_incomplete: "The provider breaks its answers off. Let its connection make fewer calls at once under Settings.",
   model_rate_limited: "Ask the provider for more, or let fewer runs go at once under Settings, Limits.",
   model_not_available: "Connect the model's provider under Settings, Model connections, or choose another model.",
   context_length_exceeded: "Turn on compaction for the agent, or keep fewer messages in its history.",

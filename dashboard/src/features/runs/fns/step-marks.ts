@@ -32,6 +32,7 @@ function marksOfMessages(run: Pick<Run, "messages" | "tool_calls" | "usage">): S
 /** What kind of call fails with which code. The other codes end a run between its calls. */
 const failing: Record<string, StepMark["type"]> = {
   model_error: "model_call",
+  model_incomplete: "model_call",
   model_rate_limited: "model_call",
   model_not_available: "model_call",
   context_length_exceeded: "model_call",
