@@ -178,9 +178,9 @@ test("hostile Python comes to nothing, of each kind one", async () => {
     "a file outside, outside the interpreter",
     "itself once more, outside the interpreter",
     "a connection, outside the interpreter",
-    "the machine's interfaces, outside the interpreter",
+    "what the system tells of the machine, outside the interpreter",
     "the machine's mounts, by another thread",
-    "the presence of a file, outside the interpreter",
+    "what files there are, outside the interpreter",
     "a call of the system, outside the interpreter",
     "a call of the system, by an import, outside the interpreter",
   ]);
