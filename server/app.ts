@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
 import { Elysia } from "elysia";
 import { agentRoutes } from "./agents/routes.ts";
-import type { AgentOverrides } from "./agents/schema.ts";
 import { createAgentStore } from "./agents/store.ts";
 import { createRefusals } from "./audit/refusals.ts";
 import { auditRoutes } from "./audit/routes.ts";
@@ -44,6 +43,7 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { isNewWork } from "./http/new-work.ts";
 import { createOpenApi, openApiRoutes } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
+import type { AgentOverrides } from "./http/schemas.ts";
 import { createJournal } from "./journal/journal.ts";
 import { bearer, createKeyAuthenticate } from "./keys/authenticate.ts";
 import { keyRoutes, meRoutes } from "./keys/routes.ts";

@@ -6,10 +6,11 @@ import type { Environment } from "../core/scope.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
+import type { AgentOverrides } from "../http/schemas.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { parseModel } from "../models/registry.ts";
 import { completePolicy, type FactsOf } from "./memory-policy.ts";
-import type { AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
+import type { CreateAgent, UpdateAgent } from "./schema.ts";
 
 /** What stands in an agent's row beside its name and model. */
 export interface Definition {

@@ -9,6 +9,7 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
+import type { AgentOverrides } from "../http/schemas.ts";
 import {
   changed,
   checkAgent,
@@ -21,7 +22,7 @@ import {
 } from "./definition.ts";
 import { type FactsOf, pinnedPolicy, presentStores, type StoreFacts } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
-import type { AgentEdits, AgentOverrides, CreateAgent, UpdateAgent } from "./schema.ts";
+import type { AgentEdits, CreateAgent, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
 interface Row extends Scope {

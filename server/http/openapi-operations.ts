@@ -1,5 +1,6 @@
 import { memoryKinds, toolTypes } from "../core/agent-snapshot.ts";
 import { capsuleType } from "../core/capsule-format.ts";
+import { idPattern, type Kind } from "../core/ids.ts";
 import { origins } from "../core/origin.ts";
 import { environments } from "../core/scope.ts";
 import type { Need } from "./auth.ts";
@@ -12,10 +13,12 @@ export interface Operation {
   summary: string;
   needs: Need;
   query?: Record<string, Schema>;
+  /** What parameters of the path may be, where the route takes more, to say what is wrong with it. */
+  path?: Record<string, Schema>;
   /** Status and body of the answer. */
   answer: [status: number, body: Schema];
-  /** The format of the answer, where that is not JSON. */
-  media?: string;
+  /** The formats of the answer, where that is not JSON. */
+  media?: readonly string[];
   /** The body in parts, where it is taken so too. */
   parts?: Schema;
   /** The media type of another body that it takes, which is no JSON. */
@@ -28,19 +31,25 @@ export interface Operation {
 
 const text = { type: "string" };
 const time = { type: "string", format: "date-time" };
+/** What is not empty, as cursors and words of a client's own are. */
+const filled = (maxLength?: number) => ({ type: "string", minLength: 1, ...(maxLength && { maxLength }) });
+const cursor = filled();
+const subject = filled(255);
+const id = (kind: Kind) => ({ type: "string", pattern: idPattern(kind) });
+const day = { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\d([Tt].+)?$" };
 const limit = { type: "integer", minimum: 1, maximum: 100, default: 20 };
 
 const page: Record<string, Schema> = {
   limit,
-  starting_after: text,
-  ending_before: text,
+  starting_after: cursor,
+  ending_before: cursor,
   order: { type: "string", enum: ["desc", "asc"], default: "desc" },
   "created_at[gt]": time,
   "created_at[gte]": time,
   "created_at[lt]": time,
   "created_at[lte]": time,
 };
-const some = { limit, starting_after: text };
+const some = { limit, starting_after: cursor };
 
 /** Resources whose five addresses differ in nothing but their names. */
 const agents = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Agents", summary, needs });
@@ -66,8 +75,8 @@ const uploadInParts = {
   properties: {
     file: { type: "string", contentMediaType: "application/octet-stream" },
     purpose: { type: "string", enum: filePurposes },
-    memory_id: text,
-    scope_id: text,
+    memory_id: id("memory"),
+    scope_id: subject,
     chunking: {
       type: "object",
       properties: { max_chunk_size_tokens: { type: "integer" }, chunk_overlap_tokens: { type: "integer" } },
@@ -79,9 +88,14 @@ const uploadInParts = {
 };
 
 const memories = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Memory", summary, needs });
-const ofScope = { scope_id: text };
+const ofScope = { scope_id: subject };
 
 const webhooks = (verb: string, summary: string, needs: Need) => ({ id: verb, tag: "Webhooks", summary, needs });
+
+const webhookEvents = [
+  ...["run.completed", "run.failed", "run.requires_action", "tool.requested", "file.ready", "file.failed"],
+  "webhook.test",
+];
 
 const deleted: Operation["answer"] = [200, ref("Deleted")];
 
@@ -102,7 +116,7 @@ export const operations: Record<string, Operation> = {
   "DELETE /v1/agents/:id": { ...agents("deleteAgent", "Delete an agent", "admin"), answer: deleted },
   "GET /v1/agents/:id/versions": {
     ...agents("listAgentVersions", "List the versions of an agent, newest first", "read"),
-    query: some,
+    query: { limit, starting_after: { type: "string", pattern: "^[1-9]\\d{0,14}$" } },
     answer: [200, listOf("AgentVersion")],
   },
   "GET /v1/agents/:id/versions/:version": {
@@ -141,6 +155,7 @@ export const operations: Record<string, Operation> = {
   },
   "PUT /v1/secrets/:name": {
     ...secrets("setSecret", "Set a secret, or give it another value"),
+    path: { name: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" } },
     answer: [200, ref("Secret")],
   },
   "DELETE /v1/secrets/:name": { ...secrets("deleteSecret", "Delete a secret"), answer: deleted },
@@ -164,7 +179,7 @@ export const operations: Record<string, Operation> = {
   },
   "GET /v1/files/:id/content": {
     ...files("getFileContent", "Download a file, or the range of it that is asked for", "read_or_run"),
-    media: "application/octet-stream",
+    media: ["application/octet-stream", "*/*"], // As the file is; the first is what generators read.
     answer: [200, {}],
   },
   "GET /v1/files/:id/chunks": {
@@ -193,12 +208,12 @@ export const operations: Record<string, Operation> = {
         type: "string",
         enum: ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"],
       },
-      agent_id: text,
-      thread_id: text,
-      user_id: text,
-      parent_run_id: text,
+      agent_id: id("agent"),
+      thread_id: id("thread"),
+      user_id: subject,
+      parent_run_id: id("run"),
       origin: { type: "string", enum: [...origins] },
-      source_run_id: text,
+      source_run_id: id("run"),
       include: { type: "string", enum: ["messages"] },
     },
     answer: [200, listOf("RunListItem")],
@@ -248,8 +263,8 @@ export const operations: Record<string, Operation> = {
     ...threads("listThreads", "List threads", "read_or_run"),
     query: {
       ...page,
-      user_id: text,
-      session_id: text,
+      user_id: subject,
+      session_id: subject,
       status: { type: "string", enum: ["idle", "busy", "waiting"] },
     },
     answer: [200, listOf("Thread")],
@@ -266,7 +281,7 @@ export const operations: Record<string, Operation> = {
   },
   "GET /v1/threads/:id/messages": {
     ...threads("listThreadMessages", "List what was said in a thread", "read_or_run"),
-    query: { ...some, ending_before: text, order: page.order! },
+    query: { ...some, ending_before: cursor, order: page.order! },
     answer: [200, listOf("ThreadMessage")],
   },
   "POST /v1/threads/:id/messages": {
@@ -304,8 +319,8 @@ export const operations: Record<string, Operation> = {
     ...memories("listMemoryEntries", "List what is in a store", "read_or_run"),
     query: {
       ...page,
-      file_id: text,
-      scope_id: text,
+      file_id: id("file"),
+      scope_id: subject,
       status: { type: "string", enum: ["processing", "ready", "failed"] },
     },
     answer: [200, listOf("MemoryEntry")],
@@ -320,7 +335,7 @@ export const operations: Record<string, Operation> = {
   },
   "GET /v1/memory/:id/keys": {
     ...memories("listMemoryKeys", "List keys by their names", "read_or_run"),
-    query: { ...page, ...ofScope, prefix: text },
+    query: { ...page, ...ofScope, prefix: filled(512) },
     answer: [200, listOf("MemoryKey")],
   },
   "GET /v1/memory/:id/keys/:key": {
@@ -351,7 +366,7 @@ export const operations: Record<string, Operation> = {
   },
   "GET /v1/suites": {
     ...suites("listSuites", "List suites", "read_or_run"),
-    query: { ...page, name: text },
+    query: { ...page, name: filled(128) },
     answer: [200, listOf("SuiteListItem")],
   },
   "GET /v1/suites/:id": {
@@ -387,7 +402,7 @@ export const operations: Record<string, Operation> = {
   },
   "GET /v1/schedules": {
     ...schedules("listSchedules", "List schedules", "read"),
-    query: { ...page, agent_id: text },
+    query: { ...page, agent_id: id("agent") },
     answer: [200, listOf("Schedule")],
   },
   "GET /v1/schedules/:id": {
@@ -414,7 +429,7 @@ export const operations: Record<string, Operation> = {
   "GET /v1/runs/:id/capsule": {
     ...runs("getRunCapsule", "Download a run with all that it did as one SQLite file", "read_or_run"),
     query: { files: { type: "boolean", default: true } },
-    media: capsuleType,
+    media: [capsuleType],
     answer: [200, {}],
   },
   "GET /v1/traces": {
@@ -426,16 +441,20 @@ export const operations: Record<string, Operation> = {
     ...traces("getTrace", "Retrieve a trace by its own id or its run's", "read_or_run"),
     query: {
       limit: { ...limit, default: 100 },
-      starting_after: text,
+      starting_after: cursor,
       include: { type: "string", pattern: "^(raw|subagents|prompt)(,(raw|subagents|prompt))*$" },
       format: { type: "string", enum: ["otlp"] },
-      content: { type: "string", enum: ["true", "false"], default: "true" },
+      content: {
+        type: "string",
+        enum: ["true", "false"],
+        description: "With `format=otlp`: whether what was said goes along. It does unless this is false.",
+      },
     },
     answer: [200, ref("Trace")],
   },
   "GET /v1/runs/:id/diff/:other_id": {
     ...traces("diffRuns", "Compare two runs step by step", "read_or_run"),
-    query: { limit: { ...limit, default: 100 }, starting_after: text },
+    query: { limit: { ...limit, default: 100 }, starting_after: cursor },
     answer: [200, ref("Diff")],
   },
   "POST /v1/traces": {
@@ -480,8 +499,8 @@ export const operations: Record<string, Operation> = {
     query: {
       ...page,
       status: { type: "string", enum: ["pending", "delivered", "failed"] },
-      type: text,
-      run_id: text,
+      type: { type: "string", enum: [...webhookEvents] },
+      run_id: id("run"),
     },
     answer: [200, listOf("WebhookDeliveryListItem")],
   },
@@ -516,7 +535,11 @@ export const operations: Record<string, Operation> = {
     tag: "Audit log",
     summary: "List who changed what",
     needs: "admin",
-    query: { ...page, action: text, actor_id: text, target_id: text, request_id: text },
+    query: {
+      ...page,
+      action: { type: "string", pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$" },
+      ...{ actor_id: subject, target_id: subject, request_id: subject },
+    },
     answer: [200, listOf("AuditEntry")],
   },
   "GET /v1/usage": {
@@ -525,8 +548,8 @@ export const operations: Record<string, Operation> = {
     summary: "What runs used, by day, agent or model",
     needs: "read",
     query: {
-      from: { type: "string", description: "The first day (UTC), or a time in it." },
-      to: { type: "string", description: "The last day." },
+      from: { ...day, description: "The first day (UTC), or a time in it." },
+      to: { ...day, description: "The last day." },
       group_by: { type: "string", enum: ["day", "agent", "model"], default: "day" },
     },
     answer: [200, ref("UsageReport")],

@@ -97,7 +97,11 @@ export const answerSchemas = (): Record<string, Schema> => ({
   DeletedKey: object({ ...memoryKeyPlace, deleted: { const: true } }, named),
   Schedule: resource("schedule", { ...schedule, updated_at: time }),
   ScheduleRun: resource("schedule_run", scheduleRun),
-  Suite: resource("suite", { ...suite, cases: list(object(pinnedRun)), updated_at: time }),
+  Suite: resource("suite", {
+    ...suite,
+    cases: list({ component: "PinnedRun", ...object(pinnedRun) }),
+    updated_at: time,
+  }),
   SuiteListItem: resource("suite", { ...suite, updated_at: time, last_suite_run: orNull(ref("SuiteRunListItem")) }),
   SuiteRun: resource("suite_run", { ...suiteRun, cases: list(ref("SuiteCase")) }),
   SuiteRunListItem: resource("suite_run", suiteRun),
@@ -171,8 +175,9 @@ export const answerSchemas = (): Record<string, Schema> => ({
 });
 
 /** A page of these. */
-export const listOf = (name: string): Schema =>
-  object(
+export const listOf = (name: string): Schema => ({
+  component: `${name.replace(/ListItem$/, "")}List`,
+  ...object(
     {
       object: { const: "list" },
       data: list(ref(name)),
@@ -181,7 +186,8 @@ export const listOf = (name: string): Schema =>
       last_id: orNull(text),
     },
     named,
-  );
+  ),
+});
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 

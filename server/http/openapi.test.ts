@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Kind, newId } from "../core/ids.ts";
+import { readTimestamp } from "../core/time.ts";
 import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import type { Need } from "./auth.ts";
@@ -87,10 +89,120 @@ test("what streams says so", () => {
 test("every schema is one", () => {
   for (const name of Object.keys(definitions()))
     expect(checkSchema({ $ref: `#/$defs/${name}`, $defs: reachableFrom(name) })).toEqual([]);
+});
+
+// Generators make up a name for what has none, another one with every change.
+test("every object has a name of its own: none stands within another, nor in an operation", () => {
+  const inline: string[] = [];
+  const look = (node: unknown, place: string, isNamed: boolean): void => {
+    if (typeof node !== "object" || node === null) return;
+    const schema = node as Record<string, unknown>;
+    if (!isNamed && typeof schema.properties === "object" && schema.type === "object") inline.push(place);
+    for (const [key, inner] of Object.entries(schema)) look(inner, `${place}.${key}`, false);
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) look(schema, name, true);
+  look(document.paths, "paths", false);
+  expect(inline).toEqual([]);
   for (const { operation } of described())
     if (operation.requestBody)
-      expect(checkSchema(operation.requestBody.content["application/json"].schema)).toEqual([]);
+      expect(operation.requestBody.content["application/json"].schema.$ref).toEndWith("Request");
 });
+
+test("maps and choices are written in the form that generators read", () => {
+  expect(document.components.schemas.Metadata).toEqual({
+    ...{ type: "object", maxProperties: 16, propertyNames: { pattern: "^[\\s\\S]{1,64}$" } },
+    additionalProperties: { type: "string", maxLength: 512 },
+  });
+  expect(JSON.stringify(document)).not.toContain("patternProperties");
+  const guardrail = document.components.schemas.GuardrailInput;
+  expect(guardrail.properties.action.enum).toEqual(["block", "redact", "flag", "require_approval"]);
+  expect(guardrail.properties.config).toEqual({ $ref: "#/components/schemas/JsonObject" });
+});
+
+test("of an answer that may be a stream, the first format is JSON", () => {
+  for (const { operation } of described()) {
+    const formats = Object.keys(operation.responses[200]?.content ?? {});
+    if (formats.includes("text/event-stream")) expect(formats).toEqual(["application/json", "text/event-stream"]);
+  }
+});
+
+// What a client, or who generates its requests, takes from the schema has to be what the server takes.
+test("a query parameter is taken as its schema says, neither more nor less", async () => {
+  const client = await server.client({ project: "parameters" });
+  const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0 };
+  await server.projects.changeSettings(client.scope.project_id, unlimited);
+  const agent_id = (await client.post("/v1/agents", { name: "e", instructions: "", model: "test/echo" })).body.id;
+  const run = (await client.post("/v1/runs?wait=5", { agent_id, input: "Hello" })).body.id;
+  const { id: memory } = (await client.post("/v1/memory", { name: "m", kind: "vector" })).body;
+  const { id: pad } = (await client.post("/v1/memory", { name: "pad", kind: "kv", scope: "user" })).body;
+  await client.put(`/v1/memory/${pad}/keys/note?scope_id=x`, { value: 1 });
+  const daily = { name: "s", agent_id, input: "Go.", cron: "0 9 * * *", timezone: "UTC" };
+  const { id: schedule } = (await client.post("/v1/schedules", daily)).body;
+  const { id: suite } = (await client.post("/v1/suites", { name: "s", run_ids: [run] })).body;
+  const bodies: Record<string, object> = {
+    "POST /v1/runs": { agent_id, input: "Hi" },
+    "POST /v1/runs/:id/fork": { step_index: -1 },
+    "POST /v1/suites/:id/runs": {},
+  };
+  const idOf = (path: string): string => {
+    if (/^\/v1\/(runs|traces)/.test(path)) return run;
+    if (path.startsWith("/v1/agents")) return agent_id;
+    if (path.startsWith("/v1/schedules")) return schedule;
+    if (path.startsWith("/v1/suites")) return suite;
+    if (path.startsWith("/v1/memory")) return path.includes("/keys") ? pad : memory;
+    return newId(kindOf[path.split("/")[2]!] ?? "request");
+  };
+  const texts = ["", "x", "X.y", "a.b", "0", "1", "true", "x".repeat(128), "x".repeat(255), "x".repeat(256)];
+  texts.push(
+    "x".repeat(512),
+    "x".repeat(513),
+    "raw",
+    "otlp",
+    "2026-11-21",
+    "2026-11-21T01:20:00Z",
+    run,
+    newId("agent"),
+  );
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const [route, { query = {} }] of Object.entries(operations)) {
+    const [method = "", path = ""] = route.split(" ");
+    const address = path
+      .replace(/:(id|run_id)\b/, idOf(path))
+      .replace(":other_id", run)
+      .replace(":key", "note");
+    for (const [name, schema] of Object.entries(query))
+      for (const value of texts) {
+        const { body } = await server.send(
+          method,
+          `${address.replaceAll(/:\w+/g, newId("memory_entry"))}?${encodeURIComponent(name)}=${encodeURIComponent(value)}${name === "content" ? "&format=otlp" : ""}`,
+          method === "GET" || method === "DELETE" ? undefined : (bodies[route] ?? { value: 1 }),
+          bearer(client),
+        );
+        const faults: { param: string }[] = body.error?.code === "validation_failed" ? body.error.errors : [];
+        const isTaken = !faults.some(({ param }) => param === name);
+        const isRight = validateAgainst(schema, typed(schema, value)).length === 0 && fitsFormat(schema, value);
+        looked++;
+        if (isTaken !== isRight)
+          wrong.push(
+            `${route} ${name} ${isTaken ? "takes" : "refuses"} ${JSON.stringify(value.slice(0, 30))}, ${value.length} long`,
+          );
+      }
+  }
+  expect(looked).toBeGreaterThan(2000);
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+const kindOf: Record<string, Kind> = { files: "file", threads: "thread", webhooks: "webhook" };
+
+/** As a client would read a text into the type that a schema asks for. */
+function typed({ type }: Record<string, unknown>, value: string): unknown {
+  if (type === "integer") return /^\d+$/.test(value) ? Number(value) : value;
+  return type === "boolean" && /^(true|false)$/.test(value) ? value === "true" : value;
+}
+
+const fitsFormat = ({ format }: Record<string, unknown>, value: string): boolean =>
+  format !== "date-time" || readTimestamp(value) !== null;
 
 test("a route takes every query parameter that is described, and asks for the scope that is named", async () => {
   for (const [route, { query = {}, needs }] of Object.entries(operations)) {

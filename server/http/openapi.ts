@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { build } from "../lib/build-info.ts";
 import type { Auth } from "./auth.ts";
+import { type Components, createComponents } from "./openapi-components.ts";
 import { type Operation, operations } from "./openapi-operations.ts";
 import { answerSchemas, ref, type Schema } from "./openapi-schemas.ts";
 
@@ -37,8 +38,10 @@ async function write(all: readonly Route[]): Promise<string> {
   const routes = all.filter(({ path }) => path.startsWith("/v1/")).map(described);
   const source = { getGlobalRoutes: () => routes } as unknown as Parameters<typeof toOpenAPISchema>[0];
   const paths = toOpenAPISchema(source, { staticFile: false }).paths as Paths;
+  const components = createComponents();
+  for (const [name, schema] of Object.entries(answerSchemas())) components.put(name, schema);
   for (const { method, path, operation } of routes)
-    mend(paths[path.replaceAll(/:(\w+)/g, "{$1}")]![method.toLowerCase()]!, method, operation);
+    mend(paths[path.replaceAll(/:(\w+)/g, "{$1}")]![method.toLowerCase()]!, method, operation, components);
   return JSON.stringify({
     openapi: "3.1.1",
     info: {
@@ -52,7 +55,7 @@ async function write(all: readonly Route[]): Promise<string> {
     tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: answerSchemas(),
+      schemas: components.schemas,
       responses: refusals,
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key: `sk_test_…`, `sk_live_…`." },
@@ -63,7 +66,14 @@ async function write(all: readonly Route[]): Promise<string> {
 
 type Paths = Record<
   string,
-  Record<string, { parameters?: object[]; requestBody?: { content: object; required: boolean } }>
+  Record<
+    string,
+    {
+      parameters?: object[];
+      requestBody?: { content: object; required: boolean };
+      responses?: Record<string, { content?: Record<string, { schema: Schema }> }>;
+    }
+  >
 >;
 
 /** A route as the library shall see it: it would take our own reading of bodies for a format that it does not know. */
@@ -84,20 +94,31 @@ function described({ method, path: address, hooks: { body, params } }: Route) {
 }
 
 /** Adds what the library knows nothing of, and takes away the formats in which it offers every body. */
-function mend(described: Paths[string][string], method: string, operation: Operation): void {
-  const { query = {}, parts, binary } = operation;
+function mend(described: Paths[string][string], method: string, operation: Operation, components: Components): void {
+  const { id, query = {}, path = {}, parts, binary } = operation;
+  const name = `${id[0]!.toUpperCase()}${id.slice(1)}`;
   const parameters = Object.entries(query).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
   const headers = [...(resumes(operation) ? [lastEventId] : []), ...(method === "POST" ? [idempotencyKey] : [])];
-  described.parameters = [...(described.parameters ?? []), ...parameters, ...headers];
+  const inPath = (described.parameters ?? []) as { name: string; schema: Schema }[];
+  for (const { content = {} } of Object.values(described.responses ?? {}))
+    for (const format of Object.values(content)) format.schema = components.used(format.schema, `${name}Answer`);
+  described.parameters = [
+    ...inPath.map((one) => ({ ...one, schema: path[one.name] ?? one.schema })),
+    ...parameters,
+    ...headers,
+  ];
   const { requestBody } = described;
   if (!requestBody) return;
-  const json = (requestBody.content as Record<string, { schema: { required?: string[] } }>)["application/json"]!;
+  const { schema } = (requestBody.content as Record<string, { schema: Schema }>)["application/json"]!;
   const content = {
-    "application/json": json,
-    ...(parts && { "multipart/form-data": { schema: parts } }),
+    "application/json": { schema: components.put(`${name}Request`, schema) },
+    ...(parts && { "multipart/form-data": { schema: components.put(`${name}RequestInParts`, parts) } }),
     ...(binary && { [binary]: { schema: {} } }),
   };
-  described.requestBody = { required: binary !== undefined || (json.schema.required ?? []).length > 0, content };
+  described.requestBody = {
+    required: binary !== undefined || ((schema.required as string[]) ?? []).length > 0,
+    content,
+  };
 }
 
 /** Who follows a stream that somebody else began names the place. */
@@ -123,14 +144,14 @@ const replayed = {
 const idempotencyConflicts = ["idempotency_key_reused", "idempotency_in_progress"];
 
 function responsesOf(operation: Operation, method: string, hasBody: boolean, path: string) {
-  const { answer, streams, media = "application/json" } = operation;
+  const { answer, streams, media = ["application/json"] } = operation;
   const [status, body] = answer;
   const once = method === "POST" ? replayed : {};
-  const json = { [media]: { schema: body } };
+  const json = Object.fromEntries(media.map((type) => [type, { schema: body }]));
   const events = { "text/event-stream": { schema: { type: "string" } } };
   const success: Record<string, Schema> = { [status]: { description: "Done.", ...once, content: json } };
-  if (streams)
-    success[200] = { description: streams, ...once, content: status === 200 ? { ...json, ...events } : events };
+  // JSON first, also where it comes as 201: generators take the first format of 200 for what a route answers.
+  if (streams) success[200] = { description: streams, ...once, content: { ...json, ...events } };
   if (resumes(operation)) success[204] = { description: "The reader has had the last event: nothing more comes." };
   const codes = [400, 401, 403, ...(path.includes(":") || hasBody ? [404] : []), ...(hasBody ? [413, 415] : []), 429];
   const conflicts = [...(operation.conflicts ?? []), ...(method === "POST" ? idempotencyConflicts : [])];

@@ -1,16 +1,23 @@
-import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { mostTurns } from "../core/agent-snapshot.ts";
 import { idPattern, type Kind } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { inputRoles } from "../core/run-input.ts";
 import { chunkingBounds } from "../documents/chunking.ts";
 
+/** A schema that has a name in the API's description: generators of clients call its type by it. */
+export const named = <T extends TSchema>(component: string, schema: T): T => ({ ...schema, component });
+
 // Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
 
 /** Pairs of a client's own; a name of any characters, but neither empty nor long. */
-export const Metadata = Type.Record(Type.String({ pattern: "^[\\s\\S]{1,64}$" }), Type.String({ maxLength: 512 }), {
-  maxProperties: 16,
-  additionalProperties: false,
-});
+export const Metadata = named(
+  "Metadata",
+  Type.Record(Type.String({ pattern: "^[\\s\\S]{1,64}$" }), Type.String({ maxLength: 512 }), {
+    maxProperties: 16,
+    additionalProperties: false,
+  }),
+);
 
 /** A field that may be cleared. */
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -29,36 +36,64 @@ export const pathWith = <T extends TProperties>(parameters: T) =>
   Type.Object(parameters, { additionalProperties: true });
 
 /** What a run may spend at most; what bounds nothing is no budget. */
-export const Budget = Type.Partial(
-  Type.Object({
-    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
-    max_total_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
-    max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
-  }),
-  { additionalProperties: false, minProperties: 1 },
+export const Budget = named(
+  "BudgetInput",
+  Type.Partial(
+    Type.Object({
+      max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
+      max_total_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
+      max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
+    }),
+    { additionalProperties: false, minProperties: 1 },
+  ),
 );
 
 /** Something that a user said, or an assistant answered. */
-export const InputMessage = Type.Object(
-  { role: oneOf(inputRoles), content: Type.String({ minLength: 1, maxLength: limits.input_bytes }) },
-  { additionalProperties: false },
+export const InputMessage = named(
+  "RunInputMessage",
+  Type.Object(
+    { role: oneOf(inputRoles), content: Type.String({ minLength: 1, maxLength: limits.input_bytes }) },
+    { additionalProperties: false },
+  ),
 );
 
 /** What a run is asked. What a text has no place for (bytes, whose the last message is) is a rule of `inputFault`. */
-export const RunInput = Type.Union([
-  Type.String({ minLength: 1, maxLength: limits.input_bytes }),
-  Type.Array(InputMessage, { minItems: 1, maxItems: limits.input_messages }),
-]);
+export const RunInput = named(
+  "RunInput",
+  Type.Union([
+    Type.String({ minLength: 1, maxLength: limits.input_bytes }),
+    Type.Array(InputMessage, { minItems: 1, maxItems: limits.input_messages }),
+  ]),
+);
 
 /** How a text is cut into the pieces that are cited and searched. */
-export const Chunking = Type.Partial(
-  Type.Object({
-    max_chunk_size_tokens: Type.Integer({ minimum: chunkingBounds.min, maximum: chunkingBounds.max }),
-    chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: chunkingBounds.max / 2 }),
-  }),
-  { additionalProperties: false },
+export const Chunking = named(
+  "Chunking",
+  Type.Partial(
+    Type.Object({
+      max_chunk_size_tokens: Type.Integer({ minimum: chunkingBounds.min, maximum: chunkingBounds.max }),
+      chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: chunkingBounds.max / 2 }),
+    }),
+    { additionalProperties: false },
+  ),
 );
 
 /** JSON that is checked elsewhere. */
-export const JsonObject = Type.Record(Type.String(), Type.Unknown());
+export const JsonObject = named("JsonObject", Type.Record(Type.String(), Type.Unknown()));
+
+/** The fields of an agent that a run may have different. */
+export const agentFields = {
+  instructions: Type.String({ maxLength: limits.instructions_bytes }),
+  model: Type.String({ minLength: 1, maxLength: 300 }),
+  tools: Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
+  max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
+  output_schema: orNull(JsonObject),
+};
+
+/** What `overrides` of a run may hold. */
+export const AgentOverrides = named(
+  "AgentOverrides",
+  Type.Partial(Type.Object(agentFields), { additionalProperties: false }),
+);
+export type AgentOverrides = Static<typeof AgentOverrides>;

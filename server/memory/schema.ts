@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import { Chunking, idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
+import { Chunking, idOf, JsonObject, Metadata, named, oneOf, orNull } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -13,12 +13,15 @@ const tenYears_seconds = 315_360_000;
 const Ttl = Type.Integer({ minimum: 1, maximum: tenYears_seconds });
 
 /** What makes vectors of text. Of a model elsewhere the dimensions may be left out: it is then asked. */
-const Embedding = Type.Object(
-  {
-    model: Type.String({ minLength: 1, maxLength: 300 }),
-    dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
-  },
-  closed,
+const Embedding = named(
+  "EmbeddingInput",
+  Type.Object(
+    {
+      model: Type.String({ minLength: 1, maxLength: 300 }),
+      dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.embedding_dimensions })),
+    },
+    closed,
+  ),
 );
 export type Embedding = Static<typeof Embedding>;
 
@@ -50,10 +53,13 @@ export type UpdateMemory = Static<typeof UpdateMemory>;
 const ScopeId = Type.String({ minLength: 1, maxLength: limits.scope_id_length });
 
 /** Of entries, numbers and truth values too: a filter compares them as such. */
-const EntryMetadata = Type.Record(
-  Type.String({ pattern: "^[\\s\\S]{1,64}$" }),
-  Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
-  { maxProperties: 16, additionalProperties: false },
+const EntryMetadata = named(
+  "EntryMetadata",
+  Type.Record(
+    Type.String({ pattern: "^[\\s\\S]{1,64}$" }),
+    Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
+    { maxProperties: 16, additionalProperties: false },
+  ),
 );
 
 /** One of text and file_id. */

@@ -1,20 +1,29 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { JsonObject, oneOf, RunInput } from "../http/schemas.ts";
+import { agentFields, JsonObject, named, oneOf, RunInput } from "../http/schemas.ts";
 import { CreateRun } from "./schema.ts";
 
 const closed = { additionalProperties: false };
 
-const ModelOutput = Type.Object(
-  {
-    content: Type.Optional(Type.String({ maxLength: limits.input_bytes })),
-    tool_calls: Type.Optional(
-      Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }, closed), {
-        maxItems: limits.tools_per_agent,
-      }),
-    ),
-  },
-  closed,
+const ModelOutput = named(
+  "ModelOutputEdit",
+  Type.Object(
+    {
+      content: Type.Optional(Type.String({ maxLength: limits.input_bytes })),
+      tool_calls: Type.Optional(
+        Type.Array(
+          named(
+            "ToolCallEdit",
+            Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }), arguments: JsonObject }, closed),
+          ),
+          {
+            maxItems: limits.tools_per_agent,
+          },
+        ),
+      ),
+    },
+    closed,
+  ),
 );
 
 const { budget, timeout_ms, action_timeout_ms, on_disconnect, on_concurrency_limit, metadata, stream } =
@@ -27,17 +36,20 @@ export const ForkRun = Type.Object(
   {
     step_index: Type.Integer({ minimum: -1, maximum: 1_000_000 }),
     edits: Type.Optional(
-      Type.Object(
-        {
-          tool_output: Type.Optional(Type.Unknown()),
-          /** Of `tool_output`: it is what went wrong. */
-          is_error: Type.Optional(Type.Boolean()),
-          model_output: Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
-          instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
-          model: Type.Optional(Type.String({ maxLength: 300 })),
-          input: Type.Optional(RunInput),
-        },
-        closed,
+      named(
+        "ForkEdits",
+        Type.Object(
+          {
+            tool_output: Type.Optional(Type.Unknown()),
+            /** Of `tool_output`: it is what went wrong. */
+            is_error: Type.Optional(Type.Boolean()),
+            model_output: Type.Optional(Type.Union([Type.String({ maxLength: limits.input_bytes }), ModelOutput])),
+            instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
+            model: Type.Optional(agentFields.model),
+            input: Type.Optional(RunInput),
+          },
+          closed,
+        ),
       ),
     ),
     tools: Type.Optional(oneOf(forkTools)),

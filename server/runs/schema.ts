@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { mostTurns } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
-import { Budget, idOf, JsonObject, Metadata, oneOf, RunInput } from "../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, JsonObject, Metadata, named, oneOf, RunInput } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -19,18 +18,7 @@ export const CreateRun = Type.Object(
     session_id: Type.Optional(Subject),
     user_id: Type.Optional(Subject),
     file_ids: Type.Optional(Type.Array(idOf("file"), { maxItems: limits.files_per_run, uniqueItems: true })),
-    overrides: Type.Optional(
-      Type.Object(
-        {
-          instructions: Type.Optional(Type.String({ maxLength: limits.instructions_bytes })),
-          model: Type.Optional(Type.String({ maxLength: 300 })),
-          tools: Type.Optional(Type.Array(Type.String(), { maxItems: limits.tools_per_agent, uniqueItems: true })),
-          max_turns: Type.Optional(Type.Integer({ minimum: 1, maximum: mostTurns })),
-          output_schema: Type.Optional(JsonObject),
-        },
-        closed,
-      ),
-    ),
+    overrides: Type.Optional(AgentOverrides),
     budget: Type.Optional(Budget),
     timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 * 24 * 3_600_000 })),
     action_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.action_timeout_max_ms })),
@@ -46,16 +34,19 @@ export type CreateRun = Static<typeof CreateRun>;
 export const SubmitToolOutputs = Type.Object(
   {
     tool_outputs: Type.Array(
-      Type.Object(
-        {
-          tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
-          output: Type.Optional(Type.Unknown()),
-          is_error: Type.Optional(Type.Boolean()),
-          decision: Type.Optional(oneOf(["approve", "reject"])),
-          reason: Type.Optional(Type.String({ maxLength: 2000 })),
-          arguments: Type.Optional(JsonObject),
-        },
-        closed,
+      named(
+        "ToolOutput",
+        Type.Object(
+          {
+            tool_call_id: Type.String({ minLength: 1, maxLength: 100 }),
+            output: Type.Optional(Type.Unknown()),
+            is_error: Type.Optional(Type.Boolean()),
+            decision: Type.Optional(oneOf(["approve", "reject"])),
+            reason: Type.Optional(Type.String({ maxLength: 2000 })),
+            arguments: Type.Optional(JsonObject),
+          },
+          closed,
+        ),
       ),
       { minItems: 1, maxItems: limits.tools_per_agent },
     ),

@@ -1,8 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { mostTurns } from "../core/agent-snapshot.ts";
 import { idPattern } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import { Budget, idOf, JsonObject, Metadata, oneOf, orNull, RunInput } from "../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, Metadata, oneOf, orNull, RunInput } from "../http/schemas.ts";
 
 const closed = { additionalProperties: false };
 
@@ -10,18 +8,6 @@ export const catchUps = ["skip", "one"] as const;
 export const busyPolicies = ["skip", "queue", "start"] as const;
 
 const Subject = Type.String({ minLength: 1, maxLength: 255 });
-
-/** What `overrides` of a run may hold. */
-const Overrides = Type.Partial(
-  Type.Object({
-    instructions: Type.String({ maxLength: limits.instructions_bytes }),
-    model: Type.String({ maxLength: 300 }),
-    tools: Type.Array(idOf("tool"), { maxItems: limits.tools_per_agent, uniqueItems: true }),
-    max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
-    output_schema: JsonObject,
-  }),
-  closed,
-);
 
 const required = {
   name: Type.String({ minLength: 1, maxLength: 128 }),
@@ -36,7 +22,7 @@ const optional = Type.Partial(
     enabled: Type.Boolean(),
     catch_up: oneOf(catchUps),
     if_busy: oneOf(busyPolicies),
-    overrides: orNull(Overrides),
+    overrides: orNull(AgentOverrides),
     budget: orNull(Budget),
     user_id: orNull(Subject),
     session_id: orNull(Subject),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { codeLanguages, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
-import { idOf, JsonObject, Metadata, oneOf, orNull } from "../http/schemas.ts";
+import { idOf, JsonObject, Metadata, named, oneOf, orNull } from "../http/schemas.ts";
 
 export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -12,10 +12,13 @@ const address = Type.String({ minLength: 1, maxLength: 2048 });
 const own = {
   url: address,
   method: oneOf(methods),
-  headers: Type.Record(Type.String({ pattern: "^[\\s\\S]{1,256}$" }), Type.String({ maxLength: 8192 }), {
-    maxProperties: 50,
-    ...closed,
-  }),
+  headers: named(
+    "ToolHeaders",
+    Type.Record(Type.String({ pattern: "^[\\s\\S]{1,256}$" }), Type.String({ maxLength: 8192 }), {
+      maxProperties: 50,
+      ...closed,
+    }),
+  ),
   timeout_ms: Type.Integer({ minimum: 100, maximum: 600_000 }),
   retries: Type.Integer({ minimum: 0, maximum: 5 }),
   response: oneOf(["json", "text"]),
@@ -36,7 +39,11 @@ const fields = {
   name: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
   description: Type.String({ maxLength: 4096 }),
   parameters: JsonObject,
-  approval: Type.Union([Type.Literal("never"), Type.Literal("always"), Type.Object({ when: JsonObject }, closed)]),
+  approval: Type.Union([
+    Type.Literal("never"),
+    Type.Literal("always"),
+    named("ApprovalCondition", Type.Object({ when: JsonObject }, closed)),
+  ]),
   on_unknown: oneOf(unknownPolicies),
   max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),
   enabled: Type.Boolean(),

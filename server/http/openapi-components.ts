@@ -1,0 +1,65 @@
+import { ref, type Schema } from "./openapi-schemas.ts";
+
+export type Components = ReturnType<typeof createComponents>;
+
+/**
+ * The schemas of the document as generators of clients want them: each object stands once, under a name, and is referred
+ * to; maps and choices are written in the one form that all of them read. They mean the same. An object without a name
+ * gets that of the one that it is in, and of the field.
+ */
+export function createComponents() {
+  const schemas: Record<string, Schema> = {};
+
+  function put(name: string, schema: Schema): Schema {
+    const written = plain(schema, name);
+    const known = schemas[name];
+    if (known && JSON.stringify(known) !== JSON.stringify(written))
+      throw new Error(`There are two schemas called ${name}.`);
+    schemas[name] = written;
+    return ref(name);
+  }
+
+  /** A schema where it is used; `place` is its name, unless it has one. */
+  function used(given: unknown, place: string): Schema {
+    if (typeof given !== "object" || given === null) return given as unknown as Schema; // `true` and `false` are schemas.
+    const { component, ...schema } = given as Schema & { component?: string };
+    const name = component ?? (schema.properties ? place : undefined);
+    if (name === undefined) return plain(schema, place);
+    // What may be null as well has come together with that on its way here.
+    const [type, ...others] = Array.isArray(schema.type) ? schema.type : [];
+    if (others.join() !== "null") return put(name, schema);
+    return { anyOf: [put(name, { ...schema, type }), { type: "null" }] };
+  }
+
+  function plain(schema: Schema, place: string): Schema {
+    const choices = choicesOf(schema);
+    if (choices) return { type: "string", enum: choices };
+    const { patternProperties, ...rest } = schema;
+    const written: Schema = {};
+    for (const [keyword, value] of Object.entries(rest))
+      if (keyword === "properties")
+        written.properties = Object.fromEntries(
+          Object.entries(value as Schema).map(([field, one]) => [field, used(one, place + pascal(field))]),
+        );
+      else if (keyword === "items") written.items = used(value, place.replace(/s$/, ""));
+      else if (keyword === "additionalProperties") written.additionalProperties = used(value, place);
+      else if (keyword === "anyOf") written.anyOf = (value as Schema[]).map((one) => used(one, place));
+      else written[keyword] = value;
+    const [[pattern, values] = [], ...others] = Object.entries((patternProperties as Schema | undefined) ?? {});
+    if (pattern === undefined) return written;
+    if (others.length > 0) throw new Error(`${place} is no map.`);
+    if (pattern !== anyName) written.propertyNames = { pattern };
+    return { ...written, additionalProperties: used(values, place) };
+  }
+
+  return { schemas, put, used };
+}
+
+const anyName = "^(.*)$";
+
+const pascal = (field: string): string => field.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+function choicesOf({ anyOf }: Schema): string[] | null {
+  const words = Array.isArray(anyOf) ? anyOf.map((one: Schema) => one.const) : [];
+  return words.length > 0 && words.every((word) => typeof word === "string") ? words : null;
+}
