@@ -34,10 +34,11 @@ const certificate = join(server.folder, "ca.pem");
 writeFileSync(description, JSON.stringify((await server.get("/v1/openapi.json")).body));
 writeFileSync(certificate, server.ca ?? "");
 await fill();
+// With one worker: Python 3.11 may fail when two threads parse at once (SystemError: AST constructor recursion depth).
 const child = Bun.spawn(
   [
     ...[schemathesis, "run", description, "--url", server.url, "--tls-verify", certificate, "--no-color"],
-    ...["--header", `Authorization: Bearer ${server.keys.test}`, "--seed", seed, "--workers", "2", "--no-shrink"],
+    ...["--header", `Authorization: Bearer ${server.keys.test}`, "--seed", seed, "--no-shrink"],
     ...["--phases", "examples,coverage,fuzzing", "--max-examples", "15", "--max-time", String(seconds)],
     ...["--checks", checks.join(), "--warnings", "off", "--continue-on-failure", "--request-timeout", "20"],
     ...left_out.flatMap((id) => ["--exclude-operation-id", id]),
