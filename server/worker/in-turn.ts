@@ -6,9 +6,17 @@ const queue = createFairQueue({ count: 1, reserve: 0 });
 const long = 65_536;
 
 /** Reads an answer of this length. Long ones are read one at a time, and tools take turns. */
-export const inTurn = <T>(
+export async function inTurn<T>(
   tool: Pick<ToolSnapshot, "id">,
   length: number,
   signal: AbortSignal,
   read: () => Promise<T>,
-): Promise<T> => (length < long ? read() : queue.run(tool.id, signal, read));
+): Promise<T> {
+  if (length < long) return read();
+  // What it came in, and what was read before, is large and of few objects: the collector would let much of it gather.
+  Bun.gc(true);
+  return queue.run(tool.id, signal, () => {
+    Bun.gc(true);
+    return read();
+  });
+}
