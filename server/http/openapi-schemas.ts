@@ -91,7 +91,7 @@ export const answerSchemas = (): Record<string, Schema> => ({
   Approval: resource("approval", { run_id: text, ...pendingCall }),
   Event: object({ seq: integer, event: text, at: time, data: anyObject }),
   Memory: resource("memory", { ...memory, updated_at: time }),
-  MemoryEntry: resource("memory_entry", { ...memoryEntry, updated_at: time }),
+  MemoryEntry: resource("memory_entry", { ...memoryEntry, updated_at: time }, {}, { anyOf: [text, number, boolean] }),
   MemoryMatch: object(memoryMatch),
   MemoryKey: object(memoryKey, named),
   DeletedKey: object({ ...memoryKeyPlace, deleted: { const: true } }, named),
@@ -210,13 +210,18 @@ const object = (required: Record<string, Schema>, optional: Record<string, Schem
 // Beside the rest in every answer; the items of a list have none of their own.
 const named = { request_id: text };
 
-const resource = (kind: string, fields: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema =>
+const resource = (
+  kind: string,
+  fields: Record<string, Schema>,
+  optional: Record<string, Schema> = {},
+  ofMetadata: Schema = text,
+): Schema =>
   object(
     {
       id: text,
       object: { const: kind },
       ...fields,
-      metadata: { type: "object", additionalProperties: text },
+      metadata: { type: "object", additionalProperties: ofMetadata },
       created_at: time,
       project_id: text,
       environment: words(environments),

@@ -249,7 +249,10 @@ test("real answers are as described, to the last field", async () => {
   expectFit("Memory", memory.body);
   expectFit("Memory", (await client.get("/v1/memory")).body.data[0]);
   const { id: memoryId } = memory.body;
-  expectFit("MemoryEntry", (await client.post(`/v1/memory/${memoryId}/entries`, { text: "Some words." })).body);
+  expectFit(
+    "MemoryEntry",
+    (await client.post(`/v1/memory/${memoryId}/entries`, { text: "Some words.", metadata: { n: 1, b: true } })).body,
+  );
   for (const match of (await client.post(`/v1/memory/${memoryId}/search`, { query: "words" })).body.data)
     expectFit("MemoryMatch", match);
   const pad = (await client.post("/v1/memory", { name: "pad", kind: "kv" })).body.id;
