@@ -10,9 +10,12 @@ import { hashJson } from "../lib/hash.ts";
 import { screenPassages } from "./screen-passages.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
-/** The stores that are searched before the model is first asked: none for a run that comes with files alone, and no word. */
+// Spaces and punctuation ask for nothing, and a search by meaning finds something for everything.
+const asks = (query: string): boolean => /[\p{L}\p{N}\p{S}\p{Co}]/u.test(query);
+
+/** The stores that are searched before the model is first asked: none for an input that asks for nothing. */
 const searchedStores = ({ memory }: AgentSnapshot, query: string): PinnedStore[] =>
-  (memory?.stores ?? []).filter(({ auto_retrieve }) => auto_retrieve && query.trim() !== "");
+  (memory?.stores ?? []).filter(({ auto_retrieve }) => auto_retrieve && asks(query));
 
 export const openRetrieval = ({ open }: RunState) => open.find(({ step_type }) => step_type === "retrieval");
 
