@@ -35,6 +35,8 @@ export interface Ledger {
   asked: Set<string>;
   /** How often a person said to run a call again. */
   again: Map<number, number>;
+  /** How many commits there had been when it got into progress: whoever goes on with it hears of it afterwards. */
+  begun: number;
 }
 
 export type Witness = ReturnType<typeof createWitness>;
@@ -64,6 +66,7 @@ export function createWitness(world: World, bench: () => Bench) {
       requests: new Map(),
       asked: new Set(),
       again: new Map(),
+      begun: 0,
     };
     ledgers.set(id, fresh);
     return fresh;
@@ -85,6 +88,7 @@ export function createWitness(world: World, bench: () => Bench) {
         throw found(`${short(id)}: ${(error as Error).message}`);
       }
       ledger.entries.push(entry);
+      if (begins.has(entry.event.type)) ledger.begun = bench().db.write.commits();
     }
     const { status, seq, attempt } = ledger.state;
     const head = bench().journal.head(id)!;
@@ -154,7 +158,8 @@ export function createWitness(world: World, bench: () => Bench) {
           throw wrong(`${event.error.code} too early`);
         if (event.error.code === "run_timeout" && at < state.started_at! + state.run!.timeout_ms)
           throw wrong(`${event.error.code} too early`);
-        if (event.error.code === "run_timeout" && !bench().pool.minds(id)) throw wrong("nobody went on with it (P2)");
+        if (event.error.code === "run_timeout" && ledger.begun < bench().db.write.commits() && !bench().pool.minds(id))
+          throw wrong("nobody went on with it (P2)");
     }
   }
 
@@ -326,6 +331,8 @@ const asksInVain = ({ messages, calls }: RunState): boolean =>
   messages
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
+
+const begins = new Set<string>(["run.started", "run.resumed"]);
 
 const preparedBy = {
   "history.loaded": "history",
