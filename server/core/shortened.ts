@@ -8,9 +8,9 @@ export function shortened(text: string, maxBytes: number): string {
   const head = maxBytes - tail;
   const left = bytes.length - head - tail;
   const note = `[${left} of ${bytes.length} bytes are left out here]`;
-  return `${wholeText(bytes.subarray(0, head))}\n${note}\n${wholeText(bytes.subarray(bytes.length - tail))}`;
+  return `${textOfCut(bytes.subarray(0, head))}\n${note}\n${textOfCut(bytes.subarray(bytes.length - tail))}`;
 }
 
 /** The text of bytes that were cut somewhere. A character that the cut went through is no character any more. */
-export const wholeText = (bytes: Uint8Array): string =>
+export const textOfCut = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes).replace(/^\ufffd+|\ufffd+$/g, "");

@@ -5,7 +5,7 @@ import { bytesFor, messageSize, messageTokens, promptRoom } from "./context-size
 import type { ModelRequest, PromptMessage } from "./model-call.ts";
 import { conversationToCut, summaryMessage } from "./prompt.ts";
 import type { RunState } from "./run-state.ts";
-import { shortened, wholeText } from "./shortened.ts";
+import { shortened, textOfCut } from "./shortened.ts";
 
 type Cut = Pick<Exclude<ContextPlan, { do: "fail" }>, "left_out" | "tokens_before" | "summary_max">;
 
@@ -56,7 +56,7 @@ function spaceFor(system: PromptMessage, before: string, state: RunState, agent:
 function newest(record: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(record);
   if (bytes.length <= maxBytes) return record;
-  return `[The beginning of the record is left out]\n${wholeText(bytes.subarray(bytes.length - maxBytes))}`;
+  return `[The beginning of the record is left out]\n${textOfCut(bytes.subarray(bytes.length - maxBytes))}`;
 }
 
 function told(message: PromptMessage): string {

@@ -1,6 +1,6 @@
 import type { AttachedDocument } from "../core/run-event.ts";
 import type { Environment, Scope } from "../core/scope.ts";
-import { wholeText } from "../core/shortened.ts";
+import { textOfCut } from "../core/shortened.ts";
 import type { Db } from "../db/open.ts";
 import type { Chunking } from "../documents/chunking.ts";
 import { fairShares } from "./fair-shares.ts";
@@ -106,7 +106,7 @@ export function createAttachments({
     const bytes = new TextEncoder().encode(whole);
     if (bytes.length <= share) return { ...about, text: whole, image: false, note: null };
     const cut = `Only the first ${share} bytes of its text are given here; the rest did not fit`;
-    return { ...about, text: wholeText(bytes.subarray(0, share)), image: false, note: cut };
+    return { ...about, text: textOfCut(bytes.subarray(0, share)), image: false, note: cut };
   }
 
   return {
