@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { visitorOf } from "../testing/console-visitor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 async function refusalsIn(server: TestApp, admin: Client) {
@@ -36,4 +37,22 @@ test("a program that is refused again and again cannot fill the log: some an hou
   at += 3_600_000;
   await reader.post("/v1/agents", {});
   expect((await refusalsIn(server, admin)).at(-1)!.details).toMatchObject({ not_noted: 37 });
+});
+
+test("whoever lacks a role at the dashboard stands there too; of what is of no project, for owners alone", async () => {
+  await using server = testApp({ dashboard: true });
+  const [owner, viewer] = [await visitorOf(server, "owner"), await visitorOf(server, "viewer")];
+  const admin = await server.client();
+  const scope = `/${admin.scope.project_id}/test`;
+  expect((await viewer.send("POST", `${scope}/tools`, { name: "canary" })).status).toBe(403);
+  expect((await viewer.send("POST", "/projects", { name: "canary" })).status).toBe(403);
+  await server.db.write(() => {});
+  const { body } = await owner.send("GET", `${scope}/audit_log?action=request.refused&order=asc`);
+  expect(body.data).toMatchObject([
+    { project_id: admin.scope.project_id, details: { required_role: "member", method: "POST" } },
+    { project_id: null, actor: { type: "user", id: viewer.id }, details: { required_role: "owner", method: "POST" } },
+  ]);
+  expect(body.data[1].details.route).toBe("/console/api/projects");
+  expect(JSON.stringify(body)).not.toContain("canary");
+  expect(await refusalsIn(server, admin)).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { Principal, Refusal } from "../http/auth.ts";
+import type { OnRefused } from "../http/auth.ts";
 import { createRouteFinder, type Route } from "../http/find-routes.ts";
 import type { Log } from "../lib/log.ts";
 import { createSample, type Sample } from "../lib/sample.ts";
@@ -34,19 +34,17 @@ export function createRefusals({
     return sample;
   }
 
-  return function refused(
-    { actor, project_id, environment }: Principal,
-    { required, request: { method, url } }: Refusal,
-  ): void {
+  const refused: OnRefused = (actor, asked, { required, request: { method, url } }) => {
     const more = sampleOf(actor.id).take();
     if (!more) return;
     findRoutes ??= createRouteFinder(routes());
     const route = findRoutes(new URL(url).pathname)[0]?.path.replace(/\/$/, "");
-    const scope = { project_id, environment };
+    const scope = asked && { project_id: asked.project_id, environment: asked.environment };
     const details = { ...required, method, route, ...more };
     // Nobody waits for it: the answer is the same whether or not it could be noted.
     db.write(() => audit.note({ scope, actor, action: "request.refused", target: null, details })).catch((error) =>
       log.warn("a refusal was not noted in the audit log", { error }),
     );
   };
+  return refused;
 }

@@ -1,13 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { environments, type Permission } from "../core/scope.ts";
-import {
-  type Auth,
-  type Authenticate,
-  createAuth,
-  createIdentify,
-  type Principal,
-  type Refusal,
-} from "../http/auth.ts";
+import { type Auth, type Authenticate, createAuth, createIdentify, type OnRefused } from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
@@ -26,7 +19,7 @@ export interface ConsoleAuth {
   limiter: RateLimiter;
   clientOf: (request: Request) => string | null;
   idempotency?: Pick<Idempotency, "begin">;
-  onRefused?: (principal: Principal, refusal: Refusal) => void;
+  onRefused?: OnRefused;
 }
 
 const everything: ReadonlySet<Permission> = new Set<Permission>(["admin"]);

@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import type { Auth, NoLongerValid, Principal, Refusal } from "../http/auth.ts";
+import type { Auth, NoLongerValid, OnRefused } from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
@@ -45,8 +45,7 @@ export interface Console extends ConsoleOptions {
   clientOf: (request: Request) => string | null;
   /** Of the resources: a page that lost an answer asks again with the same key. */
   idempotency?: Pick<Idempotency, "begin">;
-  /** Told of whoever may not do what they asked for. */
-  onRefused?: (principal: Principal, refusal: Refusal) => void;
+  onRefused?: OnRefused;
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
   /** The same resources as under /v1, for another kind of principal. */
@@ -67,7 +66,7 @@ export function createConsole(deps: Console) {
   const cookie = sessionCookie({ secure: deps.secureCookie });
   const { clientOf, idempotency, onRefused } = deps;
   const auth = createConsoleAuth({ sessions, cookie, setup, projects, limiter, clientOf, idempotency, onRefused });
-  const admitted = signedIn({ sessions, setup, cookie, clientOf });
+  const admitted = signedIn({ sessions, setup, cookie, clientOf, onRefused });
   const noLongerValid: NoLongerValid = ({ project_id }, request) => {
     if (sessions.find(cookie.read(request)) === null) return missingSession(setup.required());
     return projects.isOpen(project_id) ? null : new AppError("project_archived", "The project is closed.");

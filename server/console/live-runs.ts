@@ -8,8 +8,7 @@ export interface LiveRuns {
   /** Calls back with the id of every run that changed, until the answer is called. */
   listen: (listener: (runId: string) => void) => () => void;
   belongs: (scope: Scope, runId: string) => boolean;
-  /** Whether the reader may still read: a session that was closed ends its streams. */
-  /** Why the reader may read no longer; null while it may. */
+  /** Why the reader may read no longer, as where its session was closed; null while it may. */
   noLongerValid: () => AppError | null;
   signal: AbortSignal;
   pingEvery_ms?: number;

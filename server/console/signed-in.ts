@@ -1,10 +1,11 @@
 import { Elysia } from "elysia";
 import type { Actor } from "../db/audit.ts";
+import type { OnRefused, Refusal } from "../http/auth.ts";
 import { readJsonBody } from "../http/json-body.ts";
 import type { User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
-import { requireRole } from "./require-role.ts";
-import type { Role } from "./role.ts";
+import { type Role, reaches } from "./role.ts";
+import { roleMissing } from "./role-missing.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -15,6 +16,8 @@ export interface SignedInDeps {
   setup: Pick<Setup, "required">;
   cookie: SessionCookie;
   clientOf: (request: Request) => string | null;
+  /** Told of whoever may not do what they asked for. */
+  onRefused?: OnRefused;
 }
 
 /** Who asks, and by which session. */
@@ -29,7 +32,7 @@ export interface Visitor {
 export type SignedIn = ReturnType<typeof signedIn>;
 
 /** Admits people by their session to what is of no project. A route names the least role that may use it. */
-export function signedIn({ sessions, setup, cookie, clientOf }: SignedInDeps) {
+export function signedIn({ sessions, setup, cookie, clientOf, onRefused }: SignedInDeps) {
   const visitors = new WeakMap<Request, Visitor>();
 
   function admit(request: Request, headers: Record<string, string | number>, least: Role): void {
@@ -37,9 +40,14 @@ export function signedIn({ sessions, setup, cookie, clientOf }: SignedInDeps) {
     const token = cookie.read(request);
     const user = sessions.use(token, request);
     if (!user || token === null) throw missingSession(setup.required());
-    requireRole(user.role, least);
     const request_id = String(headers["x-request-id"] ?? "") || null;
-    visitors.set(request, { user, token, actor: { type: "user", id: user.id, ip: clientOf(request), request_id } });
+    const actor: Actor = { type: "user", id: user.id, ip: clientOf(request), request_id };
+    if (!reaches(user.role, least)) {
+      const refusal = roleMissing(user.role, least);
+      onRefused?.(actor, null, { required: refusal.details as Refusal["required"], request });
+      throw refusal;
+    }
+    visitors.set(request, { user, token, actor });
   }
 
   return new Elysia({ name: "signed-in" }).macro({

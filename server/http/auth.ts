@@ -52,9 +52,12 @@ export type Access = Need | { needs: Need; query?: readonly string[]; bucket?: B
 
 /** What somebody was refused for want of, and where. */
 export interface Refusal {
-  required: { required_scope: Permission } | { required_role: "member" };
+  required: { required_scope: Permission } | { required_role: string };
   request: Request;
 }
+
+/** Told of whoever may not do what they asked for; of what is of no project, the scope is null. */
+export type OnRefused = (actor: Actor, scope: Scope | null, refusal: Refusal) => void;
 
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -111,8 +114,7 @@ export function createAuth(
     authenticate: Authenticate;
     /** Absent where an `Idempotency-Key` means nothing. */
     idempotency?: Pick<Idempotency, "begin">;
-    /** Told of whoever may not do what they asked for. */
-    onRefused?: (principal: Principal, refusal: Refusal) => void;
+    onRefused?: OnRefused;
   },
 ) {
   function admit(request: Request, headers: Headers, access: Access): void {
@@ -121,7 +123,7 @@ export function createAuth(
     if (!satisfies(principal.scopes, needs)) {
       const refusal = principal.kind === "user" ? viewerOnly() : scopeMissing(needs === "read_or_run" ? "read" : needs);
       const required = refusal.details as Refusal["required"];
-      onRefused?.(principal, { required, request });
+      onRefused?.(principal.actor, principal, { required, request });
       throw refusal;
     }
     refuseQuery(request.url, query);
