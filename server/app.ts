@@ -469,6 +469,7 @@ export function createApp({
     runs,
     snapshot: agents.snapshot,
     editAgent: agents.edited,
+    requireThere: connections.requireThere,
     refreshTools,
     requireFiles: files.facts,
     threadOwner: threads.ownerOf,

@@ -41,7 +41,7 @@ export interface AgentStoreOptions {
   audit: Audit;
   modelAvailable: ModelAvailable;
   /** Throws where a model that an agent is given cannot be reached now, as far as that can be known beforehand. */
-  requireThere?: (model: string) => Promise<void>;
+  requireThere?: (model: string, param?: string) => Promise<void>;
   /** What a run pins of tools, in the order of their ids, and what it cannot have of them. */
   toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
   /** What a store of memory is; null for one that is not there. */

@@ -105,7 +105,7 @@ test("a model without a connection is not available, and says why", async () => 
   expect(store.resolve("openai_compatible/gpu/org/m", "live")).toEqual({ connection: gpu, model: "org/m" });
 });
 
-test("a model of Ollama is not available to an agent where nobody listens, unless somebody says where Ollama is", async () => {
+test("a model of Ollama is not available to an agent, a run or a fork where nobody listens, unless somebody says where Ollama is", async () => {
   const listener = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data() {} } });
   const ollama = `http://127.0.0.1:${listener.port}/v1`;
   await using server = testApp({ ollama });
@@ -128,6 +128,13 @@ test("a model of Ollama is not available to an agent where nobody listens, unles
   ]);
   const path = `/v1/agents/${made.id}`;
   expect((await client.patch(path, { model: "ollama/n" })).body.error.code).toBe("model_not_available");
+  const { body: echo } = await client.post("/v1/agents", { ...agent, model: "test/echo" });
+  const order = { agent_id: echo.id, input: "Hi" };
+  const { body: run } = await client.post("/v1/runs?wait=60", order);
+  const overridden = await client.post("/v1/runs", { ...order, overrides: { model: "ollama/m" } });
+  expect(overridden.body.error).toMatchObject({ code: "model_not_available", param: "overrides.model" });
+  const forked = await client.post(`/v1/runs/${run.id}/fork`, { step_index: -1, edits: { model: "ollama/m" } });
+  expect(forked.body.error).toMatchObject({ code: "model_not_available", param: "edits.model" });
   expect((await client.patch(path, { model: "ollama/m", name: "Other" })).status).toBe(200); // It has it already.
   await server.connections.put({ name: "ollama", provider: "ollama", base_url: null, api_key: null }, testActor);
   expect((await client.post("/v1/agents", agent)).status).toBe(201);

@@ -115,15 +115,15 @@ export function createConnectionStore({
     },
 
     /**
-     * Throws `model_not_available` for a model of Ollama where nobody has said that there is one, and nobody listens. Runs
-     * are not asked this: one that has begun waits for a server that is away.
+     * Throws `model_not_available` for a model of Ollama where nobody has said that there is one, and nobody listens: where
+     * a request names the model. A run that has begun waits for a server that is away.
      */
-    async requireThere(model: string): Promise<void> {
+    async requireThere(model: string, param = "model"): Promise<void> {
       if (await ollamaIsMissing([model]))
         throw new AppError(
           "model_not_available",
           `There is no Ollama at ${new URL(ollama).host}. Start it, or set OLLAMA_BASE_URL.`,
-          { param: "model" },
+          { param },
         );
     },
 

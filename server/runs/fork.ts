@@ -31,6 +31,9 @@ import type { RunStore } from "./store.ts";
 /** An agent as a run has pinned it, for another run that has this different; throws where its model is not available. */
 export type EditAgent = (viewer: Viewer, agent: AgentSnapshot, edits: AgentEdits) => AgentSnapshot;
 
+/** Throws where a model that a request names in `param` cannot be reached now. */
+export type RequireThere = (model: string, param: string) => Promise<void>;
+
 /**
  * Runs that go on from a step of another one's record, with something changed. What stands in the record is theirs from
  * the first entry on: it is never done again, nor paid for, and the record may be deleted afterwards.
@@ -42,6 +45,7 @@ export function createForks({
   pool,
   snapshot,
   editAgent,
+  requireThere,
   priceOf,
   windowOf,
   now,
@@ -53,6 +57,7 @@ export function createForks({
   /** The agent as a run of this scope would pin it now. */
   snapshot(viewer: Viewer, agentId: string): Promise<AgentSnapshot>;
   editAgent: EditAgent;
+  requireThere: RequireThere;
   priceOf(model: string): ModelPrice | null;
   windowOf(model: string): number | null;
   now: () => number;
@@ -65,6 +70,7 @@ export function createForks({
     const isForeign = body.agent !== "current" && (created.imported || created.foreign_agent) === true;
     const agent = await agentFor(viewer, source, body, isForeign);
     if (isForeign && body.tools !== "recorded_only") throw validationError([notHere]);
+    if (body.edits?.model) await requireThere(body.edits.model, "edits.model");
     const { prefix, edits } = await takenOver(source, agent, body, isForeign, rest);
     const run: RunCreated = {
       ...forked(created, agent, body, prefix),

@@ -24,7 +24,7 @@ import { untilAborted } from "../lib/until-aborted.ts";
 import { withFollowUp } from "../worker/follow-up.ts";
 import { createChildren } from "./children.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { createForks, type EditAgent } from "./fork.ts";
+import { createForks, type EditAgent, type RequireThere } from "./fork.ts";
 import { ownersOf } from "./owners.ts";
 import { partialOf } from "./partial.ts";
 import { type Pool, recoveredEvent } from "./pool.ts";
@@ -60,6 +60,7 @@ export function createRunService({
     ...agent,
     ...{ instructions, model },
   }),
+  requireThere = async () => {},
   requireFiles = () => {},
   threadOwner = () => ({ user_id: null, session_id: null }),
   priceOf,
@@ -80,6 +81,8 @@ export function createRunService({
   /** Brings what is known of the agent's MCP servers up to date, before it is pinned; undefined when it is already. */
   refreshTools?(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
   editAgent?: EditAgent;
+  /** Throws where the model that a request names cannot be reached now, as far as that can be known beforehand. */
+  requireThere?: RequireThere;
   /** Throws for files that are not there. */
   requireFiles?(scope: Viewer, ids: readonly string[]): void;
   /** Whom the runs of a thread are for; throws for a thread that is not there. */
@@ -108,7 +111,7 @@ export function createRunService({
     refreshTools: (scope, agentId) => refreshTools(scope, agentId, undefined),
   });
   const fork = createForks({
-    ...{ journal, runs, queue, pool, editAgent, priceOf, windowOf, now },
+    ...{ journal, runs, queue, pool, editAgent, requireThere, priceOf, windowOf, now },
     snapshot: freshSnapshot,
   });
   let isRecovered = false;
@@ -128,6 +131,7 @@ export function createRunService({
     const owner = turns.owner(scope, body);
     requireScopeIds(agent, owner);
     requireFiles(scope, body.file_ids ?? []);
+    if (body.overrides?.model) await requireThere(body.overrides.model, "overrides.model");
     // Only where there is something to look at: the creations of a tick share a snapshot of the database.
     const asked = askedOf(body.input);
     const screened = agent.guardrails ? await screenInput(agent, asked) : null;
