@@ -208,14 +208,14 @@ export function* read<Row, Place>(
  * answered while a page takes long.
  */
 export async function fillPage<Row, Item>(
-  rows: Iterable<Row>,
+  rows: Iterable<Row> | AsyncIterable<Row>,
   limit: number,
   toItem: (row: Row) => Made<Item>,
 ): Promise<Pick<List<Item>, "data" | "has_more">> {
   const data: Item[] = [];
   const rest = inSlices();
   let bytes = 0;
-  for (const row of rows) {
+  for await (const row of rows) {
     if (data.length === limit) return { data, has_more: true };
     const item = await toItem(row);
     if (item === null) continue;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { completed, created, entriesOf, started } from "../core/__fixtures__/events.ts";
+import { limits } from "../core/limits.ts";
 import { type Trace, traceOf } from "../core/trace.ts";
 import { inSlices } from "../lib/slices.ts";
 import { compare } from "./compare.ts";
@@ -20,7 +21,7 @@ test("a page whose differences are long has fewer pairs, and the next one goes o
   const seen: number[] = [];
   for (let more = true; more; ) {
     const page = await compare(a, b, { limit: 100, starting_after: seen.at(-1) ?? null }, inSlices());
-    expect(page.steps.length).toBeWithin(1, 9);
+    expect(page.steps.length === 1 || JSON.stringify(page).length <= limits.page_bytes).toBe(true);
     expect(page.changes.changed).toBe(12);
     seen.push(...page.steps.map(({ index }) => index));
     more = page.steps_has_more;

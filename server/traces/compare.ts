@@ -1,7 +1,9 @@
+import { byteLength } from "../core/byte-length.ts";
 import { type Both, deltaOf, type StepPair, stepPairs } from "../core/diff.ts";
 import { AppError } from "../core/errors.ts";
 import type { Trace } from "../core/trace.ts";
 import type { RunUsage } from "../core/usage.ts";
+import { pageRoom } from "../http/page.ts";
 
 export interface ComparisonPage {
   limit: number;
@@ -22,9 +24,6 @@ export interface Comparison {
   /** By how much b took more than a; null where nobody knows. */
   delta: { cost_usd: number | null; total_tokens: number | null; duration_ms: number | null };
 }
-
-// Characters of the differences of one page: a page whose values are long has fewer pairs.
-const lengthMax = 4_000_000;
 
 /** Two runs side by side. All pairs are counted and one page of them is shown; `rest` is called between them. */
 export async function compare(
@@ -57,13 +56,13 @@ async function pairsOf(a: Trace, b: Trace, { limit, starting_after }: Comparison
   const changes = { equal: 0, changed: 0, only_a: 0, only_b: 0 };
   const steps: StepPair[] = [];
   const first = starting_after === null ? 0 : starting_after + 1;
-  let [length, count] = [0, 0];
+  let [bytes, count] = [0, 0];
   for (const pair of stepPairs(a.steps, b.steps)) {
     changes[pair.change]++;
     count++;
-    if (pair.index >= first && steps.length < limit && length < lengthMax) {
-      steps.push(pair);
-      length += JSON.stringify(pair.differences).length;
+    if (pair.index >= first && steps.length < limit && bytes <= pageRoom) {
+      bytes += byteLength(JSON.stringify(pair)) + 1;
+      if (bytes <= pageRoom || steps.length === 0) steps.push(pair); // One that is longer than a page comes alone.
     }
     await rest();
   }

@@ -234,7 +234,10 @@ test("an entry may be as long as the tools of a run can make it, and arrives who
   const { status, body } = await importCapsule(server, client, long);
   expect([status, body.error]).toEqual([201, undefined]);
   const { steps } = (await client.get(`/v1/traces/${body.run_id}`)).body;
-  expect(steps.find(({ name }: { name: string }) => name === "look").output === output).toBe(true);
+  const after = `starting_after=${steps.at(-1).id}`; // It is longer than a page: it comes alone.
+  const { steps: next } = (await client.get(`/v1/traces/${body.run_id}?${after}`)).body;
+  expect(next.map(({ name }: { name: string }) => name)).toEqual(["look"]);
+  expect(next[0].output === output).toBe(true);
 });
 
 test("a capsule with more of anything than there may be is refused before it is read", async () => {

@@ -7,7 +7,7 @@ import type { Trace, TraceStep } from "../core/trace.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
-import { listPage, type Page } from "../http/page.ts";
+import { fillPage, listPage, type Page, pageRoom } from "../http/page.ts";
 import { type BriefRow, createBriefs } from "../journal/briefs.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
@@ -45,9 +45,6 @@ interface Viewed {
   row: Row;
   trace: Trace;
 }
-
-// Characters of all prompts of a page: a page with longer ones has fewer steps.
-const promptsMax = 4_000_000;
 
 export type TraceStore = ReturnType<typeof createTraceStore>;
 
@@ -91,11 +88,11 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     });
   }
 
-  /** The page ends before the first model call whose prompt would be too much for it. */
+  /** The page ends before the first step whose prompt would be too much for it. */
   async function withPrompts(row: Row, [steps, more]: StepPage): Promise<StepPage> {
     const found = new Map<string, ModelRequest | null>();
     const calls = steps.filter(({ type }) => type === "model_call");
-    let room = promptsMax;
+    let room: number = pageRoom;
     for (const [run, own] of Map.groupBy(calls, ({ run_id = row.id }) => run_id)) {
       if (room <= 0) break;
       const agent = journal.snapshot(row, createdOf(run).agent_hash);
@@ -105,7 +102,8 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     }
     const first = steps.findIndex(({ id, type }) => type === "model_call" && !found.has(id));
     const whole = first === -1 ? steps : steps.slice(0, first);
-    return [whole.map((step) => withPrompt(step, found)), more || first !== -1];
+    const { data, has_more } = await fillPage(whole, whole.length, (step) => withPrompt(step, found));
+    return [data, more || first !== -1 || has_more];
   }
 
   const createdOf = (run: string): RunCreated => {
@@ -159,24 +157,22 @@ const stepEvents = ["step.started", "guardrail.decided"] as const;
 /** The rows are runs: a trace as a cursor stands for its run. */
 const runOf = (cursor: string | null) => (cursor && isId("trace", cursor) ? siblingId(cursor, "run") : cursor);
 
+type Steps = Iterable<TraceStep> | AsyncIterable<TraceStep>;
 type StepPage = [steps: Placed[], more: boolean];
 
-/** So many steps behind the cursor, and whether there are more. */
-async function pageOf(
-  steps: Iterable<TraceStep> | AsyncIterable<TraceStep>,
-  after: string | null,
-  limit: number,
-): Promise<StepPage> {
-  const page: TraceStep[] = [];
-  let begun = after === null;
-  for await (const step of steps) {
-    if (begun && page.length === limit) return [page, true];
-    if (begun) page.push(step);
-    else begun = step.id === after;
-  }
+/** So many steps behind the cursor, or as many as a page has room for, and whether there are more. */
+async function pageOf(steps: Steps, after: string | null, limit: number): Promise<StepPage> {
+  const { data, has_more } = await fillPage(behind(steps, after), limit, (step) => step);
+  return [data, has_more];
+}
+
+async function* behind(steps: Steps, cursor: string | null): AsyncGenerator<TraceStep> {
+  let begun = cursor === null;
+  for await (const step of steps)
+    if (begun) yield step;
+    else begun = step.id === cursor;
   if (!begun)
     throw new AppError("invalid_cursor", "The cursor is not a step of this trace.", { param: "starting_after" });
-  return [page, false];
 }
 
 const withPrompt = (step: Placed, found: ReadonlyMap<string, ModelRequest | null>): Placed => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { newId, siblingId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
 import type { ModelRequest, ScriptEntry } from "../core/model-call.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import type { TraceStep } from "../core/trace.ts";
@@ -109,6 +110,36 @@ test("the steps come in pages, none twice and none left out", async () => {
   ]);
   for (const query of ["limit=0", "limit=101", "include=all", "order=asc"])
     expect((await client.get(`/v1/traces/${run.id}?${query}`)).status).toBe(400);
+});
+
+test("a page of steps has at most 1 MiB, also with what the models read, and the next one goes on there", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body: tool } = await client.post("/v1/tools", { name: "look", type: "client" });
+  const turn = { tool_calls: Array.from({ length: 3 }, () => ({ name: "look", arguments: {} })) };
+  const run = await ran(client, [turn, turn, { text: "Done." }], [tool.id]);
+  const watch = server.watches.join(run.id);
+  for (let { status, required_action } = run; status !== "completed"; ) {
+    const calls: { id: string }[] = required_action?.submit_tool_outputs.tool_calls ?? [];
+    const tool_outputs = calls.map(({ id }) => ({ tool_call_id: id, output: "x".repeat(250_000) }));
+    if (calls.length > 0) await client.post(`/v1/runs/${run.id}/submit_tool_outputs`, { tool_outputs });
+    expect(await watch.next(10_000)).toBe(true);
+    ({ status, required_action } = (await client.get(`/v1/runs/${run.id}`)).body);
+  }
+  watch.leave();
+  for (const include of ["", "&include=prompt"]) {
+    const seen: TraceStep[][] = [];
+    for (let after = "", more = true; more; ) {
+      const page = await client.get(`/v1/traces/${run.id}?limit=100${include}${after}`);
+      seen.push(stepsOf(page));
+      const alone = stepsOf(page).length === 1;
+      expect(alone || JSON.stringify(page.body).length <= limits.page_bytes).toBe(true);
+      more = page.body.steps_has_more;
+      after = `&starting_after=${stepsOf(page).at(-1)!.id}`;
+    }
+    expect(seen.flat().map(({ step_index }) => step_index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(seen.length).toBeWithin(2, 9);
+  }
 });
 
 test("include=raw gives the journal's own entries of every step, and only then", async () => {
