@@ -79,9 +79,10 @@ export function createWitness(world: World, bench: () => Bench) {
   function committed(id: string, entries: readonly JournalEntry[]): void {
     const ledger = ledgerOf(id);
     const { stalls: before } = ledger.state; // The end of a run closes its steps first, which looks like progress.
+    const goesOn = !ends.has(entries.at(-1)!.event.type);
     for (const entry of entries) {
       world.note(`${short(id)} #${entry.seq} ${entry.event.type}${detail(entry.event)}`);
-      judge(ledger, entry, before);
+      judge(ledger, entry, before, goesOn);
       try {
         ledger.state = apply(ledger.state, entry);
       } catch (error) {
@@ -102,12 +103,14 @@ export function createWitness(world: World, bench: () => Bench) {
       throw found(`${top} and ${below} slots are taken and ${lent} lent, ${pool.driving()} runs are driven`);
   }
 
-  function judge(ledger: Ledger, { at, event }: JournalEntry, stalls: number): void {
+  function judge(ledger: Ledger, { at, event }: JournalEntry, stalls: number, goesOn: boolean): void {
     const { id, state, starts, closed, again } = ledger;
     const wrong = (what: string) => found(`${short(id)}: ${event.type}: ${what}`);
     switch (event.type) {
       case "run.recovered":
-        if (beside.delete(id) && !event.clean && stalls === 2) throw wrong("blamed for a crash beside others (P9)");
+        // Who is cancelled, or has no time left, ends for that and not for the crash.
+        if (beside.delete(id) && !event.clean && stalls === 2 && goesOn)
+          throw wrong("blamed for a crash beside others (P9)");
         break;
       case "run.created":
         if (event.parent_run_id !== null) judgeChild(event, wrong);
@@ -332,6 +335,7 @@ const asksInVain = ({ messages, calls }: RunState): boolean =>
     .flatMap((message) => (message.role === "assistant" ? message.parts : []))
     .some((part) => part.type === "tool_call" && !calls.some(({ id }) => id === part.id));
 
+const ends = new Set<string>(["run.completed", "run.failed", "run.cancelled"]);
 const begins = new Set<string>(["run.started", "run.resumed"]);
 
 const preparedBy = {
