@@ -49,10 +49,13 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "unrecorded",
     file: "server/db/writer.ts",
     find: `      begin!.run();
-      const outcomes = batch.map(({ job }) => run(sqlite, job));
+      for (const { job } of waiting) {
+        outcomes.push(run(sqlite, job));
+        if (performance.now() >= until) break;
+      }
       end!.run();`,
     replace: `      if (!sqlite.inTransaction) begin!.run();
-      const outcomes = batch.map(({ job }) => run(sqlite, job));
+      for (const { job } of waiting) outcomes.push(run(sqlite, job));
       setTimeout(() => sqlite.inTransaction && end!.run(), 5);`,
   },
   {

@@ -1,69 +1,96 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { temporaryFolder } from "../testing/temporary.ts";
 import { openDatabase } from "./open.ts";
+import { createWriter } from "./writer.ts";
 
-function tinyDatabase() {
-  const db = openDatabase(":memory:");
-  db.sqlite.run("CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT");
-  return { ...db, insert: (n: number) => db.write(() => db.sqlite.query("INSERT INTO t VALUES (?)").run(n).changes) };
+/** Every tick is one slice, however long it takes; with 0 every job is one. */
+function tinyDatabase(slice_ms = Number.POSITIVE_INFINITY) {
+  const { sqlite, snapshot } = openDatabase(":memory:");
+  sqlite.run("CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT");
+  const insert = sqlite.query("INSERT INTO t VALUES (?)");
+  const write = createWriter(sqlite, { endRead: snapshot.end, slice_ms });
+  return {
+    ...{ sqlite, write },
+    insert: (n: number) => write(() => insert.run(n).changes),
+    stored: () => sqlite.query<{ n: number }, []>("SELECT n FROM t").values().flat(),
+  };
 }
+
+const statusesOf = async (jobs: Promise<unknown>[]) => (await Promise.allSettled(jobs)).map(({ status }) => status);
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 test("everything that arrives in one tick is one commit", async () => {
   const db = tinyDatabase();
-  await Promise.all(Array.from({ length: 100 }, (_, n) => db.insert(n)));
+  await Promise.all(upTo(100).map(db.insert));
   expect(db.write.commits()).toBe(1);
-  expect(db.sqlite.query("SELECT count(*) AS n FROM t").get()).toEqual({ n: 100 });
+  expect(db.stored()).toEqual(upTo(100));
 });
 
-describe("jobs that take long together", () => {
-  /** Takes longer than a third of a slice. */
-  const slowly =
-    <T>(job: () => T) =>
-    () => {
+describe("jobs that take longer than a slice", () => {
+  test("are committed in several, in their order, and others are heard between", async () => {
+    const db = tinyDatabase(0);
+    const heard: string[] = [];
+    setImmediate(() => heard.push("before"));
+    const all = upTo(3).map((n) => db.insert(n).then(() => heard.push(`${n}`)));
+    setImmediate(() => {
+      heard.push("beside");
+      void db.insert(3).then(() => heard.push("later")); // Behind those that waited before.
+      setImmediate(() => heard.push("between"));
+    });
+    await Promise.all(all);
+    await db.insert(4);
+    expect(heard).toEqual(["before", "0", "beside", "1", "between", "2", "later"]);
+    expect(db.write.commits()).toBe(5);
+  });
+
+  test("are told apart by the time that they take", async () => {
+    const { write } = openDatabase(":memory:");
+    const longer = () => {
       const until = performance.now() + 3;
       while (performance.now() < until);
-      return job();
     };
-
-  test("are committed in several slices, in their order, and others are heard between", async () => {
-    const db = tinyDatabase();
-    const order: number[] = [];
-    let heard = 0;
-    const hear = () => {
-      heard++;
-      if (order.length < 20) setImmediate(hear);
-    };
-    const all = Array.from({ length: 20 }, (_, n) => db.write(slowly(() => order.push(n))));
-    setImmediate(hear);
-    await Promise.all(all);
-    expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
-    expect(db.write.commits()).toBeGreaterThanOrEqual(5);
-    expect(heard).toBeGreaterThanOrEqual(4);
+    await Promise.all(upTo(20).map(() => write(longer)));
+    expect(write.commits()).toBeGreaterThanOrEqual(5);
   });
 
   test("fail alone, wherever they stand", async () => {
-    const db = tinyDatabase();
     const ids = [1, 2, 3, 4, 4, 5, 6, 7, 7, 8];
-    const insert = db.sqlite.query("INSERT INTO t VALUES (?)");
-    const results = await Promise.allSettled(ids.map((n) => db.write(slowly(() => insert.run(n).changes))));
-    expect(results.map(({ status }) => status === "rejected")).toEqual(ids.map((n, at) => n === ids[at - 1]));
-    expect(db.sqlite.query("SELECT count(*) AS n FROM t").get()).toEqual({ n: 8 });
+    for (const slice_ms of [0, 0.02, Number.POSITIVE_INFINITY]) {
+      const db = tinyDatabase(slice_ms);
+      const statuses = await statusesOf(ids.map(db.insert));
+      expect(statuses.map((status) => status === "rejected")).toEqual(ids.map((n, at) => n === ids[at - 1]));
+      expect(db.stored()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    }
   });
 
   test("are all written at once where somebody says that it is the end", async () => {
-    const db = tinyDatabase();
-    const all = Array.from({ length: 9 }, (_, n) => db.write(slowly(() => n)));
+    const db = tinyDatabase(0);
+    const all = upTo(9).map(db.insert);
     db.write.flush();
-    const commits = db.write.commits();
-    expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(db.write.commits()).toBe(commits);
+    expect(db.stored()).toEqual(upTo(9));
+    expect(await statusesOf(all)).toEqual(Array(9).fill("fulfilled"));
+    expect(db.write.commits()).toBe(9);
+  });
+
+  test("hear all at once that somebody else writes and does not stop", async () => {
+    using folder = temporaryFolder();
+    const { sqlite } = openDatabase(folder.file("runnel.db"));
+    using other = new Database(folder.file("runnel.db"));
+    other.run("BEGIN IMMEDIATE");
+    sqlite.run("PRAGMA busy_timeout = 0");
+    const write = createWriter(sqlite, { slice_ms: 0 });
+    let heard = 0;
+    for (const n of upTo(9)) write(() => n).catch(() => heard++);
+    await new Promise(setImmediate);
+    expect(heard).toBe(9);
   });
 });
 
 test("a job that fails takes no other job along", async () => {
   const db = tinyDatabase();
-  const results = await Promise.allSettled([db.insert(1), db.insert(1), db.insert(2)]);
-  expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-  expect(db.sqlite.query("SELECT n FROM t ORDER BY n").all()).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(await statusesOf([1, 1, 2].map(db.insert))).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(db.stored()).toEqual([1, 2]);
 });
 
 test("a job that throws half way leaves nothing behind", async () => {
@@ -74,7 +101,7 @@ test("a job that throws half way leaves nothing behind", async () => {
   });
   expect(half).rejects.toThrow("half way");
   await db.insert(8);
-  expect(db.sqlite.query("SELECT n FROM t").all()).toEqual([{ n: 8 }]);
+  expect(db.stored()).toEqual([8]);
 });
 
 describe("on a full disk", () => {

@@ -3,8 +3,8 @@ import { isDiskFull } from "./disk-full.ts";
 
 /**
  * Queues one job for the next commit and answers when it is durable. Jobs are synchronous, touch nothing but the
- * database and may run twice: all of a tick share one transaction, unless they take long, and if one throws, those of its
- * transaction run again in savepoints.
+ * database and may run twice: those that wait share a transaction as far as they fit into a slice of time, and if one
+ * throws, they run again in savepoints. They become durable in their order; that two do so together is never certain.
  */
 export interface Writer {
   <T>(job: () => T): Promise<T>;
@@ -21,18 +21,24 @@ interface Queued {
 }
 
 // Thousands of jobs may come at once: after so long the others wait for the next tick, and everybody else is heard first.
-const slice_ms = 8;
+const default_slice_ms = 8;
 
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
+interface Options {
+  relieve?: () => boolean;
+  endRead?: () => void;
+  slice_ms?: number;
+}
+
 /**
- * Group commit: one durable commit (an fsync) for what arrives in one tick, as far as it takes no longer than a slice. `relieve` makes room on a full
- * disk: what was refused for want of it is then tried once more, before anybody hears of it. `endRead` ends the
- * transaction in which this connection reads, if there is one.
+ * Group commit: one durable commit (an fsync) for what arrives in one tick, unless it takes longer than a slice.
+ * `relieve` makes room on a full disk: what was refused for want of it is then tried once more, before anybody hears of
+ * it. `endRead` ends the transaction in which this connection reads, if there is one.
  */
 export function createWriter(
   sqlite: Database,
-  { relieve = () => false, endRead = () => {} }: { relieve?: () => boolean; endRead?: () => void } = {},
+  { relieve = () => false, endRead = () => {}, slice_ms = default_slice_ms }: Options = {},
 ): Writer {
   // Prepared once: these run at every commit.
   const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
@@ -63,52 +69,48 @@ export function createWriter(
     while (queue.length > 0) commitSlice();
   }
 
-  /** Commits the jobs that have waited longest, as many as fit into a slice. */
+  /** Commits the jobs that have waited longest, as many as fit into a slice, and answers them. */
   function commitSlice(): void {
     const waiting = queue;
     queue = [];
     endRead();
-    let tried = 0;
-    const until = performance.now() + slice_ms;
-    const fitting = function* () {
-      for (const queued of waiting) {
-        if (tried > 0 && performance.now() >= until) return;
-        tried++;
-        yield queued;
-      }
-    };
-    const done = commit(fitting(), plainly);
-    // Where the transaction has not even begun, all of them hear why.
-    const batch = waiting.slice(0, tried || waiting.length);
-    queue = [...waiting.slice(batch.length), ...queue];
-    const outcomes = done ?? oneByOne(batch);
-    batch.forEach(({ resolve, reject }, index) => {
-      const outcome = outcomes[index]!;
+    const outcomes = commit(waiting, plainly) ?? oneByOne(waiting);
+    queue = [...waiting.slice(outcomes.length), ...queue];
+    outcomes.forEach((outcome, index) => {
+      const { resolve, reject } = waiting[index]!;
       if (outcome.ok) resolve(outcome.value);
       else reject(outcome.error);
     });
   }
 
-  function oneByOne(batch: Queued[]): Outcome[] {
-    const outcomes = commit(batch, inSavepoint)!;
-    const full = batch.filter((_, index) => isFull(outcomes[index]!));
-    const again = full.length > 0 && relieve() ? commit(full, inSavepoint)! : [];
-    return batch.map((queued, index) => again[full.indexOf(queued)] ?? outcomes[index]!);
+  function oneByOne(waiting: readonly Queued[]): Outcome[] {
+    const outcomes = commit(waiting, inSavepoint)!;
+    const full = waiting.slice(0, outcomes.length).filter((_, index) => isFull(outcomes[index]!));
+    const again = full.length > 0 && relieve() ? commit(full, inSavepoint, Number.POSITIVE_INFINITY)! : [];
+    return outcomes.map((outcome, index) => again[full.indexOf(waiting[index]!)] ?? outcome);
   }
 
-  /** Null when a job threw and the whole batch was rolled back; a failed commit fails every job. */
-  function commit(batch: Iterable<Queued>, run: (sqlite: Database, job: Queued["job"]) => Outcome): Outcome[] | null {
+  /**
+   * The outcomes of the first jobs, as many as were run and committed in this time. Null when a job threw and all were
+   * rolled back; where it is the storage that takes nothing, everybody who waits hears why.
+   */
+  function commit(waiting: readonly Queued[], run: typeof inSavepoint, ms = slice_ms): Outcome[] | null {
+    const outcomes: Outcome[] = [];
+    const until = performance.now() + ms;
     try {
       // Immediate: a deferred transaction that turns into a write fails at once when another process wrote meanwhile.
       begin!.run();
-      const outcomes = Array.from(batch, ({ job }) => run(sqlite, job));
+      for (const { job } of waiting) {
+        outcomes.push(run(sqlite, job));
+        if (performance.now() >= until) break;
+      }
       end!.run();
       commits++;
       return outcomes;
     } catch (error) {
       // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
       if (sqlite.inTransaction) back!.run();
-      return run === plainly ? null : Array.from(batch, () => ({ ok: false, error }));
+      return run === plainly ? null : waiting.map(() => ({ ok: false, error }));
     }
   }
 

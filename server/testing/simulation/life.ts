@@ -23,6 +23,8 @@ const stepsMax = 20_000;
 const never_ms = 2 ** 31;
 // So little that what was said before a run, or in it, may be too much for its model.
 const window = 900;
+// What comes in one tick is one commit, or each job has one of its own: nobody may count on either.
+const slices_ms = [Number.POSITIVE_INFINITY, 0];
 
 /**
  * Lives one life of a server and its clients on an empty database, to the end of every run: the real service, pool,
@@ -67,7 +69,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   /** Starts the process on what the last one left in the database. */
   function start(): void {
     threads.living.length = 0;
-    const write = createWriter(db.sqlite, { endRead: db.snapshot.end });
+    const write = createWriter(db.sqlite, { endRead: db.snapshot.end, slice_ms: world.pick(slices_ms) });
     const refusing = <T>(job: () => T): Promise<T> =>
       write(() => {
         if (full) throw refusal;
