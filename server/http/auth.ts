@@ -204,9 +204,11 @@ export interface Viewer extends Scope {
   readonly agent_ids?: readonly string[] | null;
 }
 
+export const mayUse = ({ agent_ids }: Viewer, agentId: string): boolean => agent_ids?.includes(agentId) ?? true;
+
 /** Throws 404 for an agent that this key may not use: it may not learn that the agent exists. */
-export function requireAgent({ agent_ids }: Viewer, agentId: string): void {
-  if (agent_ids && !agent_ids.includes(agentId)) throw notFound();
+export function requireAgent(viewer: Viewer, agentId: string): void {
+  if (!mayUse(viewer, agentId)) throw notFound();
 }
 
 /** Narrows a list to the agents that this key may use; `agent` is SQL for an agent's id. */

@@ -87,6 +87,16 @@ describe("the same POST is carried out once and answered twice", () => {
     expect(await total(client, "runs")).toBe(2);
   });
 
+  test("a run whose agent was deleted meanwhile", async () => {
+    const client = await newClient();
+    const agent_id = await newAgent(client);
+    const first = await send(client, "once", "/v1/runs", { agent_id, input: "Hi" });
+    expect((await client.delete(`/v1/agents/${agent_id}`)).status).toBe(200);
+    expectAgain(first, await send(client, "once", "/v1/runs", { agent_id, input: "Hi" }));
+    const second = await send(client, "another", "/v1/runs", { agent_id, input: "Hi" });
+    expect(codeOf(second)).toEqual([400, "validation_failed"]);
+  });
+
   test("a run that was waited for, as it was when it rested", async () => {
     const client = await newClient();
     const body = { agent_id: await newAsking(client), input: "Hello" };

@@ -7,7 +7,7 @@ import { origins } from "../core/origin.ts";
 import type { RunObject } from "../core/run-object.ts";
 import { isOver, runStatuses } from "../core/run-state.ts";
 import type { Audit } from "../db/audit.ts";
-import type { Auth, NoLongerValid, Principal, Viewer } from "../http/auth.ts";
+import { type Auth, mayUse, type NoLongerValid, type Principal, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
@@ -63,8 +63,11 @@ export const runRoutes = (deps: RunRoutes) => {
     .post(
       "/runs",
       ({ principal, body, request, set }) => {
-        if (!hasAgent(principal, body.agent_id)) throw validationError([fault("agent_id", "There is no such agent.")]);
-        requireInput(body.input, "input");
+        const { agent_id, input } = body;
+        // A run that was made before is answered again, also when its agent is gone.
+        const isKnown = claimOf(request)?.earlier ? mayUse(principal, agent_id) : hasAgent(principal, agent_id);
+        if (!isKnown) throw validationError([fault("agent_id", "There is no such agent.")]);
+        requireInput(input, "input");
         return answerNew(deps, principal, request, set, body, (requestId, note) =>
           service.create(principal, body, requestId, note),
         );
