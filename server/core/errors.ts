@@ -44,18 +44,18 @@ export const catalogue = {
   key_revoked: {
     status: 401,
     type: "authentication_error",
-    meaning: "Said by a stream that ends: its API key was revoked. Open it again with another one.",
+    meaning: "The last event of a stream whose API key was revoked. Open it again with another one.",
   },
   key_expired: {
     status: 401,
     type: "authentication_error",
     meaning:
-      "Said by a stream that ends: the time of its API key, or of its overlap after a rotation, is over. Open it again with another one.",
+      "The last event of a stream whose API key has expired, also at the end of the overlap after a rotation. Open it again with another one.",
   },
   project_archived: {
     status: 401,
     type: "authentication_error",
-    meaning: "Said by a stream that ends: its project was archived or deleted.",
+    meaning: "The last event of a stream whose project was archived or deleted.",
   },
   missing_session: {
     status: 401,
