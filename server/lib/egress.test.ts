@@ -338,14 +338,22 @@ describe("what the operator allows", () => {
 });
 
 describe("this server itself", () => {
-  const allow = ["good.test", "127.0.0.0/8", "::1/128", "192.0.2.0/24", "fd00::/8", "*.example.com"];
+  const allow = ["good.test", "0.0.0.0", "127.0.0.0/8", "::1/128", "192.0.2.0/24", "fd00::/8", "*.example.com"];
   const open = { allow, loopback: true };
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all!.map(({ address }) => address));
   const inUrl = (address: string) => (address.includes(":") ? `[${address}]` : address);
 
   test("is reached at the address that it listens on in no spelling, whatever the rules open", async () => {
     const own = [{ host: "127.0.0.1", port: port! }];
-    for (const host of ["127.0.0.1", "127.1", "0x7f000001", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "good.test"])
+    for (const host of [
+      "127.0.0.1",
+      "127.1",
+      "0x7f000001",
+      "[::ffff:127.0.0.1]",
+      "[::ffff:7f00:1]",
+      "0.0.0.0",
+      "good.test",
+    ])
       for (const scheme of ["http", "https"])
         expect([host, await failure(`${scheme}://${host}:${port}/`, {}, { ...open, own })]).toEqual([
           host,

@@ -16,7 +16,9 @@ export function isOwn(own: readonly OwnAddress[], host: string, port: number, ad
     if (door.port !== port) return false;
     const bound = parseAddress(door.host);
     if (!bound || door.shared) return door.host === host && (!door.shared || isHere(address));
-    return isUnspecified(bound) ? isHere(address) : isSame(bound, address);
+    if (isUnspecified(bound)) return isHere(address);
+    // The system takes a connection to no address for one to loopback.
+    return isSame(bound, address) || (isUnspecified(address) && isLoopback(bound));
   });
 }
 
