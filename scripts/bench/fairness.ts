@@ -1,7 +1,7 @@
 /**
  * Measures how much one project at full load costs another: `bun scripts/bench/fairness.ts [QUEUE…]`, on the compiled
  * executable, or on the one that RUNNEL_EXECUTABLE names. For each queue the quiet project's work is timed alone and
- * beside the noisy one, each on a server of its own. It reports, and tests nothing: what it means stands in README.md.
+ * beside the noisy one, each on a server of its own. It reports and tests nothing; README.md says what the figures mean.
  */
 import { writeFileSync } from "node:fs";
 import { startRunnel } from "../../e2e/harness.ts";
@@ -38,7 +38,7 @@ const sentence = "The quick brown fox jumps over the lazy dog and reads what the
 const arrived = new Set<string>();
 const heard = new Map<string, () => void>();
 
-/** Where webhooks are sent: `/slow` takes as long as it may, the others are told to whoever waits. */
+/** Where webhooks are sent: `/slow` takes as long as it may, others are announced to whoever waits for them. */
 using receiver = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",

@@ -1,7 +1,7 @@
 /**
  * What one run that calls its own agent 128 times does to everybody: `bun scripts/bench/fork-bomb.ts [SECONDS]`. A project
  * starts the bomb on the executable, and one more whose runs do not end by themselves, which it cancels; another project
- * makes a run after the other beside it. It reports, and tests nothing: what it means stands in README.md.
+ * makes a run after the other beside it. It reports and tests nothing; README.md says what the figures mean.
  */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";

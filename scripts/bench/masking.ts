@@ -1,7 +1,7 @@
 /**
  * Measures what searching the outputs of tools for secrets takes: `bun scripts/bench/masking.ts`, of the executable
  * (`RUNNEL_EXECUTABLE`, else dist/runnel). While a tool's long answer is masked, one `GET /healthz` after the other is sent:
- * the longest wait for one is what others notice. It reports, and tests nothing: what it means stands in README.md.
+ * the longest wait for one is what others notice. It reports and tests nothing; README.md says what the figures mean.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
  * Measures what traces take: `bun scripts/bench/traces.ts`. Bytes of the database for each step of runs with a long
  * prompt, through the real loop; and the time to read, compare and export traces of 5,000 steps, with the longest wait of
- * others meanwhile. It reports, and tests nothing: what it means stands in README.md.
+ * others meanwhile. It reports and tests nothing; README.md says what the figures mean.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -30,7 +30,7 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
   const shown = all ? entries : entries.slice(0, manyEntries);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   return (
-    // By its own summary alone: what is folded often stands in something open.
+    // Its own summary alone decides: a folded value is often inside an open one.
     <details
       open={depth < openDepth}
       className="[&[open]>summary]:before:content-['▾'] [&[open]>summary>[data-folded]]:hidden"
