@@ -53,6 +53,7 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
     { ...snapshot, http: { ...snapshot.http!, ...http } },
     {
       run_id: "run_1",
+      owner: "project",
       secrets: async () => ({ headers, signing_secret, named }),
       hidden: () => hidden,
       egress,

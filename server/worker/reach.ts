@@ -51,6 +51,7 @@ export function createTools(now: () => number, warn: Warn): Reach["tools"] {
     const hidden = createHidden();
     const context: ToolContext = {
       run_id: start.run_id,
+      owner: start.owner,
       fileIds: start.file_ids,
       egress,
       ask,

@@ -30,6 +30,8 @@ export type ToolRunner = (
 /** What the tools of a run may use. */
 export interface ToolContext {
   run_id: string;
+  /** Whose work it is, where that of several waits in one line. */
+  owner: string;
   egress: Egress;
   /** Asks the main thread. */
   ask: Ask;

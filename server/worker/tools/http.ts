@@ -22,7 +22,7 @@ export const runHttpTool: ToolRunner = async (call, tool, context, signal) => {
   if (!("response" in sent)) return sent;
   const { response, attempts } = sent;
   const read = () => readResult(response, http.response, context.hidden(), attempts);
-  return inTurn(tool, response.body.length, signal, read);
+  return inTurn(context.owner, response.body.length, signal, read);
 };
 
 function outgoing({ method, response }: HttpCall, url: string, args: Record<string, unknown>): Outgoing {

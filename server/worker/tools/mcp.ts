@@ -21,7 +21,7 @@ export const runMcpTool: ToolRunner = async (call, tool, context, signal) => {
     for (const { name, bytes } of result.files ?? [])
       files.push(await context.keepFile({ name, bytes: await hideInBytes(bytes, hidden) }));
     const length = result.structured === undefined ? result.text.length : Number.POSITIVE_INFINITY; // Data has none.
-    const done = await inTurn(tool, length, signal, () => resultOf(result, hidden));
+    const done = await inTurn(context.owner, length, signal, () => resultOf(result, hidden));
     return { ...done, ...(files.length > 0 && { files }) };
   } catch (error) {
     if (!(error instanceof McpFailure)) throw error;

@@ -25,5 +25,5 @@ export const runWebhookTool: ToolRunner = async (call, tool, context, signal) =>
   const { response, attempts } = sent;
   if (response.status === 202) return { later: true, attempts };
   const read = () => readResult(response, tool.http!.response, context.hidden(), attempts);
-  return inTurn(tool, response.body.length, signal, read);
+  return inTurn(context.owner, response.body.length, signal, read);
 };
