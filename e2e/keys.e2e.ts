@@ -194,7 +194,11 @@ test("a test key sees nothing of live in any list, nor by any id; a neighbour pr
     const owner = key === server.keys.test ? "test" : "neighbour";
     expect([owner, (await send("DELETE", `/v1/api_keys/${made.api_keys}`, key)).status]).toEqual([owner, 404]);
     expect((await send("POST", `/v1/api_keys/${made.api_keys}/rotate`, key, {})).status).toBe(404);
-    expect((await send("POST", "/v1/runs", key, { agent_id, input: "x" })).status).toBe(404);
+    const [theirs, none] = [
+      await send("POST", "/v1/runs", key, { agent_id, input: "x" }),
+      await send("POST", "/v1/runs", key, { agent_id: nobody(agent_id), input: "x" }),
+    ];
+    expect([theirs.status, theirs.body.error]).toEqual([400, { ...none.body.error, param: "agent_id" }]);
     expect((await send("POST", `/v1/runs/${run}/cancel`, key, {})).status).toBe(404);
   }
 });

@@ -106,6 +106,7 @@ test("limits that are set while the server runs count from the next request on; 
     run_creations_per_minute: null,
     writes_per_minute: null,
     runs_in_progress: null,
+    children_per_run: null,
   });
   expect((await server.command("projects", "limits", "default", "--reads-per-minute", "-1")).code).toBe(2);
 });
