@@ -84,17 +84,17 @@ const dimensions = 33; // Of no round number.
 const owners = ["ann", "bob", "eve", "joe", "sue"];
 const textOf = (index: number) => `Note ${index} of ${owners[index % 5]}, about topic${index % 50} and marker${index}`;
 
-function nearest(query: string, texts: readonly string[], most: number, more = (_: string) => 0): string[] {
+/** The nearest of some texts, with what words add to one: of such a text, a cosine below 0 counts as 0. */
+function nearest(query: string, texts: readonly string[], most: number, words = (_: string) => 0): string[] {
   const asked = vectorOf(query, dimensions);
+  const length = (vector: Float32Array) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   const cosine = (text: string) => {
     const vector = vectorOf(text, dimensions);
-    const [product, square] = vector.reduce(
-      ([product, square], value, at) => [product! + value * asked[at]!, square! + value * value],
-      [0, 0],
-    );
-    return product! / Math.sqrt(square!);
+    const product = vector.reduce((sum, value, at) => sum + value * asked[at]!, 0);
+    return product / (length(vector) * length(asked));
   };
-  const scored = texts.map((text) => ({ text, near: cosine(text) + more(text) }));
+  const nearness = (text: string) => (words(text) > 0 ? Math.max(0, cosine(text)) + words(text) : cosine(text));
+  const scored = texts.map((text) => ({ text, near: nearness(text) }));
   return scored
     .sort((a, b) => b.near - a.near)
     .slice(0, most)
