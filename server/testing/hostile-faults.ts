@@ -8,17 +8,17 @@ export async function hostileFaults(
 ): Promise<string[]> {
   const faults = await Promise.all(
     programs.map(async (hostile) => {
-      const outcome = await run(toProgram(hostile));
-      return faultOf(hostile, outcome);
+      const program = toProgram(hostile);
+      return faultOf(hostile, program, await run(program));
     }),
   );
   return faults.filter((fault) => fault !== null);
 }
 
-function faultOf({ name, expected }: Hostile, outcome: ProgramOutcome): string | null {
+function faultOf({ name, expected }: Hostile, { timeout_ms }: Program, outcome: ProgramOutcome): string | null {
   const { result, error, duration_ms } = outcome;
   const said = `${name}: ${JSON.stringify(error ?? result).slice(0, 200)} after ${duration_ms} ms`;
-  return isExpected(expected, outcome) && isBounded(outcome) ? null : said;
+  return isExpected(expected, outcome) && isBounded(outcome, timeout_ms) ? null : said;
 }
 
 function isExpected(expected: Hostile["expected"], { result, error }: ProgramOutcome): boolean {
@@ -31,9 +31,10 @@ function isExpected(expected: Hostile["expected"], { result, error }: ProgramOut
 }
 
 /** No program has more than it may: room in the answer, or time. */
-function isBounded({ stdout, stderr, files, duration_ms, error }: ProgramOutcome): boolean {
+function isBounded({ stdout, stderr, files, duration_ms, error }: ProgramOutcome, timeout_ms: number): boolean {
   const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const printed = Math.max(Buffer.byteLength(stdout), Buffer.byteLength(stderr));
   const message = error?.message.length ?? 0;
-  return size <= 8 * 2 ** 20 && files.length <= 16 && printed <= 65536 && message <= 4096 && duration_ms < 5000 + 2500;
+  const inTime = duration_ms < timeout_ms + 5000;
+  return size <= 8 * 2 ** 20 && files.length <= 16 && printed <= 65536 && message <= 4096 && inTime;
 }

@@ -240,10 +240,10 @@ export const toProgram = ({ code, arguments: given, files = [], expected }: Host
   code,
   arguments: given ?? null,
   files,
-  // Only what would never end, or late, has so little.
+  // Only what would never end, or late, has so little. The others end by themselves, on a busy machine too.
   timeout_ms:
     expected === "ended" || (typeof expected === "object" && "error" in expected && expected.error === "code_timeout")
       ? 150
-      : 5000,
+      : 15_000,
   memory_mb: 64,
 });
