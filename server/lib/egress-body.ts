@@ -3,14 +3,19 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { EgressError } from "./egress-error.ts";
 
-/** Reads at most `maxBytes` of a body; a longer one is cut there and marked. */
+/** A body that is longer than this is long. */
+export const longBody_bytes = 65_536;
+
+/** Reads at most `maxBytes` of a body; a longer one is cut there and marked. A long one waits for `beforeLong` first. */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
+  beforeLong = async () => {},
 ): Promise<{ body: Uint8Array; truncated: boolean }> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {
+    if (size <= longBody_bytes && size + chunk.length > longBody_bytes) await beforeLong();
     const part = chunk.subarray(0, maxBytes - size);
     parts.push(part);
     size += part.length;

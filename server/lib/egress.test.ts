@@ -648,6 +648,20 @@ describe("answers", () => {
   const get = (path: string, request: EgressRequest = {}) =>
     egress().fetch(`https://good.test:${port}${path}`, request);
 
+  test("a long body waits for room before it is read, a short one does not, and no time counts meanwhile", async () => {
+    let waits = 0;
+    const beforeLong = async () => {
+      waits++;
+      await Bun.sleep(600);
+    };
+    await get("/", { beforeLong });
+    expect(waits).toBe(0);
+    const { body } = await get("/big", { beforeLong, timeoutMs: 500 });
+    expect([waits, body.length]).toEqual([1, 100_000]);
+    const refused = get("/big", { beforeLong: () => Promise.reject(new Error("gone")) });
+    await expect(refused).rejects.toThrow("gone");
+  });
+
   test("a long body is cut at the limit and marked, one of exactly the limit is whole", async () => {
     const cut = await get("/big", { maxBytes: 1_000 });
     expect([cut.body.length, cut.truncated]).toEqual([1_000, true]);

@@ -27,6 +27,8 @@ export type EgressRequest = EgressRules & {
   maxBytes?: number;
   /** At 0 a redirect is an answer like any other. */
   maxRedirects?: number;
+  /** Waits until there is room for a long body: so long the rest of it stays at its sender, and no time counts. */
+  beforeLong?: () => Promise<void>;
 };
 
 /** What came back; `url` is the last one of the redirects. */
@@ -59,11 +61,12 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
     await vet(parseUrl(url), { httpsOnly, loopback: judge.loopback });
   }
 
-  /** Sends one request, follows its redirects and reads the answer. Throws nothing but `EgressError`. */
+  /** Sends one request, follows its redirects and reads the answer. Throws `EgressError`, and what `beforeLong` throws. */
   async function guardedFetch(url: string, request: EgressRequest = {}): Promise<EgressResponse> {
-    const { head, chunks, end } = await open(url, request);
+    const { head, chunks, end, untimed } = await open(url, request);
+    const beforeLong = () => untimed(async () => request.beforeLong?.());
     try {
-      return { ...head, ...(await readBody(chunks, request.maxBytes ?? defaultBytes)) };
+      return { ...head, ...(await readBody(chunks, request.maxBytes ?? defaultBytes, beforeLong)) };
     } finally {
       end();
     }
@@ -78,17 +81,25 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
   /** An answer, with its body still to come. `end` closes its connection, whatever was read of it. */
   async function open(url: string, request: EgressRequest) {
     const ending = new AbortController();
-    const timer = setTimeout(() => ending.abort(), request.timeoutMs ?? 30_000);
+    let [left_ms, since] = [request.timeoutMs ?? 30_000, performance.now()];
+    let timer = setTimeout(() => ending.abort(), left_ms);
     const signal = AbortSignal.any([ending.signal, ...(request.signal ? [request.signal] : [])]);
     const trip: Trip = { signal, sent: false };
     const end = () => {
       clearTimeout(timer);
       ending.abort();
     };
+    const untimed = async (wait: () => Promise<void>): Promise<void> => {
+      clearTimeout(timer);
+      left_ms -= performance.now() - since;
+      await wait();
+      since = performance.now();
+      timer = setTimeout(() => ending.abort(), left_ms);
+    };
     try {
       const { response, url: final } = await follow(parseUrl(url), firstHop(request), request, trip);
       const head: EgressHead = { status: response.status, headers: headersOf(response), url: final.href };
-      return { head, chunks: read(response), end };
+      return { head, chunks: read(response), end, untimed };
     } catch (error) {
       const failure = failureOf(error);
       end(); // Closes the connection of an answer that was refused unread.

@@ -79,7 +79,7 @@ test("a program that takes long gives way to the server and to short ones", asyn
   const caller = new AbortController();
   const child = startChild({ language: "javascript", jailed: false });
   const outcome = child.run({ ...program, code: "for (;;);", timeout_ms: 60_000 }, caller.signal);
-  while (getPriority(child.pid) < Math.min(19, getPriority() + 5)) await Bun.sleep(20);
+  while (getPriority(child.pid) < Math.min(19, getPriority() + 10)) await Bun.sleep(20);
   caller.abort(new Error("left"));
   expect(outcome).rejects.toThrow("left");
   await child.gone;

@@ -18,8 +18,8 @@ const startLimit_ms = 10_000;
 const grace_ms = 500;
 const watch_ms = 50;
 // A program that takes longer gets less of the processor: neither the server nor short programs should wait for it.
-const short_ms = 1000;
-const yield_by = 5;
+const short_ms = 250;
+const yield_by = 10;
 
 export interface ChildOptions {
   language: ChildLanguage;

@@ -4,7 +4,7 @@ import type { EgressResponse } from "../../lib/egress.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { fillTemplate } from "../../lib/url-template.ts";
-import { inTurn } from "../in-turn.ts";
+import { inTurn, withRoom } from "../long-answers.ts";
 import { type Done, failed, type ToolRunner } from "./context.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
 
@@ -18,14 +18,21 @@ export const runHttpTool: ToolRunner = async (call, tool, context, signal) => {
   const http = tool.http!;
   const filled = fillTemplate(http.url, call.arguments);
   if ("fault" in filled) return failed("url_argument_invalid", filled.fault, 0);
-  const sent = await sendCall(call, tool, outgoing(http, filled.url, filled.rest), context, signal);
-  if (!("response" in sent)) return sent;
-  const { response, attempts } = sent;
-  const read = () => readResult(response, http.response, context.hidden(), attempts);
-  return inTurn(context.owner, response.body.length, signal, read);
+  return withRoom(context.owner, signal, async (beforeLong) => {
+    const request = { ...outgoing(http, filled.url, filled.rest), beforeLong };
+    const sent = await sendCall(call, tool, request, context, signal);
+    if (!("response" in sent)) return sent;
+    const { response, attempts } = sent;
+    const read = () => readResult(response, http.response, context.hidden(), attempts);
+    return inTurn(context.owner, response.body.length, signal, read);
+  });
 };
 
-function outgoing({ method, response }: HttpCall, url: string, args: Record<string, unknown>): Outgoing {
+function outgoing(
+  { method, response }: HttpCall,
+  url: string,
+  args: Record<string, unknown>,
+): Omit<Outgoing, "beforeLong"> {
   const bodyless = method === "GET" || method === "HEAD";
   return {
     url: bodyless ? withQuery(url, args) : url,

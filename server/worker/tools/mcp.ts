@@ -3,7 +3,7 @@ import { jsonFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInBytes, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { McpFailure } from "../../mcp/mcp-failure.ts";
 import type { McpResult } from "../../mcp/read-result.ts";
-import { inTurn } from "../in-turn.ts";
+import { inTurn } from "../long-answers.ts";
 import { type Done, failed, type ToolRunner } from "./context.ts";
 import { secretsError } from "./send-call.ts";
 

@@ -16,6 +16,8 @@ export interface Outgoing {
   body: string | null;
   accept: string;
   maxRedirects: number;
+  /** Waits for a place before a long answer is read. */
+  beforeLong: () => Promise<void>;
 }
 
 type Sent = { response: EgressResponse; attempts: number };
@@ -92,7 +94,7 @@ const mayPass = new Set<string>(["timeout", "connection_lost", "dns_timeout"]);
 function send(
   call: ToolCall,
   http: HttpCall,
-  { url, method, body, accept, maxRedirects }: Outgoing,
+  { url, method, body, accept, maxRedirects, beforeLong }: Outgoing,
   secrets: ToolSecrets,
   context: ToolContext,
   signal: AbortSignal,
@@ -115,6 +117,7 @@ function send(
     timeoutMs: http.timeout_ms,
     maxBytes: limits.tool_answer_bytes,
     maxRedirects,
+    beforeLong,
   });
 }
 

@@ -1,4 +1,4 @@
-import { inTurn } from "../in-turn.ts";
+import { inTurn, withRoom } from "../long-answers.ts";
 import type { ToolRunner } from "./context.ts";
 import { readResult } from "./http.ts";
 import { sendCall } from "./send-call.ts";
@@ -19,11 +19,13 @@ export const runWebhookTool: ToolRunner = async (call, tool, context, signal) =>
     expires_at,
   });
   const { url } = tool.http!;
-  const outgoing = { url, method: "POST", body, accept: "application/json", maxRedirects: 0 };
-  const sent = await sendCall(call, tool, outgoing, context, signal);
-  if (!("response" in sent)) return sent;
-  const { response, attempts } = sent;
-  if (response.status === 202) return { later: true, attempts };
-  const read = () => readResult(response, tool.http!.response, context.hidden(), attempts);
-  return inTurn(context.owner, response.body.length, signal, read);
+  return withRoom(context.owner, signal, async (beforeLong) => {
+    const outgoing = { url, method: "POST", body, accept: "application/json", maxRedirects: 0, beforeLong };
+    const sent = await sendCall(call, tool, outgoing, context, signal);
+    if (!("response" in sent)) return sent;
+    const { response, attempts } = sent;
+    if (response.status === 202) return { later: true, attempts };
+    const read = () => readResult(response, tool.http!.response, context.hidden(), attempts);
+    return inTurn(context.owner, response.body.length, signal, read);
+  });
 };
