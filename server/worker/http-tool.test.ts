@@ -52,7 +52,6 @@ function run({ http = {}, tool = {}, headers = {}, args, loopback = true, signal
     { ...call!, arguments: args ?? requested("call_1", 1).call.arguments },
     { ...snapshot, http: { ...snapshot.http!, ...http } },
     {
-      owner: "",
       run_id: "run_1",
       owner: "project",
       secrets: async () => ({ headers, signing_secret, named }),
