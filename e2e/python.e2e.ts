@@ -48,7 +48,7 @@ total`;
       code,
       arguments: null,
       files,
-      timeout_ms: 5000,
+      timeout_ms: 20_000,
       memory_mb: 64,
     });
     expect(outcome).toMatchObject({ result: 42, error: null, files: [{ name: "sum.zip" }] });

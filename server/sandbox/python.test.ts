@@ -16,7 +16,7 @@ const program = (code: string, more: Partial<Program> = {}): Program => ({
   code,
   arguments: null,
   files: [],
-  timeout_ms: 5000,
+  timeout_ms: 20_000,
   memory_mb: 64,
   ...more,
 });
@@ -59,7 +59,7 @@ open("/mnt/data/a.txt", "w").write("made")
 open("/output/b.txt", "w").write("made")
 summer = datetime(2026, 7, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))
 [sorted(os.listdir("/mnt/data")), os.path.realpath("/mnt/data"), summer.isoformat(), len(available_timezones()) > 400]`;
-    const { result, error, files } = await run(code, { timeout_ms: 20_000 });
+    const { result, error, files } = await run(code);
     expect([error, result]).toEqual([null, [["a.txt", "b.txt"], "/output", "2026-07-01T12:00:00+02:00", true]]);
     expect(files.map(({ name }) => name).sort()).toEqual(["a.txt", "b.txt"]);
   });
@@ -76,7 +76,7 @@ from zoneinfo import ZoneInfo
 def main(args):
     at = lambda ms, zone: datetime.fromtimestamp(ms / 1000, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
     return {zone: [at(ms, zone) for ms in args["at_ms"]] for zone in args["zones"]}`;
-    const { result, error } = await run(code, { arguments: { zones: zones.split(" "), at_ms }, timeout_ms: 20_000 });
+    const { result, error } = await run(code, { arguments: { zones: zones.split(" "), at_ms } });
     const own = (timeZone: string) => {
       const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
       return at_ms.map((ms) => format.format(ms));
@@ -140,7 +140,7 @@ to_js([1]).constructor.constructor("const all = []; for (;;) all.push(new Uint8A
 
   test("has all of the memory that it may use", async () => {
     const code = "all = [bytearray(10 ** 6) for _ in range(900)]\nlen(all)";
-    expect(await run(code, { memory_mb: 1024, timeout_ms: 20_000 })).toMatchObject({ result: 900, error: null });
+    expect(await run(code, { memory_mb: 1024 })).toMatchObject({ result: 900, error: null });
   }, 30_000);
 
   test("draws numbers of its own, and finds nothing of the machine that it was made on", async () => {
