@@ -1,3 +1,4 @@
+import { giveWay } from "../lib/give-way.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { batched, deltaPace } from "./batched.ts";
 import { createEngine } from "./engine.ts";
@@ -9,6 +10,9 @@ declare const self: Worker;
 
 // A thread begins with the environment that the process began with, not with what main has made of it.
 removeProxyEnvironment();
+
+// Reads and streams do not wait for what loops do with long texts.
+giveWay(3);
 
 const send = batched<Notice>((notices) => self.postMessage(JSON.stringify(notices)), deltaPace);
 const engine = createEngine(send);

@@ -1,0 +1,66 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { startRunnel } from "./harness.ts";
+import type { Order, Report } from "./noisy/attacks.ts";
+import { quantile, quietProject, timed } from "./noisy/visits.ts";
+import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts";
+
+// One project does its worst for a minute: every attack at once, with a valid key and the usual limits. Beside it another
+// one works as before. How long it takes is printed (scripts/bench/README.md has the figures); what fails the test is a
+// server that stands still or grows without bound, and anything that is lost.
+
+const alone_seconds = 10;
+const noisy_seconds = 60;
+const mostResident_bytes = 2 * 1024 ** 3;
+
+test.skipIf(!figuresAvailable)(
+  "while a project does its worst for a minute another one goes on, and nothing is lost",
+  async () => {
+    await using server = await startRunnel();
+    using quiet = await quietProject(server);
+    const during = (seconds: number) => {
+      const ends = Date.now() + seconds * 1000;
+      return timed(quiet.visits, () => Date.now() < ends);
+    };
+    await during(2);
+    const alone = await during(alone_seconds);
+
+    const { stdout } = await server.command(
+      ...["keys", "create", "--project", "noisy", "--create-project", "--env", "test", "--scopes", "admin", "--json"],
+    );
+    const order: Order = { url: server.url, ca: server.ca!, key: JSON.parse(stdout).secret, seconds: noisy_seconds };
+    const attacks = join(import.meta.dir, "noisy/attacks.ts");
+    const noise = Bun.spawn([process.execPath, attacks, JSON.stringify(order)], { stdout: "pipe" });
+    const said = new Response(noise.stdout).text();
+    let peak = 0;
+    const pid = serverPid(server.dataDir);
+    const look = setInterval(() => {
+      peak = Math.max(peak, residentBytes(pid));
+    }, 100);
+    const beside = await during(noisy_seconds).finally(() => clearInterval(look));
+    const report: Report = JSON.parse(await said);
+    print(alone, beside, peak, report);
+
+    expect(report.faults).toEqual([]);
+    expect(peak).toBeLessThan(mostResident_bytes);
+    expect(quiet.unheard()).toEqual([]);
+    expect(await server.stop()).toBe(0);
+    using sqlite = new Database(join(server.dataDir, "runnel.db"), { readonly: true });
+    expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    const known = new Set(sqlite.query("SELECT id FROM runs").values().flat());
+    expect(known.size).toBeGreaterThan(quiet.runs().length);
+    expect([...quiet.runs(), ...report.runs].filter((id) => !known.has(id))).toEqual([]);
+    const gaps = sqlite.query("SELECT run_id FROM run_events GROUP BY run_id HAVING max(seq) <> count(*)");
+    expect(gaps.values()).toEqual([]);
+  },
+  240_000,
+);
+
+function print(alone: Record<string, number[]>, beside: Record<string, number[]>, peak: number, report: Report): void {
+  const ms = (times: number[]) =>
+    `n ${times.length}, p50 ${quantile(times, 0.5).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`;
+  const lines = Object.keys(alone).map((name) => `${name}: alone ${ms(alone[name]!)}; beside ${ms(beside[name]!)}`);
+  lines.push(`peak ${Math.round(peak / 2 ** 20)} MiB`, JSON.stringify(report.statuses));
+  process.stdout.write(`${lines.join("\n")}\n`);
+}

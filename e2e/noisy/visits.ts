@@ -1,0 +1,102 @@
+import type { Json, Runnel } from "../harness.ts";
+
+/** What a quiet project does, once: each of these is timed. */
+export type Visits = Record<string, () => Promise<void>>;
+
+/** A project that does a little of everything, and waits for it. */
+export async function quietProject(server: Runnel) {
+  const heard = new Map<string, PromiseWithResolvers<void>>();
+  const arrival = (run: string) => {
+    const known = heard.get(run) ?? Promise.withResolvers<void>();
+    heard.set(run, known);
+    return known;
+  };
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      arrival(((await request.json()) as Json).data.object.id).resolve();
+      return new Response("{}");
+    },
+  });
+  const make = async (path: string, body: object): Promise<string> => {
+    const answer = await server.post(path, body);
+    if (answer.status !== 201) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body.id;
+  };
+  const agent_id = await make("/v1/agents", { name: "Clerk", instructions: "Be brief.", model: "test/echo" });
+  const program = await make("/v1/tools", {
+    ...{ name: "sum", description: "Adds.", type: "code", language: "javascript", source: "() => 1 + 1" },
+    parameters: { type: "object" },
+  });
+  const memory = await make("/v1/memory", { name: "notes", kind: "vector", scope: "project" });
+  for (const text of ["The key is under the mat.", "Trains leave at noon.", "It rains in Bergen."])
+    await make(`/v1/memory/${memory}/entries`, { text });
+  await make("/v1/webhooks", { url: `http://127.0.0.1:${receiver.port}/`, events: ["run.completed"] });
+
+  const ended: string[] = [];
+  const expectOk = (what: string, status: number, body: Json): void => {
+    if (status !== 200 && status !== 201) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
+  };
+  const visits: Visits = {
+    async read() {
+      const { status, body } = await server.get(`/v1/agents/${agent_id}`);
+      expectOk("read", status, body);
+    },
+    async run() {
+      const { status, body } = await server.post("/v1/runs?wait=60", { agent_id, input: "How is it?" });
+      expectOk("run", status, body);
+      if (body.status !== "completed") throw new Error(`A run ended ${body.status}: ${JSON.stringify(body.error)}`);
+      ended.push(body.id);
+    },
+    /** From the end of the last run to its event at the receiver. */
+    async webhook() {
+      await arrival(ended.at(-1)!).promise;
+    },
+    async code() {
+      const { status, body } = await server.post(`/v1/tools/${program}/test`, { arguments: {} });
+      expectOk("code", status, body);
+      if (body.output?.result !== 2) throw new Error(`A program returned ${JSON.stringify(body)}`);
+    },
+    async search() {
+      const { status, body } = await server.post(`/v1/memory/${memory}/search`, { query: "Where is the key?" });
+      expectOk("search", status, body);
+      if (body.data[0]?.text !== "The key is under the mat.") throw new Error(`It found ${JSON.stringify(body.data)}`);
+    },
+  };
+  return {
+    visits,
+    /** Its runs, all of which it saw completed. */
+    runs: (): readonly string[] => ended,
+    /** Those of its runs whose event has not come. */
+    unheard: (): string[] => ended.filter((id) => Bun.peek.status(arrival(id).promise) === "pending"),
+    [Symbol.dispose]: () => void receiver.stop(true),
+  };
+}
+
+/** Visits in turn for so long: how many milliseconds each took, ascending. */
+export async function timed(visits: Visits, go: () => boolean): Promise<Record<string, number[]>> {
+  const times: Record<string, number[]> = Object.fromEntries(Object.keys(visits).map((name) => [name, []]));
+  while (go())
+    for (const [name, visit] of Object.entries(visits)) {
+      const began = performance.now();
+      await within(name, visit());
+      times[name]!.push(performance.now() - began);
+      await Bun.sleep(20);
+    }
+  for (const each of Object.values(times)) each.sort((a, b) => a - b);
+  return times;
+}
+
+const patience_ms = 60_000;
+
+/** What is waited for in vain is named. */
+async function within(name: string, work: Promise<void>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error(`"${name}" took more than ${patience_ms} ms.`)), patience_ms);
+  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
+/** The smallest of ascending times that a share of them does not exceed. */
+export const quantile = (ascending: readonly number[], share: number): number =>
+  ascending[Math.max(0, Math.ceil(ascending.length * share) - 1)] ?? Number.NaN;
