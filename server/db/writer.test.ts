@@ -87,6 +87,14 @@ describe("jobs that take longer than a slice", () => {
   });
 });
 
+test("a job that the end of the database overtakes is refused, and nobody else hears of it", async () => {
+  const sqlite = new Database(":memory:");
+  const write = createWriter(sqlite);
+  const late = write(() => "never");
+  sqlite.close();
+  await expect(late).rejects.toThrow();
+});
+
 test("a job that fails takes no other job along", async () => {
   const db = tinyDatabase();
   expect(await statusesOf([1, 1, 2].map(db.insert))).toEqual(["fulfilled", "rejected", "fulfilled"]);

@@ -109,12 +109,21 @@ export function createWriter(
       return outcomes;
     } catch (error) {
       // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
-      if (sqlite.inTransaction) back!.run();
+      if (inTransaction(sqlite)) back!.run();
       return run === plainly ? null : waiting.map(() => ({ ok: false, error }));
     }
   }
 
   return Object.assign(write, { flush, commits: () => commits });
+}
+
+/** A database that is closed throws where it is asked. */
+function inTransaction(sqlite: Database): boolean {
+  try {
+    return sqlite.inTransaction;
+  } catch {
+    return false;
+  }
 }
 
 const isFull = (outcome: Outcome): boolean => !outcome.ok && isDiskFull(outcome.error);
