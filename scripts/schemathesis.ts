@@ -28,7 +28,8 @@ if (!schemathesis) {
 }
 
 const server = await startRunnel();
-const seed = process.env.SEED ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);
+// The same requests each time, so that a change is to blame for what fails; SEED=<number> for others.
+const seed = process.env.SEED ?? "298419296";
 const description = join(server.folder, "openapi.json");
 const certificate = join(server.folder, "ca.pem");
 writeFileSync(description, JSON.stringify((await server.get("/v1/openapi.json")).body));

@@ -17,6 +17,8 @@ export interface Operation {
   path?: Record<string, Schema>;
   /** Status and body of the answer. */
   answer: [status: number, body: Schema];
+  /** When the same body comes with 200, beside the status of the answer. */
+  known?: string;
   /** The formats of the answer, where that is not JSON. */
   media?: readonly string[];
   /** The body in parts, where it is taken so too. */
@@ -314,6 +316,7 @@ export const operations: Record<string, Operation> = {
   "POST /v1/memory/:id/entries": {
     ...memories("createMemoryEntry", "Put a text or a file into a store", "run"),
     answer: [201, ref("MemoryEntry")],
+    known: "The file is in the store already: its entry.",
   },
   "GET /v1/memory/:id/entries": {
     ...memories("listMemoryEntries", "List what is in a store", "read_or_run"),
@@ -450,7 +453,7 @@ export const operations: Record<string, Operation> = {
         description: "With `format=otlp`: whether what was said goes along. It does unless this is false.",
       },
     },
-    answer: [200, ref("Trace")],
+    answer: [200, { anyOf: [ref("Trace"), ref("OtlpTrace")] }],
   },
   "GET /v1/runs/:id/diff/:other_id": {
     ...traces("diffRuns", "Compare two runs step by step", "read_or_run"),

@@ -92,6 +92,12 @@ export const answerSchemas = (): Record<string, Schema> => ({
   Event: object({ seq: integer, event: text, at: time, data: anyObject }),
   Memory: resource("memory", { ...memory, updated_at: time }),
   MemoryEntry: resource("memory_entry", { ...memoryEntry, updated_at: time }, {}, { anyOf: [text, number, boolean] }),
+  // OTLP/JSON, with `format=otlp`: as OpenTelemetry has it.
+  OtlpTrace: {
+    type: "object",
+    properties: { resourceSpans: { type: "array", items: {} } },
+    required: ["resourceSpans"],
+  },
   MemoryMatch: object(memoryMatch),
   MemoryKey: object(memoryKey, named),
   DeletedKey: object({ ...memoryKeyPlace, deleted: { const: true } }, named),

@@ -144,12 +144,13 @@ const replayed = {
 const idempotencyConflicts = ["idempotency_key_reused", "idempotency_in_progress"];
 
 function responsesOf(operation: Operation, method: string, hasBody: boolean, path: string) {
-  const { answer, streams, media = ["application/json"] } = operation;
+  const { answer, known, streams, media = ["application/json"] } = operation;
   const [status, body] = answer;
   const once = method === "POST" ? replayed : {};
   const json = Object.fromEntries(media.map((type) => [type, { schema: body }]));
   const events = { "text/event-stream": { schema: { type: "string" } } };
   const success: Record<string, Schema> = { [status]: { description: "Done.", ...once, content: json } };
+  if (known) success[200] = { description: known, ...once, content: json };
   // JSON first, also where it comes as 201: generators take the first format of 200 for what a route answers.
   if (streams) success[200] = { description: streams, ...once, content: { ...json, ...events } };
   if (resumes(operation)) success[204] = { description: "The reader has had the last event: nothing more comes." };
