@@ -38,7 +38,7 @@ const sentence = "The quick brown fox jumps over the lazy dog and reads what the
 const arrived = new Set<string>();
 const heard = new Map<string, () => void>();
 
-/** Where webhooks are sent: `/slow` takes as long as it may, others are announced to whoever waits for them. */
+/** Receives webhooks: `/slow` takes as long as a receiver may; of the others it notes which runs they were about. */
 using receiver = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",

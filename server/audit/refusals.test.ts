@@ -8,7 +8,7 @@ async function refusalsIn(server: TestApp, admin: Client) {
   return body.data as { actor: object; target: object | null; details: Record<string, unknown>; request_id: string }[];
 }
 
-test("whoever is refused for want of a scope stands in the audit log, with what was asked for", async () => {
+test("a key that lacks a scope is noted in the audit log, with what it asked for", async () => {
   await using server = testApp();
   const admin = await server.client();
   const reader = await server.client({ scopes: ["read"] });
@@ -39,7 +39,7 @@ test("a program that is refused again and again cannot fill the log: some an hou
   expect((await refusalsIn(server, admin)).at(-1)!.details).toMatchObject({ not_noted: 37 });
 });
 
-test("whoever lacks a role at the dashboard stands there too; of what is of no project, for owners alone", async () => {
+test("a person who lacks a role is noted too; where no project is concerned, only owners see it", async () => {
   await using server = testApp({ dashboard: true });
   const [owner, viewer] = [await visitorOf(server, "owner"), await visitorOf(server, "viewer")];
   const admin = await server.client();

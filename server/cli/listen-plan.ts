@@ -137,7 +137,7 @@ function readNetworks(text: string | undefined): Cidr[] {
   });
 }
 
-/** Whether tools may reach this machine: where whoever is on it passes for a proxy, they would be believed as one. */
+/** Whether tools may reach this machine. Not where loopback is a trusted proxy: their headers would be believed. */
 export const opensLoopback = ({ loopback, trustProxy }: ListenPlan): boolean =>
   loopback && !trustProxy.some(hasLoopback);
 

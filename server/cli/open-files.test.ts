@@ -8,7 +8,7 @@ test("what a server may need grows with its threads and its MCP programs", () =>
   expect(openFilesNeeded(1, 3) - needed).toBe(2 * 3 * 4);
 });
 
-test("whoever may have too few open is told how many are enough, and nobody else anything", () => {
+test("a limit of open files that is too low is reported with the number that is enough, and no other limit is", () => {
   expect(openFilesAdvice(200, 1189)).toContain("raise it to 2048");
   for (const max of [1189, Number.POSITIVE_INFINITY, null]) expect(openFilesAdvice(max, 1189)).toBeNull();
 });
