@@ -44,6 +44,7 @@ import { isNewWork } from "./http/new-work.ts";
 import { createOpenApi, openApiRoutes } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import type { AgentOverrides } from "./http/schemas.ts";
+import { createTurns } from "./http/turns.ts";
 import { createJournal } from "./journal/journal.ts";
 import { bearer, createKeyAuthenticate } from "./keys/authenticate.ts";
 import { keyRoutes, meRoutes } from "./keys/routes.ts";
@@ -406,7 +407,7 @@ export function createApp({
     secrets: (scope, { tool_id, sealed }) => openSecrets(scope, tool_id, sealed),
     callback: (head, { tool_call_id }) => callbacks.addressOf(head, tool_call_id, now()),
     keep_file(_, { file_id, content }) {
-      outputs.keep(file_id, Uint8Array.fromBase64(content));
+      outputs.keep(file_id, content);
       return null;
     },
     sandbox: () => sandbox.level(),
@@ -554,7 +555,7 @@ export function createApp({
   const authenticate = createKeyAuthenticate({ keys, limiter, clientOf });
   const identify = createIdentify({ authenticate, limiter, clientOf });
   const onRefused = createRefusals({ db, audit, routes: () => root.routes, log, now });
-  const keyAuth = createAuth("key", { identify, authenticate, idempotency, onRefused });
+  const keyAuth = createAuth("key", { identify, authenticate, idempotency, onRefused, turn: createTurns() });
   const root = new Elysia({ normalize: false });
   const openApi = createOpenApi(() => root.routes);
   const backups = createBackups({

@@ -5,7 +5,7 @@ test("what a server may need grows with its threads and its MCP programs", () =>
   const needed = openFilesNeeded(1, 0);
   expect(needed).toBeGreaterThan(1024);
   expect(openFilesNeeded(2, 0)).toBeGreaterThan(needed);
-  expect(openFilesNeeded(1, 3) - needed).toBe(2 * 3 * 4);
+  expect(openFilesNeeded(1, 3) - needed).toBe(4 * 3 * 4);
 });
 
 test("a limit of open files that is too low is reported with the number that is enough, and no other limit is", () => {

@@ -16,7 +16,7 @@ export const defaultWorkers = (): number => Math.max(1, Math.floor(availablePara
 /** How many files the server may have to have open at once, where all that it bounds is at its bound. */
 export function openFilesNeeded(workers: number, stdioServers: number): number {
   const cores = navigator.hardwareConcurrency;
-  const threads = workers + 1; // Tools are tried on the main one.
+  const threads = workers + 3; // One for who comes beside others, and two that try tools.
   const spares = 3;
   const readers = cores + 3; // Of documents and capsules.
   const children = threads * (programPlaces.count + spares) + readers;

@@ -44,6 +44,27 @@ describe("jobs that take longer than a slice", () => {
     expect(db.write.commits()).toBe(5);
   });
 
+  test("become durable in turns of their owners, and those of one owner in their order", async () => {
+    const { write } = openDatabase(":memory:");
+    const order: string[] = [];
+    const names = ["a1", "a2", "a3", "b1", "a4", "b2", "c1"];
+    await Promise.all(names.map((name) => write(() => order.push(name), name[0])));
+    expect(order).toEqual(["a1", "b1", "c1", "a2", "b2", "a3", "a4"]);
+  });
+
+  test("do not hold up the one job of another owner, however many there are", async () => {
+    const db = tinyDatabase(0);
+    let commits = 0;
+    const many = upTo(20).map((n) => db.write(() => void n, "loud"));
+    const one = db
+      .write(() => {}, "quiet")
+      .then(() => {
+        commits = db.write.commits();
+      });
+    await Promise.all([...many, one]);
+    expect(commits).toBe(2);
+  });
+
   test("are told apart by the time that they take", async () => {
     const { write } = openDatabase(":memory:");
     const longer = () => {

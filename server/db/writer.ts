@@ -4,10 +4,11 @@ import { isDiskFull } from "./disk-full.ts";
 /**
  * Queues one job for the next commit and answers when it is durable. Jobs are synchronous, touch nothing but the
  * database and may run twice: those that wait share a transaction as far as they fit into a slice of time, and if one
- * throws, they run again in savepoints. They become durable in their order; that two do so together is never certain.
+ * throws, they run again in savepoints. Jobs of one owner become durable in their order, and owners take turns; that two
+ * jobs become durable together is never certain.
  */
 export interface Writer {
-  <T>(job: () => T): Promise<T>;
+  <T>(job: () => T, owner?: string): Promise<T>;
   /** Commits what is queued, now. For shutdown; everybody else awaits their job. */
   flush(): void;
   /** Transactions committed so far: benchmarks and tests count them. */
@@ -15,6 +16,7 @@ export interface Writer {
 }
 
 interface Queued {
+  owner: string;
   job: () => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -46,9 +48,9 @@ export function createWriter(
   let scheduled = false;
   let commits = 0;
 
-  function write<T>(job: () => T): Promise<T> {
+  function write<T>(job: () => T, owner = ""): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      queue.push({ job, resolve: resolve as Queued["resolve"], reject });
+      queue.push({ owner, job, resolve: resolve as Queued["resolve"], reject });
       schedule();
     });
   }
@@ -69,9 +71,9 @@ export function createWriter(
     while (queue.length > 0) commitSlice();
   }
 
-  /** Commits the jobs that have waited longest, as many as fit into a slice, and answers them. */
+  /** Commits the jobs whose turn it is, as many as fit into a slice, and answers them. */
   function commitSlice(): void {
-    const waiting = queue;
+    const waiting = inTurns(queue);
     queue = [];
     endRead();
     const outcomes = commit(waiting, plainly) ?? oneByOne(waiting);
@@ -115,6 +117,17 @@ export function createWriter(
   }
 
   return Object.assign(write, { flush, commits: () => commits });
+}
+
+/** The first job of each owner, then the second of each: one project's many jobs do not hold up another's. */
+function inTurns(queue: readonly Queued[]): readonly Queued[] {
+  const before = new Map<string, number>();
+  const turns = queue.map((one) => {
+    const turn = before.get(one.owner) ?? 0;
+    before.set(one.owner, turn + 1);
+    return { turn, one };
+  });
+  return before.size < 2 ? queue : turns.sort((a, b) => a.turn - b.turn).map(({ one }) => one);
 }
 
 /** A database that is closed throws where it is asked. */

@@ -32,7 +32,7 @@ export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, 
     if (/^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? ""))
       return await readParts(request, principal);
     const bytes = await readBody(request);
-    return { body: parseJsonBody(bytes, request.headers), bytes };
+    return { bytes, parse: () => parseJsonBody(bytes, request.headers) };
   };
 
   async function readParts(request: Request, scope: Scope): Promise<ReadBody> {
@@ -49,7 +49,7 @@ export function createReceiver({ blobs, requireRoom }: { blobs: Pick<FileBlobs, 
       waiting.set(request, { upload, head });
       // The boundary is another one at every try: the same request is one that says the same.
       const same = JSON.stringify([filename, upload.content().sha256, [...texts].sort()]);
-      return { body: { filename, ...valuesOf(texts) }, bytes: Buffer.from(same) };
+      return { bytes: Buffer.from(same), parse: () => ({ filename, ...valuesOf(texts) }) };
     } catch (error) {
       upload.close();
       return cutOff(error, "validation_failed");

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
-import type { Permission, Scope } from "../core/scope.ts";
+import { nameOf, type Permission, type Scope } from "../core/scope.ts";
 import type { Actor } from "../db/audit.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -9,6 +9,7 @@ import { notFound } from "./not-found.ts";
 import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
 import { tellStanding } from "./rate-limit-headers.ts";
+import type { Turn } from "./turns.ts";
 
 /** Who somebody turned out to be, and what they may do. */
 export interface Identity extends Scope {
@@ -38,8 +39,9 @@ export type NoLongerValid = (principal: Principal, request: Request) => AppError
 export type Need = Permission | "read_or_run";
 /** What a route's own reading of a body came to: what its schema judges, and by what the same request is known again. */
 export interface ReadBody {
-  body: unknown;
   bytes: Uint8Array;
+  /** Once it is the request's turn: of a long body this is work. */
+  parse(): unknown;
 }
 export type BodyReader = (request: Request, principal: Principal) => Promise<ReadBody>;
 
@@ -109,12 +111,15 @@ export function createAuth(
     authenticate,
     idempotency,
     onRefused,
+    turn = () => null,
   }: {
     identify: Identify;
     authenticate: Authenticate;
     /** Absent where an `Idempotency-Key` means nothing. */
     idempotency?: Pick<Idempotency, "begin">;
     onRefused?: OnRefused;
+    /** Whose turn it is, where requests come faster than they are handled; null: this one's. */
+    turn?: Turn;
   },
 ) {
   function admit(request: Request, headers: Headers, access: Access): void {
@@ -132,9 +137,11 @@ export function createAuth(
   /** A POST with a key may have been answered before: then it goes no further than this. */
   async function readOnce(request: Request, access: Access): Promise<unknown> {
     const read = (typeof access === "object" && access.read) || readJson;
-    const { body, bytes } = await read(request, known.get(request)!).finally(
+    const { bytes, parse } = await read(request, known.get(request)!).finally(
       () => authenticate(request), // Once more: a body may take its time, and the key may be gone by then.
     );
+    await turn(nameOf(known.get(request)!));
+    const body = parse();
     if (request.method === "POST") idempotency?.begin(request, known.get(request)!, bytes);
     return body;
   }
@@ -147,8 +154,10 @@ export function createAuth(
         return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request, access));
       },
       // The others have no parsing. `resolve` would be too late: it runs after validation.
-      transform({ request, set }) {
-        if (isRead(request)) admit(request, set.headers, access);
+      async transform({ request, set }) {
+        if (!isRead(request)) return;
+        admit(request, set.headers, access);
+        await turn(nameOf(known.get(request)!));
       },
       resolve({ request }) {
         const principal = known.get(request)!;
@@ -160,7 +169,7 @@ export function createAuth(
 
 const readJson: BodyReader = async (request) => {
   const bytes = await readBody(request);
-  return { body: parseJsonBody(bytes, request.headers), bytes };
+  return { bytes, parse: () => parseJsonBody(bytes, request.headers) };
 };
 
 const satisfies = (scopes: ReadonlySet<Permission>, needs: Need): boolean =>

@@ -2,7 +2,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { JournalEntry, RunEvent, RunEventType } from "../core/run-event.ts";
 import { isOver, type RunStatus } from "../core/run-state.ts";
 import { type RunSummary, stripLength, stripTypes } from "../core/run-summary.ts";
-import type { Scope } from "../core/scope.ts";
+import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { createPack } from "./pack.ts";
@@ -117,15 +117,18 @@ export function createJournal({
     }
   }
 
-  /** Makes what `produce` inserts durable, all or nothing, and then wakes the readers. It runs inside the write. */
-  async function commit(runId: string, produce: () => JournalEntry[]): Promise<JournalEntry[]> {
-    const [inserted] = await commitAll(() => [[runId, produce()]]);
+  /**
+   * Makes what `produce` inserts durable, all or nothing, and then wakes the readers. It runs inside the write, in its turn
+   * among those of its owner.
+   */
+  async function commit(runId: string, produce: () => JournalEntry[], owner?: Scope): Promise<JournalEntry[]> {
+    const [inserted] = await commitAll(() => [[runId, produce()]], owner);
     return inserted![1];
   }
 
   /** The same for the entries of several runs: all or nothing. */
-  async function commitAll(produce: () => Inserted[]): Promise<Inserted[]> {
-    const all = await db.write(produce);
+  async function commitAll(produce: () => Inserted[], owner?: Scope): Promise<Inserted[]> {
+    const all = await db.write(produce, owner && nameOf(owner));
     db.snapshot.begin(); // Whoever is woken reads now.
     if (failpoint)
       for (const [, entries] of all) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);

@@ -10,10 +10,12 @@ import type { RunTool } from "../tools/test-call.ts";
 import type { Notice, RunStart, TriedOutcome } from "../worker/messages.ts";
 import type { Warn } from "../worker/reach.ts";
 import { type Answerers, createAnswers } from "./answers.ts";
+import { chooseThread } from "./thread-choice.ts";
 import { type Thread, workerThread } from "./threads.ts";
 
 interface Try {
   scope: Scope;
+  thread: Thread;
   done(outcome: TriedOutcome): void;
   failed(error: unknown): void;
 }
@@ -21,8 +23,8 @@ interface Try {
 export type Bench = ReturnType<typeof createBench>;
 
 /**
- * Tries tools outside of any run; what they make becomes files all the same. On a thread of its own, which starts with the
- * first: what a tool answers may be long work, and the calling thread serves everybody.
+ * Tries tools outside of any run; what they make becomes files all the same. On threads of its own, which start
+ * when they are needed: what a tool answers may be long work, and the calling thread serves everybody.
  */
 export function createBench({
   db,
@@ -45,7 +47,7 @@ export function createBench({
   const nowhere = () => ({ url: "https://callback.invalid/", expires_at: timestamp(now()) });
   const answer = createAnswers({ ...answerers, callback: nowhere });
   const tries = new Map<number, Try>();
-  let thread: Thread | null = null;
+  const threads = new Set<Thread>();
   let count = 0;
 
   function start(): Thread {
@@ -54,10 +56,12 @@ export function createBench({
         for (const notice of notices) hear(notice, started);
       },
       (reason) => {
-        thread = null;
-        for (const each of tries.values()) each.failed(new Error(`The thread that tries tools ended: ${reason}`));
+        threads.delete(started);
+        const lost = new Error(`The thread that tries tools ended: ${reason}`);
+        for (const { thread, failed } of tries.values()) if (thread === started) failed(lost);
       },
     );
+    threads.add(started);
     return started;
   }
 
@@ -93,8 +97,9 @@ export function createBench({
     };
     const { drive } = attempt;
     const { promise, resolve, reject } = Promise.withResolvers<TriedOutcome>();
-    tries.set(drive, { scope, done: resolve, failed: reject });
-    thread ??= start();
+    const placed = [...tries.values()].map((each) => [nameOf(each.scope), each.thread] as const);
+    const thread = chooseThread(attempt.owner, threads, placed, 1) ?? start();
+    tries.set(drive, { scope, thread, done: resolve, failed: reject });
     const { send } = thread;
     send({ do: "try", attempt });
     const forget = untilAborted([signal], () => send({ do: "abort", drive }));
@@ -113,7 +118,7 @@ export function createBench({
   return {
     runTool,
     stop(): void {
-      thread?.end();
+      for (const thread of threads) thread.end();
       for (const each of tries.values()) each.failed(new AppError("shutting_down", "The server is stopping."));
     },
   };

@@ -158,19 +158,23 @@ export function createChildren({
   async function begin(parent: RunHead, order: ChildOrder, { run, agent, decided }: Made): Promise<Started> {
     const { run_id } = run;
     let other: Started | null = null;
-    const entries = await journal.commit(run_id, () => {
-      // Two loops may ask at once, one of which does not know yet that it was given up.
-      const known = runs.childOf(parent.run_id, order.tool_call_id);
-      other = known === null ? refusalIfFull(parent) : { run_id: known };
-      if (other) return [];
-      requireWaiting(parent);
-      const inserted = journal.insert(
-        run_id,
-        withFollowUp(initialState, [{ type: "run.created", ...run }, ...decided], agent, now()),
-      );
-      journal.pin(parent, run_id, agent);
-      return inserted;
-    });
+    const entries = await journal.commit(
+      run_id,
+      () => {
+        // Two loops may ask at once, one of which does not know yet that it was given up.
+        const known = runs.childOf(parent.run_id, order.tool_call_id);
+        other = known === null ? refusalIfFull(parent) : { run_id: known };
+        if (other) return [];
+        requireWaiting(parent);
+        const inserted = journal.insert(
+          run_id,
+          withFollowUp(initialState, [{ type: "run.created", ...run }, ...decided], agent, now()),
+        );
+        journal.pin(parent, run_id, agent);
+        return inserted;
+      },
+      parent,
+    );
     if (other) return other;
     pool.start(run_id, { history: entries, agent });
     return { run_id };

@@ -14,6 +14,7 @@ import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import type { ModelPlaces } from "./model-places.ts";
 import { partialOf } from "./partial.ts";
 import { inShares } from "./shares.ts";
+import { chooseThread } from "./thread-choice.ts";
 import type { Thread, ThreadFactory } from "./threads.ts";
 import type { Watches } from "./watch.ts";
 
@@ -112,7 +113,9 @@ export function createPool({
   const threads = new Set<Thread>();
   // Runs that are suspected to kill their threads, on threads that they share with few others or none.
   const confined = new Map<string, Thread>();
-  for (let index = 0; index < Math.max(1, size); index++) threads.add(spawn());
+  // Of one owner's loops. One thread more starts when it is first needed, for who comes beside others.
+  const most = Math.max(1, size);
+  for (let index = 0; index < most; index++) threads.add(spawn());
 
   const beats = setInterval(beat, beat_ms);
   beats.unref();
@@ -263,7 +266,7 @@ export function createPool({
     const { run_id, attempt } = head;
     try {
       const { history, agent } = begun ?? recorded(head);
-      const thread = confined.get(run_id) ?? leastBusy();
+      const thread = confined.get(run_id) ?? threadFor(head);
       const one: Drive = { id: ++count, head, thread, waits: 0 };
       const order: Order = {
         do: "start",
@@ -284,10 +287,11 @@ export function createPool({
     return { history, agent: journal.snapshot(head, created.agent_hash) };
   }
 
-  function leastBusy(): Thread {
-    const [first, ...others] = threads;
-    const load = (thread: Thread) => [...drives.values()].filter((drive) => drive.thread === thread).length;
-    return others.reduce((best, thread) => (load(thread) < load(best) ? thread : best), first!);
+  function threadFor(scope: Scope): Thread {
+    const placed = [...drives.values()].map(({ head, thread }) => [nameOf(head), thread] as const);
+    const chosen = chooseThread(nameOf(scope), threads, placed, most) ?? spawn();
+    threads.add(chosen);
+    return chosen;
   }
 
   function hear(notice: Notice, thread: Thread): void {
@@ -315,7 +319,7 @@ export function createPool({
 
   /** Makes durable what is inserted, and stops what still works for a run that has failed by it, or on its other calls. */
   async function write(runId: string, produce: () => Inserted[]): Promise<JournalEntry[]> {
-    const inserted = await journal.commitAll(produce);
+    const inserted = await journal.commitAll(produce, journal.head(runId) ?? undefined);
     for (const [id, entries] of inserted) if (id !== runId || entries.at(-1)?.event.type === "run.failed") abort(id);
     return inserted.find(([id]) => id === runId)?.[1] ?? [];
   }

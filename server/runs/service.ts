@@ -159,7 +159,7 @@ export function createRunService({
       journal.pin(scope, run_id, agent);
       note?.(runs.standing(scope, run_id), 0);
       return [...turn.ended, [run_id, own]];
-    });
+    }, scope);
     const [, entries] = inserted.at(-1)!;
     for (const [id] of inserted.slice(0, -1)) pool.abort(id);
     const state = fold(entries);
@@ -181,7 +181,7 @@ export function createRunService({
       const inserted = insertAnswers(scope, runId, answers, screened);
       note?.(runs.standing(scope, runId), before);
       return inserted;
-    });
+    }, scope);
     for (const [id] of changed) {
       if (isOver(journal.head(id)!.status)) pool.abort(id);
       else pool.start(id);
@@ -272,7 +272,7 @@ export function createRunService({
       const inserted = before.status === "cancelled" ? [] : insertCancelled(before, reason);
       note?.(runs.standing(scope, runId), before.seq);
       return inserted;
-    });
+    }, scope);
     for (const id of [runId, ...ended.map(([id]) => id)]) pool.abort(id);
   }
 

@@ -1,5 +1,6 @@
 import { workerEntry } from "../lib/assets.ts";
 import { batched, deltaPace } from "../worker/batched.ts";
+import { type Crossing, unpack } from "../worker/crossing.ts";
 import { createEngine } from "../worker/engine.ts";
 import type { Notice, Order } from "../worker/messages.ts";
 
@@ -23,7 +24,7 @@ export const workerThread: ThreadFactory = (hear, died) => {
     over = true;
     died(reason);
   };
-  worker.onmessage = ({ data }: MessageEvent<string>) => hear(JSON.parse(data) as Notice[]);
+  worker.onmessage = ({ data }: MessageEvent<Crossing>) => hear(unpack(data));
   // A throw gives an error and then a close; an exit, or an unhandled rejection, may give only the close.
   worker.onerror = (event) => gone(event.message);
   worker.addEventListener("close", () => gone("closed"));

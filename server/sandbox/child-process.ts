@@ -19,7 +19,7 @@ const grace_ms = 500;
 const watch_ms = 50;
 // A program that takes longer gets less of the processor: neither the server nor short programs should wait for it.
 const short_ms = 250;
-const yield_by = 10;
+const yield_by = 19;
 
 export interface ChildOptions {
   language: ChildLanguage;

@@ -15,7 +15,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
   const read: BodyReader = async (request) => {
     if (typeOf(request) === capsuleType) return await readCapsule(request);
     const bytes = await readBody(request, capsuleLimits.json_bytes);
-    return { body: parseJsonBody(bytes, request.headers, capsuleLimits.json_depth), bytes };
+    return { bytes, parse: () => parseJsonBody(bytes, request.headers, capsuleLimits.json_depth) };
   };
 
   async function readCapsule(request: Request): Promise<ReadBody> {
@@ -40,7 +40,7 @@ export function createImportBody({ workspace, requireRoom }: { workspace: Worksp
     } finally {
       closeSync(handle);
     }
-    return { body: {}, bytes: Buffer.from(hash.digest("hex")) };
+    return { bytes: Buffer.from(hash.digest("hex")), parse: () => ({}) };
   }
 
   /** For any request, however it ended: what was taken in of it goes. */

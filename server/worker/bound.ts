@@ -12,16 +12,18 @@ export async function bounded(done: Done, tool: ToolSnapshot, keepFile: ToolCont
   const size = Buffer.byteLength(text);
   if (done.error || size <= tool.max_output_bytes) return done;
   const bytes = new TextEncoder().encode(text);
+  const shortened = headAndTail(bytes, tool.max_output_bytes); // Before the bytes are handed over.
   const file = await keepFile({ name: `${tool.name}.${isText ? "txt" : "json"}`, bytes });
-  return { ...done, output: headAndTail(bytes, tool.max_output_bytes, file.id), files: [...(done.files ?? []), file] };
+  return { ...done, output: shortened(file.id), files: [...(done.files ?? []), file] };
 }
 
-function headAndTail(bytes: Uint8Array, max: number, fileId: string): string {
+function headAndTail(bytes: Uint8Array, max: number): (fileId: string) => string {
   const tail = Math.floor(max / 4);
   const head = max - tail;
   const left = bytes.length - head - tail;
-  const note = `[${left} of ${bytes.length} bytes are left out here; ${fileId} holds all of them]`;
-  return `${textOf(bytes.subarray(0, head))}\n${note}\n${textOf(bytes.subarray(bytes.length - tail))}`;
+  const [first, last] = [textOf(bytes.subarray(0, head)), textOf(bytes.subarray(bytes.length - tail))];
+  return (fileId) =>
+    `${first}\n[${left} of ${bytes.length} bytes are left out here; ${fileId} holds all of them]\n${last}`;
 }
 
 // A character that the cut went through is no character any more.

@@ -1,20 +1,23 @@
 import { giveWay } from "../lib/give-way.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { batched, deltaPace } from "./batched.ts";
+import { pack } from "./crossing.ts";
 import { createEngine } from "./engine.ts";
 import type { Notice, Order } from "./messages.ts";
 
-// A worker thread: orders in, notices out, both as one string of JSON for all of a tick. Strings cross threads without
-// a structured clone, and a batch costs one crossing.
+// A worker thread: orders in, notices out, all of a tick at once.
 declare const self: Worker;
 
 // A thread begins with the environment that the process began with, not with what main has made of it.
 removeProxyEnvironment();
 
 // Reads and streams do not wait for what loops do with long texts.
-giveWay(3);
+giveWay(5);
 
-const send = batched<Notice>((notices) => self.postMessage(JSON.stringify(notices)), deltaPace);
+const send = batched<Notice>((notices) => {
+  const { crossing, transfer } = pack(notices);
+  self.postMessage(crossing, transfer);
+}, deltaPace);
 const engine = createEngine(send);
 
 self.onmessage = ({ data }: MessageEvent<string>) => {

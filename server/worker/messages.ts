@@ -43,8 +43,8 @@ export interface Asks {
   secrets: { ask: { tool_id: string; sealed: string }; answer: ToolSecrets };
   /** Where a webhook may send the result of a call, once. */
   callback: { ask: { tool_call_id: string }; answer: { url: string; expires_at: string } };
-  /** Keeps bytes (base64) that become a file with the result of the call; without one they are forgotten. */
-  keep_file: { ask: { file_id: string; content: string }; answer: null };
+  /** Keeps bytes that become a file with the result of the call; without one they are forgotten. They are handed over. */
+  keep_file: { ask: { file_id: string; content: Uint8Array }; answer: null };
   /** A part (base64) of a file of the run's project and environment; null: there is no such file (any more). */
   read_file: {
     ask: { file_id: string; start: number; length: number };

@@ -66,8 +66,9 @@ export function createTools(now: () => number, warn: Warn): Reach["tools"] {
       hidden: hidden.texts,
       async keepFile({ name, bytes }) {
         const id = newId("file");
-        await ask("keep_file", { file_id: id, content: bytes.toBase64() });
-        return { id, filename: name, mime_type: mimeTypeOf(name), bytes: bytes.length, sha256: sha256(bytes) };
+        const facts = { id, filename: name, mime_type: mimeTypeOf(name), bytes: bytes.length, sha256: sha256(bytes) };
+        await ask("keep_file", { file_id: id, content: bytes });
+        return facts;
       },
       readFile: (id, most) => readFile(id, most, ask),
       sandbox: { run: async (program, signal) => (await sandboxOf(ask)).run(program, signal, start.owner) },

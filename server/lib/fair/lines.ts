@@ -6,7 +6,7 @@ export interface FairLines<T> {
   /** The first of this owner's line, who goes behind all other owners then. By default of whose turn it is. */
   next(owner?: string): T | undefined;
   /** Who has something waiting, in the order of their turns. */
-  owners(): Iterable<string>;
+  owners(): IterableIterator<string>;
   length(owner: string): number;
 }
 

@@ -1,0 +1,31 @@
+import { createFairLines } from "../lib/fair/lines.ts";
+
+/** Null: go on at once. Else it is resolved when it is this owner's turn. */
+export type Turn = (owner: string) => Promise<void> | null;
+
+/**
+ * Requests are handled in the order in which they come, until that has taken longer than a slice: then their owners take
+ * turns, a request each. Between two of them everything else is heard.
+ */
+export function createTurns(slice_ms = 4): Turn {
+  const lines = createFairLines<() => void>();
+  let begun_ms: number | null = null;
+
+  function begin(): void {
+    begun_ms = performance.now();
+    setImmediate(() => {
+      begun_ms = null;
+      const go = lines.next();
+      if (!go) return;
+      begin();
+      go();
+    });
+  }
+
+  return (owner) => {
+    if (begun_ms === null) begin();
+    else if (performance.now() - begun_ms > slice_ms || lines.owners().next().done === false)
+      return new Promise((resolve) => lines.add(owner, resolve));
+    return null;
+  };
+}

@@ -1,0 +1,39 @@
+import type { Notice } from "./messages.ts";
+
+/**
+ * What crosses from a thread: all notices of a tick as one string of JSON, which needs no structured clone. Bytes of files
+ * go beside it: they are moved, where base64 would be copied four times.
+ */
+export type Crossing = string | { json: string; files: Uint8Array[] };
+
+/** Hands over notices, and the bytes in them with their memory. */
+export function pack(notices: readonly Notice[]): { crossing: Crossing; transfer: ArrayBuffer[] } {
+  const files = notices.flatMap((notice) => (isFile(notice) ? [ownMemory(notice.question.content)] : []));
+  const json = JSON.stringify(notices.map((notice) => (isFile(notice) ? withContent(notice, empty) : notice)));
+  if (files.length === 0) return { crossing: json, transfer: [] };
+  return { crossing: { json, files }, transfer: files.map(({ buffer }) => buffer) };
+}
+
+export function unpack(crossing: Crossing): Notice[] {
+  if (typeof crossing === "string") return JSON.parse(crossing);
+  const files = crossing.files[Symbol.iterator]();
+  const notices: Notice[] = JSON.parse(crossing.json);
+  return notices.map((notice) => (isFile(notice) ? withContent(notice, files.next().value!) : notice));
+}
+
+type FileNotice = Extract<Notice, { do: "ask" }> & { question: { of: "keep_file"; content: Uint8Array } };
+
+const isFile = (notice: Notice): notice is FileNotice => notice.do === "ask" && notice.question.of === "keep_file";
+
+const withContent = (notice: FileNotice, content: Uint8Array): FileNotice => ({
+  ...notice,
+  question: { ...notice.question, content },
+});
+
+const empty = new Uint8Array();
+
+/** Bytes that are part of something larger would take it along. */
+const ownMemory = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength
+    ? (bytes as Uint8Array<ArrayBuffer>)
+    : bytes.slice();
