@@ -4,7 +4,7 @@ import { Check, Plus, Search } from "lucide-react";
 import { type ReactElement, useState } from "react";
 import type { Project } from "../lib/types.ts";
 import { useEarlyOpen } from "../ui/use-early-open.ts";
-import { findProjects } from "./fns/find-projects.ts";
+import { findProjects } from "./find-projects.ts";
 
 export interface ProjectPickerProps {
   trigger: ReactElement<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { type ShouldBlockFn, useBlocker } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense, useEffect } from "react";
 import { answerQuestion, mayLeave, useHasUnsaved, useLeaveQuestion } from "../lib/use-unsaved.ts";
-import { leavesForm } from "./fns/leaves-form.ts";
+import { leavesForm } from "./leaves-form.ts";
 
 const LeaveQuestion = lazy<ComponentType<{ above: "page" | "dialog" }>>(() =>
   import("../ui/leave-question.tsx").then(

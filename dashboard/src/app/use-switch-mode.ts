@@ -2,7 +2,7 @@ import { useNavigate, useRouter } from "@tanstack/react-router";
 import { writePreference } from "../lib/preference.ts";
 import type { Mode } from "../lib/types.ts";
 import { mayLeave } from "../lib/use-unsaved.ts";
-import { withoutIds } from "./fns/without-ids.ts";
+import { withoutIds } from "./without-ids.ts";
 
 /** Goes to the other mode's data. Asks first where an unsaved form of an object, or of one to be made, would go with it. */
 export function useSwitchMode(): (mode: Mode, options?: { keepPage?: boolean }) => Promise<void> {

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
+import { codePieces } from "./code-pieces.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { codePieces } from "./fns/code-pieces.ts";
 
 const colours = { keyword: "text-code-key", string: "text-code-string", comment: "text-faint", plain: undefined };
 

@@ -4,8 +4,8 @@ import { isValidElement, memo, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { CopyButton } from "./copy-button.tsx";
-import { linkTarget } from "./fns/link-target.ts";
-import { shallow } from "./fns/shallow.ts";
+import { linkTarget } from "./link-target.ts";
+import { shallow } from "./shallow.ts";
 
 /** Text as Markdown. HTML in it stays the text that it is. */
 export const MarkdownView = memo(function MarkdownView({ text, growing = false }: { text: string; growing?: boolean }) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderToStaticMarkup } from "react-dom/server";
-import { isTame } from "./fns/is-tame.ts";
-import { linkTarget } from "./fns/link-target.ts";
+import { isTame } from "./is-tame.ts";
+import { linkTarget } from "./link-target.ts";
 import { MarkdownView } from "./markdown-view.tsx";
 
 const html = (text: string) => renderToStaticMarkup(<MarkdownView text={text} />);

@@ -1,5 +1,5 @@
 import { Component, lazy, type ReactNode, Suspense } from "react";
-import { isTame } from "./fns/is-tame.ts";
+import { isTame } from "./is-tame.ts";
 import { usePacedText } from "./use-paced-text.ts";
 
 const LoadedMarkdown = lazy(() =>

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import { sendOnEnter } from "../lib/send-on-enter.ts";
 import { useUnsaved } from "../lib/use-unsaved.ts";
-import { focusFault } from "./fns/focus-fault.ts";
+import { focusFault } from "./focus-fault.ts";
 
 /** A form that is a page of its own: its fields scroll, and below them stands what is done with it. */
 export function SheetForm({

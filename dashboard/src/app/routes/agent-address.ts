@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readAgentSearch } from "../../features/agents/fns/read-agents-search.ts";
+import { readAgentSearch } from "../../features/agents/read-agents-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/agents/$agentId` leads, and what its address holds. */

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readAgentsSearch } from "../../features/agents/fns/read-agents-search.ts";
+import { readAgentsSearch } from "../../features/agents/read-agents-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/agents` leads, and what its address holds. */

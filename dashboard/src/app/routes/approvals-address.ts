@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readApprovalsSearch } from "../../features/approvals/fns/read-approvals-search.ts";
+import { readApprovalsSearch } from "../../features/approvals/read-approvals-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/approvals` leads, and what its address holds. */

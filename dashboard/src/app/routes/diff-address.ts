@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readDiffSearch } from "../../features/diff/fns/read-diff-search.ts";
+import { readDiffSearch } from "../../features/diff/read-diff-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/runs/$runId/diff/$otherId` leads, and what its address holds. */

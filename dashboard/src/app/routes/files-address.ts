@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readFilesSearch } from "../../features/files/fns/read-files-search.ts";
+import { readFilesSearch } from "../../features/files/read-files-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/files` leads, and what its address holds. */

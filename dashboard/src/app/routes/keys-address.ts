@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readKeysSearch } from "../../features/keys/fns/read-keys-search.ts";
+import { readKeysSearch } from "../../features/keys/read-keys-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/keys` leads, and what its address holds. */

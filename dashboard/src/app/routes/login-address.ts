@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { safeReturn } from "../../features/account/fns/safe-return.ts";
+import { safeReturn } from "../../features/account/safe-return.ts";
 import { rootAddress } from "../root-address.ts";
 
 /** Where `/dashboard/login` leads, and what its address holds. */

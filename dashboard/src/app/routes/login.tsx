@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { safeReturn } from "../../features/account/fns/safe-return.ts";
 import { LoginPage } from "../../features/account/login-page.tsx";
+import { safeReturn } from "../../features/account/safe-return.ts";
 import { queryClient } from "../query-client.ts";
 
 /** `/dashboard/login`. */

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readStoresSearch } from "../../features/memory/fns/read-memory-search.ts";
+import { readStoresSearch } from "../../features/memory/read-memory-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/memory` leads, and what its address holds. */

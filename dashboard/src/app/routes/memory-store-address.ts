@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readStoreSearch } from "../../features/memory/fns/read-memory-search.ts";
+import { readStoreSearch } from "../../features/memory/read-memory-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/memory/$memoryId` leads, and what its address holds. */

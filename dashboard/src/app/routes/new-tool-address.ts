@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readNewToolSearch } from "../../features/tools/fns/read-tools-search.ts";
+import { readNewToolSearch } from "../../features/tools/read-tools-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/tools/new` leads, and what its address holds. */

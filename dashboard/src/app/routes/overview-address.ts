@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readOverviewSearch } from "../../features/overview/fns/read-overview-search.ts";
+import { readOverviewSearch } from "../../features/overview/read-overview-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/overview` leads, and what its address holds. */

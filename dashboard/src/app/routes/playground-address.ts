@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readPlaygroundSearch } from "../../features/playground/fns/read-playground-search.ts";
+import { readPlaygroundSearch } from "../../features/playground/read-playground-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/playground` leads, and what its address holds. */

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readReferenceSearch } from "../../features/reference/fns/read-reference-search.ts";
+import { readReferenceSearch } from "../../features/reference/read-reference-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/reference` leads, and what its address holds. */

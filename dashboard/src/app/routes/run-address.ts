@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readTraceSearch } from "../../features/trace/fns/read-trace-search.ts";
+import { readTraceSearch } from "../../features/trace/read-trace-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/runs/$runId` leads, and what its address holds. */

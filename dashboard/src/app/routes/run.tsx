@@ -2,7 +2,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Columns2, ListChecks, ShieldCheck } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { CompareWith } from "../../features/diff/compare-with.tsx";
-import { canBePinned } from "../../features/suites/fns/can-be-pinned.ts";
+import { canBePinned } from "../../features/suites/can-be-pinned.ts";
 import { ForkPanel } from "../../features/trace/fork-panel.tsx";
 import { Player } from "../../features/trace/player.tsx";
 import { TracePage } from "../../features/trace/trace-page.tsx";

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readRunsSearch } from "../../features/runs/fns/read-runs-search.ts";
+import { readRunsSearch } from "../../features/runs/read-runs-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/runs` leads, and what its address holds. */

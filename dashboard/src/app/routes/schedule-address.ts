@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readScheduleSearch } from "../../features/schedules/fns/read-schedule-search.ts";
+import { readScheduleSearch } from "../../features/schedules/read-schedule-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/schedules/$scheduleId` leads, and what its address holds. */

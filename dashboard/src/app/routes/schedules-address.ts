@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readSchedulesSearch } from "../../features/schedules/fns/read-schedule-search.ts";
+import { readSchedulesSearch } from "../../features/schedules/read-schedule-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/schedules` leads, and what its address holds. */

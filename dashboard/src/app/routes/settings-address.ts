@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readSettingsSearch } from "../../features/settings/fns/read-settings-search.ts";
+import { readSettingsSearch } from "../../features/settings/read-settings-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/settings` leads, and what its address holds. */

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readStartSearch } from "../../features/first-run/fns/read-start-search.ts";
+import { readStartSearch } from "../../features/first-run/read-start-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/start` leads, and what its address holds. */

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readSuiteSearch } from "../../features/suites/fns/read-suites-search.ts";
+import { readSuiteSearch } from "../../features/suites/read-suites-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/suites/$suiteId` leads, and what its address holds. */

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readSuitesSearch } from "../../features/suites/fns/read-suites-search.ts";
+import { readSuitesSearch } from "../../features/suites/read-suites-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/suites` leads, and what its address holds. */

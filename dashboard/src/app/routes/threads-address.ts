@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readThreadsSearch } from "../../features/threads/fns/read-threads-search.ts";
+import { readThreadsSearch } from "../../features/threads/read-threads-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/threads` leads, and what its address holds. */

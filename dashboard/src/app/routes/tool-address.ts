@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readToolSearch } from "../../features/tools/fns/read-tools-search.ts";
+import { readToolSearch } from "../../features/tools/read-tools-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/tools/$toolId` leads, and what its address holds. */

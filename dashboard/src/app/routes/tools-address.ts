@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readToolsSearch } from "../../features/tools/fns/read-tools-search.ts";
+import { readToolsSearch } from "../../features/tools/read-tools-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/tools` leads, and what its address holds. */

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readWebhookSearch } from "../../features/webhooks/fns/read-webhook-search.ts";
+import { readWebhookSearch } from "../../features/webhooks/read-webhook-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/webhooks/$webhookId` leads, and what its address holds. */

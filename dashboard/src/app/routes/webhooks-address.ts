@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readWebhooksSearch } from "../../features/webhooks/fns/read-webhook-search.ts";
+import { readWebhooksSearch } from "../../features/webhooks/read-webhook-search.ts";
 import { shellAddress } from "../shell-address.ts";
 
 /** Where `/dashboard/webhooks` leads, and what its address holds. */

@@ -7,8 +7,8 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { acceptInvitation, readInvitation } from "./account-api.ts";
+import { checkPassword, type PasswordFaults } from "./check-password.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { checkPassword, type PasswordFaults } from "./fns/check-password.ts";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 
 const mays = {

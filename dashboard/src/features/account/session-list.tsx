@@ -6,7 +6,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
 import { endOtherSessions, endSession, type OpenSession, sessionsQuery } from "./account-api.ts";
-import { browserName } from "./fns/browser-name.ts";
+import { browserName } from "./browser-name.ts";
 
 /** Where one is signed in; each session can be ended, and all others at once. */
 export function SessionList() {

@@ -6,8 +6,8 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
+import { type AccountFaults, checkAccount } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { type AccountFaults, checkAccount } from "./fns/check-account.ts";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 import { setUp } from "./session.ts";
 

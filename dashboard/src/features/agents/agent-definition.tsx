@@ -11,9 +11,9 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { AgentForm } from "./agent-form.tsx";
 import { type Agent, changeAgent } from "./agents-api.ts";
-import { changedFields, type DefinitionField, fieldWords } from "./fns/definition.ts";
-import { changesOf, type Draft, draftOf, readDraft } from "./fns/draft.ts";
-import { faultFields } from "./fns/fault-field.ts";
+import { changedFields, type DefinitionField, fieldWords } from "./definition.ts";
+import { changesOf, type Draft, draftOf, readDraft } from "./draft.ts";
+import { faultFields } from "./fault-field.ts";
 
 /** What an agent is, to read and to change. A change is a new version, made from the one that was read. */
 export function AgentDefinition({ agent }: { agent: Agent }) {

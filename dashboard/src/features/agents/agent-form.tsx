@@ -8,12 +8,12 @@ import { Select } from "../../ui/select.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { modelsQuery } from "./agents-api.ts";
-import { reasoningEfforts } from "./fns/definition.ts";
-import type { Draft, Faults } from "./fns/draft.ts";
-import { deedOf } from "./fns/test-model.ts";
+import { reasoningEfforts } from "./definition.ts";
+import type { Draft, Faults } from "./draft.ts";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { ScriptField } from "./script-field.tsx";
+import { deedOf } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
 
 export interface AgentFormProps {

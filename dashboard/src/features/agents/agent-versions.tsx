@@ -13,7 +13,7 @@ import { TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { AgentSearch } from "./agent-search.ts";
 import { type Agent, type AgentVersion, versionQuery, versionsQuery } from "./agents-api.ts";
-import { changedFields, fieldWords } from "./fns/definition.ts";
+import { changedFields, fieldWords } from "./definition.ts";
 import { RestoreVersion } from "./restore-version.tsx";
 import { VersionDiff } from "./version-diff.tsx";
 

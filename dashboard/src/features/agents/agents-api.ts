@@ -4,7 +4,7 @@ import { getAll } from "../../lib/get-all.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { Definition } from "./fns/definition.ts";
+import type { Definition } from "./definition.ts";
 
 /** An agent as a list has it. */
 export interface ListedAgent {

@@ -7,8 +7,8 @@ import { Field } from "../../ui/field.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { type ListedStore, storesQuery } from "./agents-api.ts";
-import { contextStrategies, type MemoryPolicy } from "./fns/definition.ts";
-import { changeStore, pickStores, policyText, readPolicy } from "./fns/policy.ts";
+import { contextStrategies, type MemoryPolicy } from "./definition.ts";
+import { changeStore, pickStores, policyText, readPolicy } from "./policy.ts";
 
 interface PolicyProps {
   policy: MemoryPolicy;

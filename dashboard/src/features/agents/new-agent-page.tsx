@@ -17,8 +17,8 @@ import { toast } from "../../ui/toast.ts";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { createAgent } from "./agents-api.ts";
-import { creationOf, type Draft, draftOf, readDraft } from "./fns/draft.ts";
-import { faultFields } from "./fns/fault-field.ts";
+import { creationOf, type Draft, draftOf, readDraft } from "./draft.ts";
+import { faultFields } from "./fault-field.ts";
 
 /** Makes an agent. */
 export function NewAgentPage({ onCreated }: { onCreated: (id: string) => void }) {

@@ -4,8 +4,8 @@ import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { type Agent, type AgentVersion, changeAgent, toolsQuery } from "./agents-api.ts";
-import { changedFields, fieldWords } from "./fns/definition.ts";
-import { restorationOf } from "./fns/draft.ts";
+import { changedFields, fieldWords } from "./definition.ts";
+import { restorationOf } from "./draft.ts";
 
 /** Makes an agent what it was at a version, as a new version. */
 export function RestoreVersion({

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { type Approval, type ApprovalsSearch, approvalsQuery } from "./approvals-api.ts";
-import { answerKey, type Entry, keepInbox } from "./fns/keep-inbox.ts";
+import { answerKey, type Entry, keepInbox } from "./keep-inbox.ts";
 
 interface Kept {
   /** Of which page and answer of the server the entries are. */

@@ -10,7 +10,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { Time } from "../../ui/time.tsx";
 import { siblingRunsQuery } from "./diff-api.ts";
-import { readRunId } from "./fns/read-run-id.ts";
+import { readRunId } from "./read-run-id.ts";
 
 interface CompareWithProps {
   run: Run;

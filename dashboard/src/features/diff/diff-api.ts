@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import { isOver, type List, type Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { DiffPage, DiffStep } from "./fns/diff-types.ts";
+import type { DiffPage, DiffStep } from "./diff-types.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 

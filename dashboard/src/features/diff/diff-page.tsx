@@ -12,7 +12,7 @@ import { comparedRunQuery, diffQuery } from "./diff-api.ts";
 import { DiffHead } from "./diff-head.tsx";
 import { DiffSkeleton } from "./diff-skeleton.tsx";
 import { DiffView } from "./diff-view.tsx";
-import type { DiffSearch } from "./fns/read-diff-search.ts";
+import type { DiffSearch } from "./read-diff-search.ts";
 
 export interface DiffPageProps {
   /** The run on the left. */

@@ -10,14 +10,14 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { Note } from "../../ui/note.tsx";
 import { SheetFoot } from "../../ui/sheet.tsx";
 import { DiffHead } from "./diff-head.tsx";
+import type { Change, DiffPage, StepPair } from "./diff-types.ts";
 import { FinalOutput } from "./final-output.tsx";
-import type { Change, DiffPage, StepPair } from "./fns/diff-types.ts";
-import { originLine } from "./fns/origin-line.ts";
-import type { DiffSearch } from "./fns/read-diff-search.ts";
-import { type Entry, entriesOf, firstOf } from "./fns/stretches.ts";
+import { originLine } from "./origin-line.ts";
 import { OriginRow } from "./origin-row.tsx";
 import { PairRow } from "./pair-row.tsx";
+import type { DiffSearch } from "./read-diff-search.ts";
 import { RunSums } from "./run-sums.tsx";
+import { type Entry, entriesOf, firstOf } from "./stretches.ts";
 import { useDifferences } from "./use-differences.ts";
 import { useSteps } from "./use-steps.ts";
 

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { GitFork, History } from "lucide-react";
 import { useMay } from "../../lib/use-may.ts";
-import type { OriginLine } from "./fns/origin-line.ts";
+import type { OriginLine } from "./origin-line.ts";
 
 /** Where one of the runs left the other, and by what. */
 export function OriginRow({ origin: { text, again } }: { origin: OriginLine }) {

@@ -4,10 +4,10 @@ import { formatCount, formatDuration } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import type { Both, Change, DiffStep, Side, StepPair } from "./fns/diff-types.ts";
-import { type Section, sectionsOf } from "./fns/sections-of.ts";
+import type { Both, Change, DiffStep, Side, StepPair } from "./diff-types.ts";
 import { Gutter } from "./gutter.tsx";
 import { SectionSide } from "./section-side.tsx";
+import { type Section, sectionsOf } from "./sections-of.ts";
 import { StepStatus } from "./step-status.tsx";
 
 interface PairRowProps {

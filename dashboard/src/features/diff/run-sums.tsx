@@ -8,8 +8,8 @@ import type { Run } from "../../lib/types.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
-import { costDelta, countDelta, type Delta, timeDelta } from "./fns/delta-words.ts";
-import type { DiffPage } from "./fns/diff-types.ts";
+import { costDelta, countDelta, type Delta, timeDelta } from "./delta-words.ts";
+import type { DiffPage } from "./diff-types.ts";
 
 /** Both runs, and what the right one took beside the left one. */
 export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {

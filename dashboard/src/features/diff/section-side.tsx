@@ -2,10 +2,10 @@ import { clsx } from "clsx";
 import { memo, useMemo } from "react";
 import { plural } from "../../lib/format.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
-import type { Side } from "./fns/diff-types.ts";
-import { cutPassage, linesOf } from "./fns/fold-equal.ts";
-import type { Section } from "./fns/sections-of.ts";
-import { wholePhrases } from "./fns/whole-phrases.ts";
+import type { Side } from "./diff-types.ts";
+import { cutPassage, linesOf } from "./fold-equal.ts";
+import type { Section } from "./sections-of.ts";
+import { wholePhrases } from "./whole-phrases.ts";
 
 interface SectionSideProps {
   section: Section;

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "react";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { stepsQuery } from "./diff-api.ts";
-import type { DiffStep } from "./fns/diff-types.ts";
+import type { DiffStep } from "./diff-types.ts";
 
 /** The steps of a run by their numbers, read on until the last that is wanted is here. */
 export function useSteps(run: Run, wanted: number): ReadonlyMap<number, DiffStep> {

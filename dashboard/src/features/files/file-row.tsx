@@ -15,8 +15,8 @@ import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { failed, toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
+import { failureWords, purposeWords, shareDone } from "./file-words.ts";
 import { contentUrl, deleteFile, retryFile, type StoredFile } from "./files-api.ts";
-import { failureWords, purposeWords, shareDone } from "./fns/file-words.ts";
 
 /** One file: what it is, how far it is, and who uses it. */
 export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id: string) => string }) {

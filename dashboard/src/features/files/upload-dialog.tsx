@@ -9,9 +9,9 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
+import { localFault } from "./file-words.ts";
 import { storesQuery } from "./files-api.ts";
-import { localFault } from "./fns/file-words.ts";
-import type { UploadFields } from "./fns/upload.ts";
+import type { UploadFields } from "./upload.ts";
 
 const purposes = [
   { value: "retrieval", label: "To be searched", hint: "Its text is read, and memory stores find passages of it." },

@@ -4,7 +4,7 @@ import { formatBytes } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import { localFault } from "./fns/file-words.ts";
+import { localFault } from "./file-words.ts";
 import type { Upload } from "./use-uploads.ts";
 
 /** Files on their way, and those that did not arrive. */

@@ -4,8 +4,8 @@ import { resourceUrl } from "../../lib/api.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
-import { localFault } from "./fns/file-words.ts";
-import { type UploadFields, upload } from "./fns/upload.ts";
+import { localFault } from "./file-words.ts";
+import { type UploadFields, upload } from "./upload.ts";
 
 /** A file on its way. */
 export interface Upload {

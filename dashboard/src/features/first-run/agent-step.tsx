@@ -7,7 +7,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { connectedModelsQuery, createFirstAgent } from "./first-run-api.ts";
-import { agentBody, guideTool, scriptModel } from "./fns/guide-bodies.ts";
+import { agentBody, guideTool, scriptModel } from "./guide-bodies.ts";
 import { Code } from "./key-step.tsx";
 import { Pane } from "./pane.tsx";
 

@@ -3,7 +3,7 @@ import { get, post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import type { Agent, List, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { agentBody, guideTool } from "./fns/guide-bodies.ts";
+import { agentBody, guideTool } from "./guide-bodies.ts";
 
 /** A key with its secret, as its creation answers. */
 export interface MadeKey {

@@ -14,10 +14,10 @@ import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { LostBadge } from "../../ui/stream-badge.tsx";
-import { guideInput, guideOutput, guideTool } from "./fns/guide-bodies.ts";
-import { streamLines } from "./fns/stream-lines.ts";
+import { guideInput, guideOutput, guideTool } from "./guide-bodies.ts";
 import { Code } from "./key-step.tsx";
 import { Pane } from "./pane.tsx";
+import { streamLines } from "./stream-lines.ts";
 import { useFirstRun } from "./use-first-run.ts";
 
 /** Runs the agent and shows the stream while it comes. */

@@ -11,8 +11,8 @@ import { Note } from "../../ui/note.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
 import { AgentStep } from "./agent-step.tsx";
 import type { MadeKey } from "./first-run-api.ts";
-import type { StartSearch } from "./fns/read-start-search.ts";
 import { KeyStep } from "./key-step.tsx";
+import type { StartSearch } from "./read-start-search.ts";
 import { RunStep } from "./run-step.tsx";
 import { StepRail } from "./step-rail.tsx";
 

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import { Check } from "lucide-react";
-import type { StartStep } from "./fns/read-start-search.ts";
-import { startSteps } from "./fns/read-start-search.ts";
+import type { StartStep } from "./read-start-search.ts";
+import { startSteps } from "./read-start-search.ts";
 
 const words: Record<StartStep, [name: string, about: string]> = {
   key: ["A test key", "shown once"],

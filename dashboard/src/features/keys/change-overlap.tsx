@@ -3,9 +3,9 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
-import { firstOverlap, overlapSeconds } from "./fns/overlap.ts";
 import { KeyUse } from "./key-use.tsx";
 import type { ApiKey } from "./keys-api.ts";
+import { firstOverlap, overlapSeconds } from "./overlap.ts";
 import { OverlapPicker } from "./overlap-picker.tsx";
 import { useChangeKey } from "./use-change-key.ts";
 

@@ -9,10 +9,10 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
+import { type Expiry, expiryFault, expirySeconds } from "./expiry.ts";
 import { ExpiryField } from "./expiry-field.tsx";
-import { type Expiry, expiryFault, expirySeconds } from "./fns/expiry.ts";
-import { networkFault, readNetworks } from "./fns/networks.ts";
 import { createKey, type KeyOrder, type KeyScope, type MadeKey } from "./keys-api.ts";
+import { networkFault, readNetworks } from "./networks.ts";
 import { Restrictions } from "./restrictions.tsx";
 
 const grants = [

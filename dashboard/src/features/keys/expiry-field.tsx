@@ -1,6 +1,6 @@
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type Expiry, expiryFault, expiryOptions } from "./fns/expiry.ts";
+import { type Expiry, expiryFault, expiryOptions } from "./expiry.ts";
 
 /** When a key ends: in some time, each with the day that it comes to, or on a day of one's own. */
 export function ExpiryField({

@@ -1,7 +1,7 @@
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
-import { isExposed, keyState } from "./fns/key-state.ts";
+import { isExposed, keyState } from "./key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import { formatDay } from "../../lib/format.ts";
 import { Until } from "../../ui/until.tsx";
-import { isExpiring } from "./fns/find-keys.ts";
-import { keyState } from "./fns/key-state.ts";
+import { isExpiring } from "./find-keys.ts";
+import { keyState } from "./key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 
 /** When a key ends, or ended. */

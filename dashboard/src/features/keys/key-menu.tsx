@@ -2,7 +2,7 @@ import { Copy, Ellipsis, OctagonX, RefreshCw, Settings2, Timer, Trash2 } from "l
 import { buttonClass } from "../../ui/button.tsx";
 import { copy } from "../../ui/copy.ts";
 import { Menu } from "../../ui/menu.tsx";
-import type { KeyState } from "./fns/key-state.ts";
+import type { KeyState } from "./key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 

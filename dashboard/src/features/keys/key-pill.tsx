@@ -1,8 +1,8 @@
 import { Check, Clock, type LucideIcon, RefreshCw, TriangleAlert, X } from "lucide-react";
 import { useNow } from "../../lib/use-now.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import { countdown } from "./fns/countdown.ts";
-import { isExposed, type KeyState, keyState } from "./fns/key-state.ts";
+import { countdown } from "./countdown.ts";
+import { isExposed, type KeyState, keyState } from "./key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 
 const looks: Record<KeyState, [Tone, LucideIcon, string]> = {

@@ -5,12 +5,12 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { isExpiring } from "./fns/find-keys.ts";
-import type { KeyRow as Entry } from "./fns/key-rows.ts";
-import { isUsable, keyState, shortKey } from "./fns/key-state.ts";
+import { isExpiring } from "./find-keys.ts";
 import { KeyExpiry } from "./key-expiry.tsx";
 import { KeyMenu } from "./key-menu.tsx";
 import { KeyPill } from "./key-pill.tsx";
+import type { KeyRow as Entry } from "./key-rows.ts";
+import { isUsable, keyState, shortKey } from "./key-state.ts";
 import type { ApiKey } from "./keys-api.ts";
 import { type KeyAct, useKeyMaker } from "./use-key-acts.ts";
 

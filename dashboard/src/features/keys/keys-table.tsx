@@ -1,6 +1,6 @@
 import { Table } from "../../ui/table.tsx";
-import { keyRows } from "./fns/key-rows.ts";
 import { KeyRow } from "./key-row.tsx";
+import { keyRows } from "./key-rows.ts";
 import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 

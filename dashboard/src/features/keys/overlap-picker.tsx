@@ -3,6 +3,7 @@ import { useNow } from "../../lib/use-now.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
+import type { ApiKey } from "./keys-api.ts";
 import {
   type Overlap,
   overlapChoices,
@@ -11,8 +12,7 @@ import {
   overlapSeconds,
   overlapShare,
   overlapWords,
-} from "./fns/overlap.ts";
-import type { ApiKey } from "./keys-api.ts";
+} from "./overlap.ts";
 
 /** How long both keys shall be good: chosen, drawn, and said. */
 export function OverlapPicker({

@@ -8,10 +8,10 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { type ExpiryChoice, expiryOptions, expirySeconds } from "./fns/expiry.ts";
-import { firstOverlap, overlapSeconds } from "./fns/overlap.ts";
+import { type ExpiryChoice, expiryOptions, expirySeconds } from "./expiry.ts";
 import { KeyUse } from "./key-use.tsx";
 import { type ApiKey, type MadeKey, type RotationOrder, rotateKey } from "./keys-api.ts";
+import { firstOverlap, overlapSeconds } from "./overlap.ts";
 import { OverlapPicker } from "./overlap-picker.tsx";
 
 type NewEnd = "same" | Exclude<ExpiryChoice, "never" | "date">;

@@ -12,8 +12,8 @@ import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
-import { readObject } from "./fns/memory-words.ts";
 import { addEntry, filesQuery, type Store } from "./memory-api.ts";
+import { readObject } from "./memory-words.ts";
 
 /** Puts a text or a file into a store. */
 export function AddEntry({ store, of, onClose }: { store: Store; of?: string; onClose: () => void }) {

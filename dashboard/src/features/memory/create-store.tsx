@@ -11,10 +11,10 @@ import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { toast } from "../../ui/toast.ts";
-import { builtInModel, embeddingModels } from "./fns/embedding-models.ts";
-import { readSeconds, scopeWords } from "./fns/memory-words.ts";
+import { builtInModel, embeddingModels } from "./embedding-models.ts";
 import { createStore, type MemoryScope, memoryScopes } from "./memory-api.ts";
 import type { MemoryKind } from "./memory-search.ts";
+import { readSeconds, scopeWords } from "./memory-words.ts";
 
 const kinds = [
   { value: "vector", label: "Passages", hint: "Texts and files, found by what a question means and by its words." },

@@ -14,8 +14,8 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Note } from "../../ui/note.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { readSeconds } from "./fns/memory-words.ts";
 import { type KeyValue, readKey, type Store, writeKey } from "./memory-api.ts";
+import { readSeconds } from "./memory-words.ts";
 
 /** Sets a key, or writes another value: over the version that was read, and no other. */
 export function KeyDialog({

@@ -12,8 +12,8 @@ import { Field } from "../../ui/field.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import type { TabProps } from "./entries-tab.tsx";
-import { readObject, sourceWords } from "./fns/memory-words.ts";
 import { type Match, matchesQuery, type SearchOrder } from "./memory-api.ts";
+import { readObject, sourceWords } from "./memory-words.ts";
 
 const modes = [
   { value: "hybrid", label: "Both" },

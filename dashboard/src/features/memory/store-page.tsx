@@ -14,10 +14,10 @@ import { SheetHead } from "../../ui/sheet.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { EntriesTab } from "./entries-tab.tsx";
-import { kindWords, scopeWords, sizeWords } from "./fns/memory-words.ts";
 import { KeysTab } from "./keys-tab.tsx";
 import { type Store, storeQuery } from "./memory-api.ts";
 import type { MemoryTab, StoreSearch } from "./memory-search.ts";
+import { kindWords, scopeWords, sizeWords } from "./memory-words.ts";
 import { SearchTab } from "./search-tab.tsx";
 import { StoreSettings } from "./store-settings.tsx";
 

@@ -16,11 +16,11 @@ import { Note } from "../../ui/note.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { toast } from "../../ui/toast.ts";
-import { basicsChanges, basicsOf, basicsWords } from "./fns/basics.ts";
-import { embeddingDraft } from "./fns/embedding-draft.ts";
-import { embeddingModels } from "./fns/embedding-models.ts";
-import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./fns/memory-words.ts";
+import { basicsChanges, basicsOf, basicsWords } from "./basics.ts";
+import { embeddingDraft } from "./embedding-draft.ts";
+import { embeddingModels } from "./embedding-models.ts";
 import { changeStore, deleteStore, type Store } from "./memory-api.ts";
+import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./memory-words.ts";
 
 /** Name, lifetime and embedding of a store, and its end. */
 export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: () => void }) {

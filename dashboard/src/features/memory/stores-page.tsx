@@ -19,10 +19,10 @@ import { Cell, Row, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/t
 import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { CreateStore } from "./create-store.tsx";
-import { embeddingWords, kindWords, scopeWords, sizeWords } from "./fns/memory-words.ts";
 import { IndexingState } from "./indexing-state.tsx";
 import { type Store, storesQuery } from "./memory-api.ts";
 import { memoryKinds, type StoresSearch } from "./memory-search.ts";
+import { embeddingWords, kindWords, scopeWords, sizeWords } from "./memory-words.ts";
 
 const columns = [
   { label: "Name" },

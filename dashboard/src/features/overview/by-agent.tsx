@@ -2,10 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { Card } from "../../ui/card.tsx";
-import { formatCompact, formatDollars, share } from "./fns/scale.ts";
-import { endedOf } from "./fns/usage-days.ts";
 import { NumberTable } from "./number-table.tsx";
 import type { AgentUsage } from "./overview-api.ts";
+import { formatCompact, formatDollars, share } from "./scale.ts";
+import { endedOf } from "./usage-days.ts";
 
 const most = 20;
 const columns = ["Agent", "Runs", "Failed", "Median", "95th percentile", "Tokens", "Cost"];

@@ -1,6 +1,6 @@
 import { type ReactNode, useRef } from "react";
 import { useWidth } from "../../lib/use-width.ts";
-import type { Axis } from "./fns/axis.ts";
+import type { Axis } from "./axis.ts";
 import { useLabelRoom } from "./use-label-room.ts";
 
 const height = 190;

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { Card } from "../../ui/card.tsx";
-import { dayLabels } from "./fns/usage-days.ts";
 import { NumberTable } from "./number-table.tsx";
 import type { DayUsage } from "./overview-api.ts";
+import { dayLabels } from "./usage-days.ts";
 
 /** What every chart over days takes. */
 export interface DayChartProps {

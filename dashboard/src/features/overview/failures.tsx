@@ -7,7 +7,7 @@ import { Card } from "../../ui/card.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CardError } from "./card-error.tsx";
-import { adviceFor, type FailureGroup, failureGroups } from "./fns/failure-groups.ts";
+import { adviceFor, type FailureGroup, failureGroups } from "./failure-groups.ts";
 import { Nothing } from "./needs-you.tsx";
 
 const most = 6;

@@ -1,10 +1,10 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { Period } from "./fns/read-overview-search.ts";
-import { formatCompact, formatDollars, share } from "./fns/scale.ts";
-import { endedOf, sumOf, trendWords } from "./fns/usage-days.ts";
 import type { DayUsage } from "./overview-api.ts";
+import type { Period } from "./read-overview-search.ts";
+import { formatCompact, formatDollars, share } from "./scale.ts";
+import { endedOf, sumOf, trendWords } from "./usage-days.ts";
 
 /** The four figures of a period, each against the period before. */
 export function Figures({

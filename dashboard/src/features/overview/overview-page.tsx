@@ -16,14 +16,14 @@ import { ByAgent } from "./by-agent.tsx";
 import { CardError } from "./card-error.tsx";
 import { Failures } from "./failures.tsx";
 import { Figures } from "./figures.tsx";
-import type { OverviewSearch, Period } from "./fns/read-overview-search.ts";
-import { daysUntil, fillDays, periodDays } from "./fns/usage-days.ts";
 import { NeedsYou } from "./needs-you.tsx";
 import { agentUsageQuery, anyRunQuery, dayUsageQuery, failuresQuery, waitingQuery } from "./overview-api.ts";
 import { OverviewSkeleton } from "./overview-skeleton.tsx";
+import type { OverviewSearch, Period } from "./read-overview-search.ts";
 import { RunsChart } from "./runs-chart.tsx";
 import { CostChart, TokensChart } from "./spending-charts.tsx";
 import { TimeChart } from "./time-chart.tsx";
+import { daysUntil, fillDays, periodDays } from "./usage-days.ts";
 
 const periodChoices: { value: Period; label: string }[] = [
   { value: "today", label: "Today" },

@@ -1,12 +1,12 @@
 import { useId } from "react";
 import { formatCount } from "../../lib/format.ts";
+import { countAxis } from "./axis.ts";
 import { Chart } from "./chart.tsx";
 import { DayCard, type DayChartProps } from "./day-card.tsx";
-import { countAxis } from "./fns/axis.ts";
-import { formatCompact } from "./fns/scale.ts";
-import { dayLabels, endedOf } from "./fns/usage-days.ts";
 import { Legend } from "./lines.tsx";
 import type { DayUsage } from "./overview-api.ts";
+import { formatCompact } from "./scale.ts";
+import { dayLabels, endedOf } from "./usage-days.ts";
 
 const gap = 1;
 const widest = 34;

@@ -1,10 +1,10 @@
 import { formatCount } from "../../lib/format.ts";
+import { countAxis, dollarAxis } from "./axis.ts";
 import { Chart } from "./chart.tsx";
 import { DayCard, type DayChartProps } from "./day-card.tsx";
-import { countAxis, dollarAxis } from "./fns/axis.ts";
-import { formatDollars } from "./fns/scale.ts";
-import { dayLabels } from "./fns/usage-days.ts";
 import { Legend, Line } from "./lines.tsx";
+import { formatDollars } from "./scale.ts";
+import { dayLabels } from "./usage-days.ts";
 
 /** Tokens that models read and wrote on each day. */
 export function TokensChart({ days, asTable }: DayChartProps) {

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { CalendarClock, Webhook } from "lucide-react";
 import { buttonClass } from "../../ui/button.tsx";
-import type { Trouble } from "./fns/troubles.ts";
+import type { Trouble } from "./troubles.ts";
 
 const icons = { schedule: CalendarClock, webhook: Webhook };
 

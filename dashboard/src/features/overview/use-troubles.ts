@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getAll } from "../../lib/get-all.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import { type Trouble, troublesOf, type WatchedSchedule, type WatchedWebhook } from "./fns/troubles.ts";
+import { type Trouble, troublesOf, type WatchedSchedule, type WatchedWebhook } from "./troubles.ts";
 
 interface Troubles {
   troubles: Trouble[];

@@ -1,6 +1,6 @@
 import { readPreference, writePreference } from "../../lib/preference.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { pushRecent } from "./fns/push-recent.ts";
+import { pushRecent } from "./push-recent.ts";
 
 /** An object that was looked at. */
 export interface Recent {

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed } from "../../ui/toast.ts";
 import type { Command, CommandGroup } from "./command.ts";
-import { partOfRun, placeOfId } from "./fns/place-of-id.ts";
+import { partOfRun, placeOfId } from "./place-of-id.ts";
 import { runOfQuery } from "./run-of-query.ts";
 
 /** What a pasted id opens: its own page, or that of the run that it belongs to. Nothing for any other text. */

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { useFollowEnd } from "../../lib/use-follow-end.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import type { Turn } from "./fns/turn.ts";
+import type { Turn } from "./turn.ts";
 import { TurnView } from "./turn-view.tsx";
 import type { Lane } from "./use-lane.ts";
 

@@ -11,9 +11,9 @@ import { Field } from "../../ui/field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { FullAgent, Tool } from "./fns/playground-types.ts";
-import { type Preset, presetAgent, presets, weatherTool } from "./fns/presets.ts";
 import { ModelField } from "./model-field.tsx";
+import type { FullAgent, Tool } from "./playground-types.ts";
+import { type Preset, presetAgent, presets, weatherTool } from "./presets.ts";
 
 const words: Record<Preset, { label: string; hint: string; name: string; instructions: string }> = {
   tool: {

@@ -4,7 +4,7 @@ import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { List, Run } from "../../lib/types.ts";
 import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import type { FullAgent, Model, Tool } from "./fns/playground-types.ts";
+import type { FullAgent, Model, Tool } from "./playground-types.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 

@@ -15,9 +15,9 @@ import { ObjectNotFound } from "../../ui/object-not-found.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { AgentSelect } from "./agent-select.tsx";
-import type { PlaygroundSearch } from "./fns/read-playground-search.ts";
 import { NewAgent } from "./new-agent.tsx";
 import { fullAgentQuery } from "./playground-api.ts";
+import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { Workbench } from "./workbench.tsx";
 
 interface PlaygroundProps {

@@ -1,7 +1,7 @@
 import { Field } from "../../ui/field.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
-import type { Draft, faultsOf } from "./fns/draft.ts";
+import type { Draft, faultsOf } from "./draft.ts";
 
 const efforts = ["", "none", "minimal", "low", "medium", "high", "max"] as const;
 

@@ -5,8 +5,8 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import type { Tool, ToolReference } from "./fns/playground-types.ts";
 import { toolsQuery } from "./playground-api.ts";
+import type { Tool, ToolReference } from "./playground-types.ts";
 
 /** The tools that the agent has here, to take away and to add. */
 export function ToolList({

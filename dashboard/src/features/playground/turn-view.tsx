@@ -11,9 +11,9 @@ import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { CallCard } from "./call-card.tsx";
-import { isOpen, type Turn } from "./fns/turn.ts";
 import { OpenCalls } from "./open-calls.tsx";
 import { useHeldRun } from "./playground-api.ts";
+import { isOpen, type Turn } from "./turn.ts";
 
 interface TurnProps {
   turn: Turn;

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 import { readKept, writeKept } from "../../lib/kept.ts";
 import { useKeptName } from "../../lib/use-kept-name.ts";
-import { type Draft, draftOf, draftOn, isWritten } from "./fns/draft.ts";
-import { keptDraft } from "./fns/kept-draft.ts";
-import type { FullAgent } from "./fns/playground-types.ts";
+import { type Draft, draftOf, draftOn, isWritten } from "./draft.ts";
+import { keptDraft } from "./kept-draft.ts";
+import type { FullAgent } from "./playground-types.ts";
 
 /** An agent that is changed here. */
 export interface EditedAgent {

@@ -7,11 +7,11 @@ import { perFrame } from "../../lib/per-frame.ts";
 import type { Frame } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import type { ToolAnswer } from "../../ui/answer-call.ts";
-import type { RunBody } from "./fns/playground-types.ts";
-import { isOpen, newTurn, type Turn } from "./fns/turn.ts";
 import { followRun, openRun, type RunListener } from "./open-run.ts";
 import { runsOfThread } from "./playground-api.ts";
+import type { RunBody } from "./playground-types.ts";
 import { createRunReader } from "./read-runs.ts";
+import { isOpen, newTurn, type Turn } from "./turn.ts";
 
 /** A conversation: its turns, and what can be done with it. */
 export interface Lane {

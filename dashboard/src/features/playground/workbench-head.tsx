@@ -6,7 +6,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
-import { changedWords, draftOf } from "./fns/draft.ts";
+import { changedWords, draftOf } from "./draft.ts";
 import { isConflict, useSaveAgent } from "./save-agent.ts";
 import type { EditedAgent } from "./use-draft.ts";
 

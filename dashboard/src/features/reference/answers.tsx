@@ -1,9 +1,9 @@
 import { ChevronRight } from "lucide-react";
 import { FieldTable } from "./field-table.tsx";
-import { listFields } from "./fns/list-fields.ts";
-import type { Listed } from "./fns/list-operations.ts";
-import { typeOf } from "./fns/type-of.ts";
+import { listFields } from "./list-fields.ts";
+import type { Listed } from "./list-operations.ts";
 import type { Answer, OpenApi } from "./reference-api.ts";
+import { typeOf } from "./type-of.ts";
 
 /** What an operation answers, by status. A success is open, a refusal is folded. */
 export function Answers({ operation, document }: { operation: Listed; document: OpenApi }) {

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import type { FieldLine } from "./fns/list-fields.ts";
+import type { FieldLine } from "./list-fields.ts";
 
 const indents = ["", "pl-4", "pl-8", "pl-12"];
 

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import type { Listed } from "./fns/list-operations.ts";
+import type { Listed } from "./list-operations.ts";
 
 /** How a request is sent, in a column of its own. */
 export function Method({ method, wide = false }: { method: Listed["method"]; wide?: boolean }) {

@@ -5,12 +5,12 @@ import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ShowCode } from "../../ui/show-code.tsx";
 import { Answers } from "./answers.tsx";
+import { exampleRequest } from "./example-request.ts";
 import { FieldTable } from "./field-table.tsx";
-import { exampleRequest } from "./fns/example-request.ts";
-import { listFields } from "./fns/list-fields.ts";
-import type { Listed } from "./fns/list-operations.ts";
-import { parameterLines } from "./fns/parameter-lines.ts";
+import { listFields } from "./list-fields.ts";
+import type { Listed } from "./list-operations.ts";
 import { Method } from "./method.tsx";
+import { parameterLines } from "./parameter-lines.ts";
 import type { OpenApi } from "./reference-api.ts";
 
 interface OperationDetailProps {

@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Button } from "../../ui/button.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
-import { listOperations } from "./fns/list-operations.ts";
-import type { ReferenceSearch } from "./fns/read-reference-search.ts";
+import { listOperations } from "./list-operations.ts";
 import { Method } from "./method.tsx";
+import type { ReferenceSearch } from "./read-reference-search.ts";
 import type { OpenApi } from "./reference-api.ts";
 
 interface OperationListProps {

@@ -8,10 +8,10 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
-import { listOperations } from "./fns/list-operations.ts";
-import type { ReferenceSearch } from "./fns/read-reference-search.ts";
+import { listOperations } from "./list-operations.ts";
 import { OperationDetail } from "./operation-detail.tsx";
 import { OperationList } from "./operation-list.tsx";
+import type { ReferenceSearch } from "./read-reference-search.ts";
 import { openApiQuery, openApiUrl } from "./reference-api.ts";
 
 interface ReferencePageProps {

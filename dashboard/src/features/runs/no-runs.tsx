@@ -5,8 +5,8 @@ import { Button, buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
-import { filterWords } from "./fns/filter-words.ts";
-import { isFiltered, type RunsSearch } from "./fns/runs-search.ts";
+import { filterWords } from "./filter-words.ts";
+import { isFiltered, type RunsSearch } from "./runs-search.ts";
 
 /** No run was ever made here. */
 export function NoRuns() {

@@ -7,8 +7,8 @@ import { useAgentName } from "../../lib/use-agent-name.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { cellClass as cell, rowLink } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { oneLine, runLine } from "./fns/run-line.ts";
 import { RunDuration } from "./run-duration.tsx";
+import { oneLine, runLine } from "./run-line.ts";
 import { StepsStrip } from "./steps-strip.tsx";
 
 const tones = { plain: "text-muted", bad: "text-bad", warn: "text-warn" };

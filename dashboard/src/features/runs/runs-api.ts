@@ -3,7 +3,7 @@ import { get, query, resourceUrl } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { type RunsSearch, runsParameters } from "./fns/runs-search.ts";
+import { type RunsSearch, runsParameters } from "./runs-search.ts";
 
 export const pageSize = 50;
 

@@ -9,9 +9,9 @@ import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { StatusPill, statusWords } from "../../ui/status-pill.tsx";
 import { TextChip } from "../../ui/text-chip.tsx";
-import { originHints, originWords } from "./fns/filter-words.ts";
-import { pastedId } from "./fns/pasted-id.ts";
-import { isFiltered, type RunsSearch } from "./fns/runs-search.ts";
+import { originHints, originWords } from "./filter-words.ts";
+import { pastedId } from "./pasted-id.ts";
+import { isFiltered, type RunsSearch } from "./runs-search.ts";
 import { TimeChip } from "./time-chip.tsx";
 
 const statusChoices = runStatuses.map((value) => ({

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import { formatCount, unknown } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
-import { callWords, stepMarks } from "./fns/step-marks.ts";
+import { callWords, stepMarks } from "./step-marks.ts";
 
 /** More would not fit into the column. */
 const shownMarks = 14;

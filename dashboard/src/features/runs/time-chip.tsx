@@ -5,7 +5,7 @@ import { ClearChip, chipClass } from "../../ui/chip.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { fieldTime, isSpan, spanStart, spanWords, type TimeSpan, timeSpans, timeWords } from "./fns/time-span.ts";
+import { fieldTime, isSpan, spanStart, spanWords, type TimeSpan, timeSpans, timeWords } from "./time-span.ts";
 
 export interface TimeRange {
   since?: string;

@@ -4,9 +4,9 @@ import { resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import { foldLiveRun, type LiveRuns } from "./fns/fold-live-run.ts";
-import { fitsFilters, type RunsSearch } from "./fns/runs-search.ts";
+import { foldLiveRun, type LiveRuns } from "./fold-live-run.ts";
 import { fetchRuns, pageSize, runQuery, runsQuery } from "./runs-api.ts";
+import { fitsFilters, type RunsSearch } from "./runs-search.ts";
 
 const flushEveryMs = 1000;
 const firstFlushMs = 120;

@@ -1,4 +1,4 @@
-import { cronWords } from "./fns/cron-words.ts";
+import { cronWords } from "./cron-words.ts";
 import type { Schedule } from "./schedules-api.ts";
 
 /** When a schedule fires, in words where there are some, and its zone. */

@@ -1,6 +1,6 @@
 import { formatUntil } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
-import { zoneTime } from "./fns/next-times.ts";
+import { zoneTime } from "./next-times.ts";
 
 /** Times to come, by the clock of their zone, each with how far off it is. */
 export function NextTimesList({ times, timezone }: { times: readonly number[]; timezone: string }) {

@@ -3,8 +3,8 @@ import { useNow } from "../../lib/use-now.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
-import { cronWords } from "./fns/cron-words.ts";
-import { nextTimes } from "./fns/next-times.ts";
+import { cronWords } from "./cron-words.ts";
+import { nextTimes } from "./next-times.ts";
 import { NextTimesList } from "./next-times-list.tsx";
 
 const presets = [

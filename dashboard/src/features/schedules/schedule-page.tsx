@@ -16,7 +16,7 @@ import { Paging } from "../../ui/paging.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { Table, TableSkeleton } from "../../ui/table.tsx";
 import { FiringRow } from "./firing-row.tsx";
-import { type Outcome, outcomes, type ScheduleSearch } from "./fns/read-schedule-search.ts";
+import { type Outcome, outcomes, type ScheduleSearch } from "./read-schedule-search.ts";
 import type { ScheduleAct } from "./schedule-acts.ts";
 import { ScheduleDialogs } from "./schedule-dialogs.tsx";
 import { ScheduleHead } from "./schedule-head.tsx";

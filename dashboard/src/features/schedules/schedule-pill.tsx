@@ -1,6 +1,6 @@
 import { Check, CircleX, FastForward, LoaderCircle, type LucideIcon, OctagonX, Pause, Square, X } from "lucide-react";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { Outcome } from "./fns/read-schedule-search.ts";
+import type { Outcome } from "./read-schedule-search.ts";
 import type { Schedule } from "./schedules-api.ts";
 
 /** How a schedule stands: it fires, it is paused, or it was switched off for its failures. */

@@ -1,5 +1,5 @@
 import { wholeText } from "../../../../server/core/run-input.ts";
-import { cronWords } from "./fns/cron-words.ts";
+import { cronWords } from "./cron-words.ts";
 import { NextTimesList } from "./next-times-list.tsx";
 import type { CatchUp, IfBusy, Schedule } from "./schedules-api.ts";
 

@@ -4,7 +4,7 @@ import { get, patch, post, query, remove, resourceUrl } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { Outcome, ScheduleSearch } from "./fns/read-schedule-search.ts";
+import type { Outcome, ScheduleSearch } from "./read-schedule-search.ts";
 
 export type CatchUp = "skip" | "one";
 export type IfBusy = "start" | "skip" | "queue";

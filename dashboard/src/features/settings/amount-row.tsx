@@ -1,7 +1,7 @@
 import { CircleAlert } from "lucide-react";
 import { useId } from "react";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import type { Amount } from "./fns/amount.ts";
+import type { Amount } from "./amount.ts";
 
 export interface AmountSetting {
   /** Of the wire, within its group: `reads_per_minute`, `live.runs_days`. */

@@ -1,6 +1,6 @@
 import { Cell, Row, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { detailsLine } from "./fns/details-line.ts";
+import { detailsLine } from "./details-line.ts";
 import type { AuditEntry } from "./server-api.ts";
 
 interface AuditRowProps {

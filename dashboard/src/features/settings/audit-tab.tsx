@@ -6,9 +6,9 @@ import { Chip, SetChip } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { Table } from "../../ui/table.tsx";
+import { auditActions } from "./audit-actions.ts";
 import { AuditRow } from "./audit-row.tsx";
-import { auditActions } from "./fns/audit-actions.ts";
-import type { SettingsSearch } from "./fns/read-settings-search.ts";
+import type { SettingsSearch } from "./read-settings-search.ts";
 import { auditQuery, peopleQuery } from "./server-api.ts";
 import { TabTable } from "./tab-table.tsx";
 

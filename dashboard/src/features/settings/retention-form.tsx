@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { Mode } from "../../lib/types.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import type { Value } from "./amount.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
-import type { Value } from "./fns/amount.ts";
-import { forgotten } from "./fns/forgotten.ts";
+import { forgotten } from "./forgotten.ts";
 import type { ProjectDetails } from "./settings-api.ts";
 
 const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting => ({

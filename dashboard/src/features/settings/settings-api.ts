@@ -3,7 +3,7 @@ import type { UnknownPrice } from "../../../../server/core/budget.ts";
 import type { DayBudget, ProjectLimits } from "../../../../server/core/project-settings.ts";
 import { get, patch, post } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
-import type { Value } from "./fns/amount.ts";
+import type { Value } from "./amount.ts";
 
 /**
  * A project with its settings. A limit of null is the default and 0 is none; days of null are for ever; a budget of null

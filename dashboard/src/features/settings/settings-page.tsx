@@ -5,10 +5,10 @@ import { SheetHead } from "../../ui/sheet.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { AuditTab } from "./audit-tab.tsx";
 import { ConnectionsTab } from "./connections-tab.tsx";
-import type { SettingsSearch, SettingsTab } from "./fns/read-settings-search.ts";
 import { PeopleTab } from "./people-tab.tsx";
 import { PricesTab } from "./prices-tab.tsx";
 import { ProjectTab } from "./project-tab.tsx";
+import type { SettingsSearch, SettingsTab } from "./read-settings-search.ts";
 import { ServerTab } from "./server-tab.tsx";
 
 interface SettingsPageProps {

@@ -8,8 +8,8 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ChooseRuns, chosenRuns, noChoice, type RunChoice } from "./choose-runs.tsx";
-import type { Suite } from "./fns/suite-types.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
+import type { Suite } from "./suite-types.ts";
 import { addCases, suiteQuery } from "./suites-api.ts";
 
 /** Pins more runs by a suite. */

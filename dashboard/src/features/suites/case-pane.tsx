@@ -13,11 +13,11 @@ import { Fact, Facts } from "../../ui/facts.tsx";
 import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { DivergenceCard } from "./divergence-card.tsx";
-import type { JoinedCase } from "./fns/join-cases.ts";
-import type { SuiteSearch } from "./fns/read-suites-search.ts";
-import type { CaseResult, LiveResult } from "./fns/suite-types.ts";
-import { caseLine } from "./fns/suite-words.ts";
+import type { JoinedCase } from "./join-cases.ts";
+import type { SuiteSearch } from "./read-suites-search.ts";
 import { CasePill, LivePill } from "./suite-pill.tsx";
+import type { CaseResult, LiveResult } from "./suite-types.ts";
+import { caseLine } from "./suite-words.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 

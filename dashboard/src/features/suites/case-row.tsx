@@ -5,10 +5,10 @@ import { formatCost } from "../../lib/format.ts";
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
-import type { JoinedCase } from "./fns/join-cases.ts";
-import type { SuiteSearch } from "./fns/read-suites-search.ts";
-import { caseLine } from "./fns/suite-words.ts";
+import type { JoinedCase } from "./join-cases.ts";
+import type { SuiteSearch } from "./read-suites-search.ts";
 import { CasePill, LivePill } from "./suite-pill.tsx";
+import { caseLine } from "./suite-words.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 const tones = { pending: "text-muted", equal: "text-muted", diverged: "text-warn", failed: "text-bad" };

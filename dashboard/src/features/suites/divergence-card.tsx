@@ -3,8 +3,8 @@ import { useMemo } from "react";
 import { jsonText } from "../../lib/json-text.ts";
 import { diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/diff-text.tsx";
-import type { Divergence } from "./fns/suite-types.ts";
-import { placeWords } from "./fns/suite-words.ts";
+import type { Divergence } from "./suite-types.ts";
+import { placeWords } from "./suite-words.ts";
 
 /** One place where the replay would do something else than the record says, and what, as far as that is short. */
 export function DivergenceCard({ divergence, runId }: { divergence: Divergence; runId: string }) {

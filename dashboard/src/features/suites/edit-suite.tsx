@@ -7,9 +7,9 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { Suite } from "./fns/suite-types.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
 import { SuiteFields } from "./suite-fields.tsx";
+import type { Suite } from "./suite-types.ts";
 import { changeSuite } from "./suites-api.ts";
 
 /** Gives a suite another name, or other words about it. */

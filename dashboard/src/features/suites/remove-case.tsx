@@ -1,9 +1,9 @@
 import { useAgentName } from "../../lib/use-agent-name.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import type { JoinedCase } from "./fns/join-cases.ts";
-import type { SuiteWithCases } from "./fns/suite-types.ts";
+import type { JoinedCase } from "./join-cases.ts";
 import { useRemoveCase } from "./suite-acts.ts";
+import type { SuiteWithCases } from "./suite-types.ts";
 
 /** Takes a case out of a suite, after saying what that does. */
 export function RemoveCase({

@@ -9,9 +9,9 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { firstLiveDraft, type LiveDraft, liveBody, liveFaults } from "./fns/live-draft.ts";
-import type { Suite } from "./fns/suite-types.ts";
+import { firstLiveDraft, type LiveDraft, liveBody, liveFaults } from "./live-draft.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
+import type { Suite } from "./suite-types.ts";
 import { startSuiteRun } from "./suites-api.ts";
 
 /** Holds the pinned runs against their agents as they are now; by request, what diverges goes on with its model. */

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
-import type { PinnedCase, Suite } from "./fns/suite-types.ts";
+import type { PinnedCase, Suite } from "./suite-types.ts";
 import { cancelSuiteRun, removeCase } from "./suites-api.ts";
 
 /** What is being done to a suite, in its dialog. */

@@ -7,12 +7,12 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { SheetFoot } from "../../ui/sheet.tsx";
 import { TimeSwitch } from "../../ui/time-switch.tsx";
 import { CasePane } from "./case-pane.tsx";
-import { joinCases } from "./fns/join-cases.ts";
-import type { SuiteSearch } from "./fns/read-suites-search.ts";
-import type { SuiteWithCases } from "./fns/suite-types.ts";
+import { joinCases } from "./join-cases.ts";
+import type { SuiteSearch } from "./read-suites-search.ts";
 import { SuiteCases } from "./suite-cases.tsx";
 import { SuiteRunBar } from "./suite-run-bar.tsx";
 import { SuiteRuns } from "./suite-runs.tsx";
+import type { SuiteWithCases } from "./suite-types.ts";
 import { suiteRunQuery, suiteRunsQuery } from "./suites-api.ts";
 
 /** The cases with what came of them, and beside them the suite runs so far, or the case that is looked at. */

@@ -5,11 +5,11 @@ import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Table } from "../../ui/table.tsx";
 import { CaseRow } from "./case-row.tsx";
-import { type JoinedCase, ofOutcome } from "./fns/join-cases.ts";
-import type { SuiteSearch } from "./fns/read-suites-search.ts";
-import type { SuiteWithCases } from "./fns/suite-types.ts";
+import { type JoinedCase, ofOutcome } from "./join-cases.ts";
+import type { SuiteSearch } from "./read-suites-search.ts";
 import { RemoveCase } from "./remove-case.tsx";
 import { caseWords } from "./suite-pill.tsx";
+import type { SuiteWithCases } from "./suite-types.ts";
 
 /** Whether some went on live is known when one has: until then the column would stand empty. */
 const columnsOf = (cases: readonly JoinedCase[]) => [

@@ -6,9 +6,9 @@ import { toast } from "../../ui/toast.ts";
 import { AddCases } from "./add-cases.tsx";
 import { CreateSuite } from "./create-suite.tsx";
 import { EditSuite } from "./edit-suite.tsx";
-import type { Suite } from "./fns/suite-types.ts";
 import { RunSuite } from "./run-suite.tsx";
 import { type SuiteAct, useRefreshSuites } from "./suite-acts.ts";
+import type { Suite } from "./suite-types.ts";
 import { deleteSuite } from "./suites-api.ts";
 
 /** The dialog of what is being done to a suite. */

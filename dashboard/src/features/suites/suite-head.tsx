@@ -8,9 +8,9 @@ import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
-import type { SuiteWithCases } from "./fns/suite-types.ts";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteMenu } from "./suite-menu.tsx";
+import type { SuiteWithCases } from "./suite-types.ts";
 
 /** Which suite this is, and what can be done with it. */
 export function SuiteHead({

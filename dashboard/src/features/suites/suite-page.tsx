@@ -7,7 +7,7 @@ import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { ObjectPage } from "../../ui/object-page.tsx";
-import type { SuiteSearch } from "./fns/read-suites-search.ts";
+import type { SuiteSearch } from "./read-suites-search.ts";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteBody } from "./suite-body.tsx";
 import { SuiteDialogs } from "./suite-dialogs.tsx";

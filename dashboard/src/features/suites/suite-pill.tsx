@@ -1,7 +1,7 @@
 import { Check, Clock, LoaderCircle, type LucideIcon, Minus, Square, TriangleAlert, X } from "lucide-react";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { CaseStatus, LiveResult, SuiteRunStatus } from "./fns/suite-types.ts";
-import { liveWords } from "./fns/suite-words.ts";
+import type { CaseStatus, LiveResult, SuiteRunStatus } from "./suite-types.ts";
+import { liveWords } from "./suite-words.ts";
 
 const runLooks: Record<SuiteRunStatus, [Tone, LucideIcon, string]> = {
   in_progress: ["info", LoaderCircle, "Running"],

@@ -3,11 +3,11 @@ import { formatCount, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { ListedSuite } from "./fns/suite-types.ts";
-import { countWords } from "./fns/suite-words.ts";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteMenu } from "./suite-menu.tsx";
 import { SuiteRunPill } from "./suite-pill.tsx";
+import type { ListedSuite } from "./suite-types.ts";
+import { countWords } from "./suite-words.ts";
 
 /** One suite: how much it pins, and what last came of it. The row opens it. */
 export function SuiteRow({

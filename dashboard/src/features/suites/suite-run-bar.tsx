@@ -5,11 +5,11 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { SuiteSearch } from "./fns/read-suites-search.ts";
-import { type CaseStatus, caseStatuses, type SuiteRunWithCases } from "./fns/suite-types.ts";
-import { countWords } from "./fns/suite-words.ts";
+import type { SuiteSearch } from "./read-suites-search.ts";
 import { useCancelSuiteRun } from "./suite-acts.ts";
 import { CasePill, caseWords, SuiteRunPill } from "./suite-pill.tsx";
+import { type CaseStatus, caseStatuses, type SuiteRunWithCases } from "./suite-types.ts";
+import { countWords } from "./suite-words.ts";
 
 const choices = caseStatuses.map((value) => ({ value, label: <CasePill status={value} />, word: caseWords(value) }));
 

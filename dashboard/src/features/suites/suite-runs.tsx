@@ -3,10 +3,10 @@ import { clsx } from "clsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { SuiteSearch } from "./fns/read-suites-search.ts";
-import type { SuiteRun, SuiteWithCases } from "./fns/suite-types.ts";
-import { countWords, shellWord } from "./fns/suite-words.ts";
+import type { SuiteSearch } from "./read-suites-search.ts";
 import { SuiteRunPill } from "./suite-pill.tsx";
+import type { SuiteRun, SuiteWithCases } from "./suite-types.ts";
+import { countWords, shellWord } from "./suite-words.ts";
 
 /** What came of a suite so far, and how a build runs it. */
 export function SuiteRuns({

@@ -4,7 +4,7 @@ import { getAll } from "../../lib/get-all.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { ListedSuite, Live, Suite, SuiteRun, SuiteRunWithCases, SuiteWithCases } from "./fns/suite-types.ts";
+import type { ListedSuite, Live, Suite, SuiteRun, SuiteRunWithCases, SuiteWithCases } from "./suite-types.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 

@@ -10,7 +10,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { metadataFault } from "./fns/metadata-fault.ts";
+import { metadataFault } from "./metadata-fault.ts";
 import { allThreads, type Thread, threadPath, threadQuery } from "./threads-api.ts";
 
 /** Changes a thread's title and metadata. */

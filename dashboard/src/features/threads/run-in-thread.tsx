@@ -8,8 +8,8 @@ import { useKeptText } from "../../lib/use-kept-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { withoutSent } from "./fns/without-sent.ts";
 import { allThreads, type Thread } from "./threads-api.ts";
+import { withoutSent } from "./without-sent.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
 

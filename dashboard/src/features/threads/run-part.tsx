@@ -3,7 +3,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { Item, RunPart } from "./fns/conversation.ts";
+import type { Item, RunPart } from "./conversation.ts";
 import { RunLine } from "./run-line.tsx";
 
 /** What one run said in the thread. */

@@ -9,7 +9,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { conversation } from "./fns/conversation.ts";
+import { conversation } from "./conversation.ts";
 import { OpenRun } from "./open-run.tsx";
 import { RunInThread } from "./run-in-thread.tsx";
 import { RunPartView } from "./run-part.tsx";

@@ -5,8 +5,8 @@ import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { indentKey } from "./fns/indent-key.ts";
-import { exampleSource } from "./fns/tool-draft.ts";
+import { indentKey } from "./indent-key.ts";
+import { exampleSource } from "./tool-draft.ts";
 import type { ToolFormProps } from "./tool-form.tsx";
 import { filesQuery } from "./tools-api.ts";
 

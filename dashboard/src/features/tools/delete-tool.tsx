@@ -4,7 +4,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { Tool } from "./fns/tool.ts";
+import type { Tool } from "./tool.ts";
 import { deleteTool, usersQuery } from "./tools-api.ts";
 
 /** Deletes a tool. In live, one that agents have is deleted only once its name was typed. */

@@ -3,7 +3,7 @@ import { KeyRound, Plus, X } from "lucide-react";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import type { ToolDraft } from "./fns/tool-draft.ts";
+import type { ToolDraft } from "./tool-draft.ts";
 import { secretsQuery } from "./tools-api.ts";
 
 type Header = ToolDraft["headers"][number];

@@ -10,7 +10,7 @@ import { FormSection } from "../../ui/form-section.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { Tool } from "./fns/tool.ts";
+import type { Tool } from "./tool.ts";
 import { refreshTool } from "./tools-api.ts";
 
 /** What an MCP server can do, as it said last, and why it did not answer since. */

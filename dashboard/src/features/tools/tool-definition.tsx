@@ -9,11 +9,11 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { Tool } from "./fns/tool.ts";
-import { readToolDraft, type ToolDraft, toolChanges, toolDraftOf, toolFaults } from "./fns/tool-draft.ts";
-import { toolWords } from "./fns/tool-words.ts";
 import { ServerTools } from "./server-tools.tsx";
+import type { Tool } from "./tool.ts";
+import { readToolDraft, type ToolDraft, toolChanges, toolDraftOf, toolFaults } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
+import { toolWords } from "./tool-words.ts";
 import { changeTool, ToolChanged } from "./tools-api.ts";
 
 /** What a tool is, to read and to change. Its type stands. */

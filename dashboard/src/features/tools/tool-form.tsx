@@ -7,8 +7,8 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { CodeFields } from "./code-fields.tsx";
-import { hasParameters, type ToolDraft, type ToolFaults } from "./fns/tool-draft.ts";
 import { HeadersField } from "./headers-field.tsx";
+import { hasParameters, type ToolDraft, type ToolFaults } from "./tool-draft.ts";
 import { agentsQuery } from "./tools-api.ts";
 import type { ToolType } from "./tools-search.ts";
 

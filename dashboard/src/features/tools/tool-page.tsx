@@ -17,7 +17,7 @@ import { SheetHead } from "../../ui/sheet.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { DeleteTool } from "./delete-tool.tsx";
-import { type Tool, typeWords } from "./fns/tool.ts";
+import { type Tool, typeWords } from "./tool.ts";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";

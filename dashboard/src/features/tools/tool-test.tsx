@@ -19,7 +19,7 @@ import { Note } from "../../ui/note.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import type { Tool } from "./fns/tool.ts";
+import type { Tool } from "./tool.ts";
 import { type TestAnswer, testTool } from "./tools-api.ts";
 
 interface ToolTestProps {

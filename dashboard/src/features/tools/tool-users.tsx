@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useWorkspace } from "../../lib/workspace.ts";
-import type { Tool } from "./fns/tool.ts";
+import type { Tool } from "./tool.ts";
 import { usersQuery } from "./tools-api.ts";
 
 const shown = 3;

@@ -4,7 +4,7 @@ import { getAll } from "../../lib/get-all.ts";
 import { pageQuery } from "../../lib/page-search.ts";
 import type { List } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { Tool } from "./fns/tool.ts";
+import type { Tool } from "./tool.ts";
 import type { ToolsSearch } from "./tools-search.ts";
 
 const pageSize = 50;

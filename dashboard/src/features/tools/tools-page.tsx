@@ -18,8 +18,8 @@ import { SheetBar, SheetHead } from "../../ui/sheet.tsx";
 import { Cell, Row, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
-import { approvalWords, type Tool, targetWords, typeWords } from "./fns/tool.ts";
 import { SecretsDialog } from "./secrets-dialog.tsx";
+import { approvalWords, type Tool, targetWords, typeWords } from "./tool.ts";
 import { toolsQuery, usersQuery } from "./tools-api.ts";
 import { type ToolsSearch, toolTypes } from "./tools-search.ts";
 

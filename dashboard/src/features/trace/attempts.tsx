@@ -1,8 +1,8 @@
 import { RotateCcw } from "lucide-react";
 import { formatCost, formatCount, formatDuration } from "../../lib/format.ts";
+import { attemptLengths } from "./attempt-lengths.ts";
 import { Block } from "./block.tsx";
-import { attemptLengths } from "./fns/attempt-lengths.ts";
-import type { TraceStep } from "./fns/trace-types.ts";
+import type { TraceStep } from "./trace-types.ts";
 
 /** Why each attempt that was given up was given up, and how long was waited then. */
 export function Attempts({ step }: { step: TraceStep }) {

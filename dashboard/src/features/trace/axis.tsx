@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import type { Timeline } from "./fns/timeline.ts";
+import type { Timeline } from "./timeline.ts";
 
 /** The head of tree and waterfall: the names of the columns, and the times. */
 export function Axis({ timeline }: { timeline: Timeline }) {

@@ -4,14 +4,14 @@ import { formatCount, formatDuration, plural } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import type { LiveText, LiveView } from "./fns/fold-live.ts";
-import { fieldsOf, statusWord } from "./fns/step-words.ts";
-import type { TraceStep } from "./fns/trace-types.ts";
+import type { LiveText, LiveView } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { MessageCard, Reasoning } from "./message-card.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { RowContext, shownStep } from "./row-context.ts";
 import { StepText } from "./step-text.tsx";
+import { fieldsOf, statusWord } from "./step-words.ts";
+import type { TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 const shownAtFirst = 40;

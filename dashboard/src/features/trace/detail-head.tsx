@@ -6,10 +6,10 @@ import { useNow } from "../../lib/use-now.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { type Row, rowMarkWord } from "./fns/rows.ts";
-import { typeWord } from "./fns/step-words.ts";
-import type { TraceStep } from "./fns/trace-types.ts";
 import { MarkPill } from "./mark-pill.tsx";
+import { type Row, rowMarkWord } from "./rows.ts";
+import { typeWord } from "./step-words.ts";
+import type { TraceStep } from "./trace-types.ts";
 
 /** Which step is shown, its facts, and what can be done from it. */
 export function DetailHead({ row, onBack, onFork }: { row: Row; onBack: () => void; onFork: (() => void) | null }) {

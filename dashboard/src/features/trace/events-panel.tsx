@@ -9,7 +9,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { eventIcon, eventLine } from "./fns/event-line.ts";
+import { eventIcon, eventLine } from "./event-line.ts";
 import { eventsQuery, type RunEvent } from "./trace-api.ts";
 
 /** The run's journaled events, in order, each with its data to open. `seq`: the newest that the stream told of. */

@@ -3,8 +3,8 @@ import { get, resourceUrl } from "../../lib/api.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
 import { agentQuery } from "../../lib/use-agent-name.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import type { ForkDraft } from "./fns/fork-draft.ts";
-import { type ForkEstimate, forkEstimate, type Price, type Unpriced } from "./fns/fork-estimate.ts";
+import type { ForkDraft } from "./fork-draft.ts";
+import { type ForkEstimate, forkEstimate, type Price, type Unpriced } from "./fork-estimate.ts";
 import type { ForkSlot } from "./slots.ts";
 
 interface PricedModel {

@@ -3,8 +3,8 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { type ForkDraft, type ForkRule, forkRules } from "./fns/fork-draft.ts";
-import type { TraceStep } from "./fns/trace-types.ts";
+import { type ForkDraft, type ForkRule, forkRules } from "./fork-draft.ts";
+import type { TraceStep } from "./trace-types.ts";
 
 interface ForkFieldsProps {
   run: Run;

@@ -1,13 +1,13 @@
 import { formatCount, plural } from "../../lib/format.ts";
-import type { LiveText } from "./fns/fold-live.ts";
-import type { Row } from "./fns/rows.ts";
-import { fieldsOf } from "./fns/step-words.ts";
-import type { TraceStep } from "./fns/trace-types.ts";
+import type { LiveText } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { PromptView } from "./prompt-view.tsx";
+import type { Row } from "./rows.ts";
 import { StepText } from "./step-text.tsx";
+import { fieldsOf } from "./step-words.ts";
+import type { TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 interface SentMessage {

@@ -10,14 +10,14 @@ import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Attempts } from "./attempts.tsx";
 import { Block } from "./block.tsx";
-import type { LiveText } from "./fns/fold-live.ts";
-import { fieldsOf } from "./fns/step-words.ts";
-import type { Approval, StepFile, TraceStep } from "./fns/trace-types.ts";
+import type { LiveText } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, Reasoning } from "./message-card.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { Sources } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
+import { fieldsOf } from "./step-words.ts";
+import type { Approval, StepFile, TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 import { Value } from "./value.tsx";
 

@@ -5,7 +5,7 @@ import { usePreference } from "../../lib/preference.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { beginningsOf, beside, marksOf, momentsOf, rowAt } from "./fns/moments.ts";
+import { beginningsOf, beside, marksOf, momentsOf, rowAt } from "./moments.ts";
 import type { PlayerSlot } from "./slots.ts";
 import { speeds, usePlayback } from "./use-playback.ts";
 import { useSpace } from "./use-space.ts";

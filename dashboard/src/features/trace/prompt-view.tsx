@@ -6,11 +6,11 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Note } from "../../ui/note.tsx";
-import type { Row } from "./fns/rows.ts";
-import type { Prompt, PromptMessage, TraceStep } from "./fns/trace-types.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
+import type { Row } from "./rows.ts";
 import { stepQuery } from "./trace-api.ts";
+import type { Prompt, PromptMessage, TraceStep } from "./trace-types.ts";
 
 /** What a model read: the new messages, or word for word all of it. */
 export function PromptView({ row, step, children }: { row: Row; step: TraceStep; children: ReactNode }) {

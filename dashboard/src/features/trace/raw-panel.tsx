@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import type { Row } from "./fns/rows.ts";
-import type { TraceStep } from "./fns/trace-types.ts";
+import type { Row } from "./rows.ts";
 import { stepQuery } from "./trace-api.ts";
+import type { TraceStep } from "./trace-types.ts";
 import { Value } from "./value.tsx";
 
 /** A step as the API gives it, and the journal's own entries of it. */

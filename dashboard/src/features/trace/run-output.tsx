@@ -1,13 +1,13 @@
 import { wholeText } from "../../../../server/core/run-input.ts";
 import type { Run } from "../../lib/types.ts";
 import { Block } from "./block.tsx";
-import type { LiveView } from "./fns/fold-live.ts";
-import type { LoadedTrace, TraceStep } from "./fns/trace-types.ts";
+import type { LiveView } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { Outcome } from "./outcome.tsx";
 import { RowContext, shownStep, useShownRow } from "./row-context.ts";
 import { passagesOf, placeOf } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
+import type { LoadedTrace, TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 /** What went into a run and what came out; while it goes on, as far as it wrote. */

@@ -5,9 +5,9 @@ import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Note } from "../../ui/note.tsx";
 import { Block } from "./block.tsx";
-import { fieldsOf } from "./fns/step-words.ts";
-import type { Passage, TraceStep } from "./fns/trace-types.ts";
 import { LongText } from "./long-text.tsx";
+import { fieldsOf } from "./step-words.ts";
+import type { Passage, TraceStep } from "./trace-types.ts";
 
 /** What a retrieval found: each passage with its file and page. */
 export function Sources({ step }: { step: TraceStep }) {

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import { formatDuration } from "../../lib/format.ts";
-import type { Row } from "./fns/rows.ts";
-import { gaps, type Span } from "./fns/spans.ts";
-import type { Timeline } from "./fns/timeline.ts";
+import type { Row } from "./rows.ts";
+import { gaps, type Span } from "./spans.ts";
+import type { Timeline } from "./timeline.ts";
 
 /** When a step worked, when it waited, and what became of it: by form first, and by colour. */
 export function StepBar({ row, timeline, isLater }: { row: Row; timeline: Timeline; isLater: boolean }) {

@@ -4,12 +4,12 @@ import { memo } from "react";
 import { formatDuration, formatElapsed } from "../../lib/format.ts";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { LiveDot } from "../../ui/stream-badge.tsx";
-import { type Row, rowMarkWord } from "./fns/rows.ts";
-import { typeWord } from "./fns/step-words.ts";
-import type { Timeline } from "./fns/timeline.ts";
 import { MarkPill } from "./mark-pill.tsx";
 import { useReplay } from "./replay-context.ts";
+import { type Row, rowMarkWord } from "./rows.ts";
 import { StepBar } from "./step-bar.tsx";
+import { typeWord } from "./step-words.ts";
+import type { Timeline } from "./timeline.ts";
 
 interface StepRowProps {
   row: Row;

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Markdown } from "../../ui/markdown.tsx";
-import { grownLength } from "./fns/grown-text.ts";
-import type { TraceStep } from "./fns/trace-types.ts";
+import { grownLength } from "./grown-text.ts";
 import { LongText } from "./long-text.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { useReplay } from "./replay-context.ts";
 import { type ShownRow, useShownRow } from "./row-context.ts";
 import { stepQuery } from "./trace-api.ts";
+import type { TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 /** Longer texts are folded instead of being taken apart. */

@@ -1,11 +1,11 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { Axis } from "./axis.tsx";
-import type { Row } from "./fns/rows.ts";
-import type { Timeline } from "./fns/timeline.ts";
-import { treeKey } from "./fns/tree-key.ts";
 import { useReplay } from "./replay-context.ts";
+import type { Row } from "./rows.ts";
 import { StepRow } from "./step-row.tsx";
+import type { Timeline } from "./timeline.ts";
+import { treeKey } from "./tree-key.ts";
 import { useRowHeight } from "./use-row-height.ts";
 
 interface StepTreeProps {

@@ -2,8 +2,8 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { FrameData, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { joinSteps, readOnAfter } from "./fns/join-steps.ts";
-import type { LoadedTrace, TracePage, TraceStep } from "./fns/trace-types.ts";
+import { joinSteps, readOnAfter } from "./join-steps.ts";
+import type { LoadedTrace, TracePage, TraceStep } from "./trace-types.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 

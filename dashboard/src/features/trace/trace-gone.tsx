@@ -1,6 +1,6 @@
 import type { Run } from "../../lib/types.ts";
 import { Note } from "../../ui/note.tsx";
-import { emptyLive } from "./fns/fold-live.ts";
+import { emptyLive } from "./fold-live.ts";
 import { RunOutput } from "./run-output.tsx";
 
 /** A run whose trace was deleted: its input, its output and its facts are all that is left. */

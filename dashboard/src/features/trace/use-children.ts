@@ -2,9 +2,9 @@ import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import type { RunSteps } from "./fns/rows.ts";
-import type { LoadedTrace } from "./fns/trace-types.ts";
+import type { RunSteps } from "./rows.ts";
 import { runQuery, traceQuery } from "./trace-api.ts";
+import type { LoadedTrace } from "./trace-types.ts";
 
 const again_ms = 1000;
 const nextPage_ms = 20;

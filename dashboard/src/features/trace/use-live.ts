@@ -4,8 +4,8 @@ import { resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
 import { type Frame, runEvents, terminalEvents } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { emptyLive, foldLive, type LiveView } from "./fns/fold-live.ts";
-import { paced } from "./fns/paced.ts";
+import { emptyLive, foldLive, type LiveView } from "./fold-live.ts";
+import { paced } from "./paced.ts";
 import { runQuery, streamStart, traceQuery } from "./trace-api.ts";
 
 const rest_ms = 150;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { Timeline } from "./fns/timeline.ts";
+import type { Timeline } from "./timeline.ts";
 
 /** How many times as fast as it was. */
 export const speeds = ["1", "4", "16"] as const;

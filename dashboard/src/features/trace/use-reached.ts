@@ -1,4 +1,4 @@
-import { type Reached, reached } from "./fns/reached.ts";
+import { type Reached, reached } from "./reached.ts";
 import { useReplay } from "./replay-context.ts";
 import { useShownRow } from "./row-context.ts";
 

@@ -1,11 +1,11 @@
 import { useMemo } from "react";
-import type { Row } from "./fns/rows.ts";
-import { overlap } from "./fns/spans.ts";
-import { createTimeline, type Timeline } from "./fns/timeline.ts";
-import type { LoadedTrace } from "./fns/trace-types.ts";
-import { endedWork, workUntil } from "./fns/work-of.ts";
+import type { Row } from "./rows.ts";
+import { overlap } from "./spans.ts";
+import { createTimeline, type Timeline } from "./timeline.ts";
 import type { Spent } from "./trace-head.tsx";
+import type { LoadedTrace } from "./trace-types.ts";
 import { useClock } from "./use-clock.ts";
+import { endedWork, workUntil } from "./work-of.ts";
 
 /** The time axis of a run, which grows while the run goes on, and what of it was work. */
 export function useTimeline(

@@ -15,7 +15,7 @@ import { SheetBar } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
 import { DeliveryPane } from "./delivery-pane.tsx";
 import { DeliveryRow } from "./delivery-row.tsx";
-import { type DeliveriesSearch, type DeliveryStatus, deliveryStatuses } from "./fns/read-webhook-search.ts";
+import { type DeliveriesSearch, type DeliveryStatus, deliveryStatuses } from "./read-webhook-search.ts";
 import { deliveriesQuery, type Webhook, webhookEvents } from "./webhooks-api.ts";
 
 const words: Record<DeliveryStatus, string> = { pending: "Pending", delivered: "Delivered", failed: "Failed" };

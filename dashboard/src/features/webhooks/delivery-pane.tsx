@@ -13,7 +13,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
 import { AttemptCard } from "./attempt-card.tsx";
-import type { DeliveriesSearch } from "./fns/read-webhook-search.ts";
+import type { DeliveriesSearch } from "./read-webhook-search.ts";
 import { useSendAgain } from "./webhook-acts.ts";
 import { DeliveryPill } from "./webhook-pill.tsx";
 import { deliveryQuery } from "./webhooks-api.ts";

@@ -3,7 +3,7 @@ import { clsx } from "clsx";
 import { plural } from "../../lib/format.ts";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
-import type { DeliveriesSearch } from "./fns/read-webhook-search.ts";
+import type { DeliveriesSearch } from "./read-webhook-search.ts";
 import { DeliveryPill } from "./webhook-pill.tsx";
 import type { Delivery } from "./webhooks-api.ts";
 

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed, toast } from "../../ui/toast.ts";
-import { testWords } from "./fns/test-words.ts";
+import { testWords } from "./test-words.ts";
 import { changeWebhook, type MadeWebhook, redeliver, testWebhook, type Webhook } from "./webhooks-api.ts";
 
 /** What is being done to a webhook, in its dialog. */

@@ -11,11 +11,11 @@ import { SheetHead } from "../../ui/sheet.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
-import { whyDisabled } from "./fns/why-disabled.ts";
 import { useSwitchWebhook, useTestWebhook, type WebhookAct } from "./webhook-acts.ts";
 import { WebhookMenu } from "./webhook-menu.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
 import type { Webhook } from "./webhooks-api.ts";
+import { whyDisabled } from "./why-disabled.ts";
 
 /** Which webhook this is, how it stands, and why it hears nothing. */
 export function WebhookHead({

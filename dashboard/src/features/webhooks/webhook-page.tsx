@@ -8,7 +8,7 @@ import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { ObjectPage } from "../../ui/object-page.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import type { DeliveriesSearch } from "./fns/read-webhook-search.ts";
+import type { DeliveriesSearch } from "./read-webhook-search.ts";
 import type { WebhookAct } from "./webhook-acts.ts";
 import { WebhookDialogs } from "./webhook-dialogs.tsx";
 import { WebhookHead } from "./webhook-head.tsx";

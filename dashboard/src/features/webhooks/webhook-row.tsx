@@ -3,11 +3,11 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { whyDisabled } from "./fns/why-disabled.ts";
 import type { WebhookAct } from "./webhook-acts.ts";
 import { WebhookMenu } from "./webhook-menu.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
 import type { Webhook } from "./webhooks-api.ts";
+import { whyDisabled } from "./why-disabled.ts";
 
 const shownEvents = 2;
 

@@ -3,7 +3,7 @@ import { get, patch, post, query, remove, resourceUrl } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { DeliveriesSearch } from "./fns/read-webhook-search.ts";
+import type { DeliveriesSearch } from "./read-webhook-search.ts";
 
 /** What a webhook may hear of. */
 export const webhookEvents = [

@@ -1,0 +1,19 @@
+import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { type AgentSearch, agentTabs } from "./agent-search.ts";
+import type { AgentsSearch } from "./agents-api.ts";
+
+/** Of the list's address. */
+export function readAgentsSearch(search: Record<string, unknown>): AgentsSearch {
+  const q = readText(search.q);
+  return q ? { q } : readPageSearch(search, "agt");
+}
+
+/** Of an agent's address. */
+export function readAgentSearch(search: Record<string, unknown>): AgentSearch {
+  const tab = readChoice(search.tab, agentTabs);
+  const [version, against] = [readVersion(search.version), readVersion(search.against)];
+  return { ...(tab && { tab }), ...(version && { version }), ...(against && { against }) };
+}
+
+const readVersion = (value: unknown): number | undefined =>
+  Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;

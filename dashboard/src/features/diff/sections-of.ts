@@ -1,0 +1,143 @@
+import { isJsonObject, jsonText } from "../../lib/json-text.ts";
+import type { Both, DiffStep, StepPair } from "./diff-types.ts";
+
+/** One part of two steps: prose is compared by words, the rest by lines. Null: that side has no such step. */
+export interface Section {
+  title: string;
+  kind: "prose" | "lines";
+  a: string | null;
+  b: string | null;
+}
+
+type Found = Both<DiffStep | undefined>;
+
+/** What a pair of steps has to show: of two steps where they differ, of one that stands alone what it asked and gave. */
+export function sectionsOf(pair: StepPair, found: Found): Section[] {
+  if (pair.change === "equal") return [];
+  const fields = pair.change === "changed" ? fieldsOf(pair) : new Set(["output", "error", "arguments"]);
+  const all = pair.type === "model_call" ? modelSections(found, fields) : otherSections(found, fields);
+  const shown = [...all, ...factSections(found, fields)].filter(({ a, b }) => a !== b);
+  return shown.length > 0 ? shown : placesOf(pair);
+}
+
+// A comparison tells of so many places; where it stops, nobody knows which fields it did not come to.
+const differencesMax = 100;
+
+function fieldsOf({ differences }: StepPair): Set<string> {
+  const named = differences.map(({ path }) => path.split(/[.[]/)[0]!);
+  return new Set(differences.length < differencesMax ? named : [...named, "input", "output", "error"]);
+}
+
+function modelSections(found: Found, fields: ReadonlySet<string>): Section[] {
+  return [
+    ...(fields.has("input") ? readSections(found) : []),
+    ...(fields.has("reasoning") ? [section("Reasoning", found, ({ reasoning }) => reasoning ?? "")] : []),
+    ...(fields.has("error") ? [section("Error", found, ({ error }) => error ?? "")] : []),
+    ...(fields.has("output")
+      ? [
+          section("Text", found, ({ output }) => part(output, "content") ?? ""),
+          { ...section("Calls", found, ({ output }) => callsText(part(output, "tool_calls"))), kind: "lines" as const },
+        ]
+      : []),
+  ].filter(isSomething);
+}
+
+/** Of what was new for the model, the messages that are not the same. */
+function readSections(found: Found): Section[] {
+  const [a, b] = [messagesOf(found.a), messagesOf(found.b)];
+  const count = Math.max(a.length, b.length);
+  return Array.from({ length: count }, (_, i) => {
+    const role = String(part(b[i] ?? a[i], "role") ?? "message");
+    const texts = pairOfTexts(a[i] && messageText(a[i]), b[i] && messageText(b[i]));
+    return { title: `Read, ${role}`, ...texts };
+  });
+}
+
+function otherSections(found: Found, fields: ReadonlySet<string>): Section[] {
+  const isAlone = fields.has("arguments");
+  return [
+    ...(fields.has("input") || isAlone ? [section(titleOfInput(found), found, ({ input }) => input)] : []),
+    ...(fields.has("output") || fields.has("error")
+      ? [section("Output", found, ({ output, error }) => output ?? error ?? "")]
+      : []),
+  ].filter(isSomething);
+}
+
+const titleOfInput = ({ a, b }: Found): string =>
+  ["tool_call", "subagent"].includes((b ?? a)?.type ?? "") ? "Arguments" : "Input";
+
+const facts = {
+  approval: ["Decision", (step: DiffStep) => step.approval && decisionText(step.approval)],
+  files: [
+    "Files",
+    (step: DiffStep) => step.files?.map(({ filename, bytes }) => `${filename}, ${bytes} bytes`).join("\n"),
+  ],
+  finish_reason: ["Ended by", (step: DiffStep) => step.finish_reason],
+} as const;
+
+function factSections(found: Found, fields: ReadonlySet<string>): Section[] {
+  return Object.entries(facts)
+    .filter(([field]) => fields.has(field))
+    .map(([, [title, read]]) => section(title, found, (step) => read(step) ?? ""));
+}
+
+const decisionText = ({ decision, reason, edited }: NonNullable<DiffStep["approval"]>): string =>
+  [`${decision}${edited ? ", with other arguments" : ""}`, ...(reason ? [reason] : [])].join(": ");
+
+/** What has no form of its own, place by place. */
+function placesOf({ differences }: StepPair): Section[] {
+  const text = (side: "a" | "b") => differences.map((each) => `${each.path}: ${oneLine(each[side])}`).join("\n");
+  return differences.length > 0 ? [{ title: "Differences", kind: "lines", a: text("a"), b: text("b") }] : [];
+}
+
+const oneLine = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
+
+function section(title: string, { a, b }: Found, read: (step: DiffStep) => unknown): Section {
+  return { title, ...pairOfTexts(a && read(a), b && read(b)) };
+}
+
+const isSomething = ({ a, b }: Section): boolean => Boolean(a || b);
+
+/** Both as JSON by lines if either is JSON, else as prose. */
+function pairOfTexts(a: unknown, b: unknown): Pick<Section, "kind" | "a" | "b"> {
+  const [left, right] = [readText(a), readText(b)];
+  const isProse = [left, right].every((each) => each === null || each.isProse || each.text === "");
+  return { kind: isProse ? "prose" : "lines", a: left?.text ?? null, b: right?.text ?? null };
+}
+
+function readText(value: unknown): { text: string; isProse: boolean } | null {
+  if (value === undefined) return null;
+  if (typeof value !== "string") return { text: jsonText(value), isProse: false };
+  const json = jsonIn(value);
+  return json === null ? { text: value, isProse: true } : { text: jsonText(json), isProse: false };
+}
+
+// Longer ones are compared as they are written.
+const jsonMax = 256_000;
+
+function jsonIn(text: string): object | null {
+  if (text.length > jsonMax || !/^\s*[{[]/.test(text)) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function messagesOf(step: DiffStep | undefined): unknown[] {
+  const messages = part(step?.input, "messages");
+  return Array.isArray(messages) ? messages : [];
+}
+
+function messageText(message: unknown): string {
+  const calls = callsText(part(message, "tool_calls"));
+  return [part(message, "content"), calls].filter((each) => typeof each === "string" && each !== "").join("\n");
+}
+
+function callsText(calls: unknown): string {
+  if (!Array.isArray(calls)) return "";
+  return calls.map((call) => `${part(call, "name")} ${jsonText(part(call, "arguments"))}`).join("\n");
+}
+
+const part = (value: unknown, field: string): unknown => (isJsonObject(value) ? value[field] : undefined);

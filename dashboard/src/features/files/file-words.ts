@@ -1,0 +1,42 @@
+import { formatBytes } from "../../lib/format.ts";
+import type { FilePurpose, StoredFile } from "./files-api.ts";
+import { mostBytes } from "./upload.ts";
+
+/** What a file is for, in words. */
+export const purposeWords: Record<FilePurpose, string> = {
+  retrieval: "Search",
+  code_interpreter: "Code",
+  attachment: "Runs",
+  output: "Made by a run",
+};
+
+const advice: Record<string, string> = {
+  document_unreadable: "It cannot be read as what it says it is. Open and save it anew, or upload it as text.",
+  document_encrypted: "It is protected by a password. Upload it without one.",
+  document_empty: "There is no text in it. Text in images is not read.",
+  document_too_large: "There is more text in it than one document may have. Upload it in parts.",
+  document_timeout: "Reading it took too long. Try again, or upload it in parts.",
+  document_out_of_memory: "Reading it took too much memory. Upload it in parts.",
+  sandbox_unavailable: "The sandbox is off, and documents are only read within it.",
+  sandbox_failed: "The process that reads documents ended three times. Try again, or upload it in another format.",
+};
+
+/** Why a file failed, and what can be done. */
+export function failureWords({ error }: Pick<StoredFile, "error">): string {
+  if (!error) return "";
+  return advice[error.code] ?? error.message;
+}
+
+/** Why a file cannot be sent at all; null for one that can. */
+export function localFault({ name, size }: Pick<File, "name" | "size">): string | null {
+  if (size > mostBytes)
+    return `${name} is larger than 100 MB, with ${formatBytes(size)}. Upload it in parts, or as a smaller format.`;
+  if (size === 0) return `${name} is empty.`;
+  return null;
+}
+
+/** How far a file is: from 0 to 1; null where nobody knows. */
+export function shareDone({ status, processed, total }: Pick<StoredFile, "status" | "processed" | "total">) {
+  if (status === "ready") return 1;
+  return total ? processed / total : null;
+}

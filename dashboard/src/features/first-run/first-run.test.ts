@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import type { Frame } from "../../lib/types.ts";
+import { agentBody, scriptModel } from "./guide-bodies.ts";
+import { readStartSearch } from "./read-start-search.ts";
+import { streamLines } from "./stream-lines.ts";
+
+const frame = (event: string, seq: number, ms: number, data: object = {}): Frame => ({
+  id: String(seq),
+  event,
+  data: { seq, at: new Date(1e12 + ms).toISOString(), ...data },
+});
+
+test("the pieces of a text are one line, everything else is a line of its own", () => {
+  const frames = [
+    frame("run.created", 1, 0),
+    frame("step.started", 2, 4, { type: "model_call", name: "test/script" }),
+    frame("token", 2, 10),
+    frame("token", 2, 20),
+    frame("tool.requested", 3, 31, { tool: "lookup_order" }),
+    frame("token", 6, 50),
+  ];
+  expect(streamLines(frames).map(({ ms, event, step, detail }) => [ms, event, step, detail])).toEqual([
+    [0, "run.created", "run", ""],
+    [4, "step.started", "model_call", "test/script"],
+    [10, "token", "model_call", "× 2"],
+    [31, "tool.requested", "tool_call", "lookup_order"],
+    [50, "token", "model_call", "× 1"],
+  ]);
+});
+
+test("only the built-in model gets a script", () => {
+  const written = { name: "a", instructions: "b" };
+  expect(agentBody({ ...written, model: scriptModel }, "tool_1")).toHaveProperty("model_settings.script");
+  expect(agentBody({ ...written, model: "openai/gpt-5" }, "tool_1")).not.toHaveProperty("model_settings");
+});
+
+test("an address that means nothing begins at the first step", () => {
+  expect(readStartSearch({ step: "elsewhere", agent: "run_1" })).toEqual({});
+  expect(readStartSearch({ step: "run", agent: "agt_1" })).toEqual({ step: "run", agent: "agt_1" });
+});

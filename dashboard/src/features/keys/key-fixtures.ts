@@ -1,0 +1,17 @@
+import type { ApiKey } from "./keys-api.ts";
+
+/** A key with what a test says of it. */
+export const someKey = (said: Partial<ApiKey> = {}): ApiKey => ({
+  ...{
+    id: "key_1",
+    name: "Order service",
+    prefix: "sk_test_Ab12",
+    last4: "9xQz",
+    scopes: ["run"],
+    environment: "test",
+  },
+  ...{ status: "active", agent_ids: null, allowed_cidrs: null, created_at: "2026-11-01T00:00:00.000Z" },
+  ...{ created_by: "cli", last_used_at: null, last_used_ip: null, expires_at: null, revoked_at: null },
+  ...{ exposed_at: null, rotated_to: null, rotated_from: null },
+  ...said,
+});

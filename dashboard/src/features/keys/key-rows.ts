@@ -1,0 +1,35 @@
+import { isUsable } from "./key-state.ts";
+import type { ApiKey } from "./keys-api.ts";
+
+/** A key in the list. */
+export interface KeyRow {
+  key: ApiKey;
+  /** It hangs below the key that it replaces, while both are good. */
+  hangs: boolean;
+  /** One hangs below it. */
+  holds: boolean;
+}
+
+/** The list as it is shown: newest first, each pair of a rotation together, and what has ended at the end. */
+export function keyRows(keys: readonly ApiKey[], now: number): KeyRow[] {
+  const usable = keys.filter((key) => isUsable(key, now));
+  const ended = keys.filter((key) => !isUsable(key, now));
+  const byId = new Map(usable.map((key) => [key.id, key]));
+  const groups = usable.filter(({ rotated_from }) => !byId.has(rotated_from ?? "")).map((key) => chain(key, byId));
+  const newest = (group: ApiKey[]) => group.at(-1)!.id;
+  groups.sort((one, other) => (newest(one) < newest(other) ? 1 : -1));
+  return [...groups, ...ended.map((key) => [key])].flatMap((group) =>
+    group.map((key, index) => ({ key, hangs: index > 0, holds: index < group.length - 1 })),
+  );
+}
+
+function chain(first: ApiKey, byId: ReadonlyMap<string, ApiKey>): ApiKey[] {
+  const keys = [first];
+  for (
+    let next = byId.get(first.rotated_to ?? "");
+    next && !keys.includes(next);
+    next = byId.get(next.rotated_to ?? "")
+  )
+    keys.push(next);
+  return keys;
+}

@@ -1,0 +1,31 @@
+import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import {
+  entryStatuses,
+  memoryKinds,
+  memoryTabs,
+  type StoreSearch,
+  type StoresSearch,
+  searchModes,
+} from "./memory-search.ts";
+
+/** Of the list's address. */
+export function readStoresSearch(search: Record<string, unknown>): StoresSearch {
+  const kind = readChoice(search.kind, memoryKinds);
+  return { ...(kind && { kind }), ...readPageSearch(search, "mem") };
+}
+
+/** Of a store's address. The cursors of keys are keys, which may be any text. */
+export function readStoreSearch(search: Record<string, unknown>): StoreSearch {
+  const after = readText(search.after, 512);
+  const read = {
+    tab: readChoice(search.tab, memoryTabs),
+    of: readText(search.of, 255),
+    status: readChoice(search.status, entryStatuses),
+    q: readText(search.q, 8192),
+    mode: readChoice(search.mode, searchModes),
+    filter: typeof search.filter === "object" ? JSON.stringify(search.filter) : readText(search.filter, 4096),
+    after,
+    before: after ? undefined : readText(search.before, 512),
+  };
+  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
+}

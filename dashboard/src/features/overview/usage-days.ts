@@ -1,0 +1,82 @@
+import type { DayUsage, UsageCounts } from "./overview-api.ts";
+import type { Period } from "./read-overview-search.ts";
+
+const day_ms = 86_400_000;
+
+/** How many days a period counts, and how many its charts show: one bar alone says nothing. */
+export const periodDays: Record<Period, { counted: number; shown: number }> = {
+  today: { counted: 1, shown: 7 },
+  "7d": { counted: 7, shown: 7 },
+  "30d": { counted: 30, shown: 30 },
+};
+
+/** The period before, as one says it. */
+export const beforeWords: Record<Period, string> = {
+  today: "yesterday",
+  "7d": "the 7 days before",
+  "30d": "the 30 days before",
+};
+
+const none: UsageCounts = {
+  runs: { started: 0, completed: 0, failed: 0, cancelled: 0 },
+  worked_ms: { p50: null, p95: null },
+  ...{ model_calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+  ...{ cached_input_tokens: 0, reasoning_tokens: 0, cost_usd: 0 },
+  ...{ unknown_cost_calls: 0, unknown_token_calls: 0, estimated_calls: 0 },
+};
+
+/** The days of a span in UTC, the oldest first. `today` is the last. */
+export function daysUntil(today: string, count: number): string[] {
+  const end = Date.parse(today);
+  return Array.from({ length: count }, (_, n) => new Date(end - (count - 1 - n) * day_ms).toISOString().slice(0, 10));
+}
+
+/** What was used on each of these days; on those that the report leaves out, nothing. */
+export function fillDays(report: readonly DayUsage[], days: readonly string[]): DayUsage[] {
+  const known = new Map(report.map((each) => [each.day, each]));
+  return days.map((day) => known.get(day) ?? { ...none, day });
+}
+
+/** All days together. */
+export function sumOf(days: readonly DayUsage[]) {
+  const sum = (read: (day: DayUsage) => number) => days.reduce((total, day) => total + read(day), 0);
+  return {
+    ended: sum(endedOf),
+    failed: sum(({ runs }) => runs.failed),
+    started: sum(({ runs }) => runs.started),
+    tokens: sum(({ total_tokens }) => total_tokens),
+    cached: sum(({ cached_input_tokens }) => cached_input_tokens),
+    cost: sum(({ cost_usd }) => cost_usd),
+    unpriced: sum(({ unknown_cost_calls }) => unknown_cost_calls),
+  };
+}
+
+/** Runs that ended on a day, however they did. */
+export const endedOf = ({ runs }: UsageCounts): number => runs.completed + runs.failed + runs.cancelled;
+
+/** Runs whose time is counted: how long one took that somebody broke off says nothing. */
+export const timedOf = ({ runs }: UsageCounts): number => runs.completed + runs.failed;
+
+/** “12 % more than the 7 days before”. The period’s last day is not over: what is less now may not stay so. */
+export function trendWords(now: number, before: number, period: Period): string {
+  const than = beforeWords[period];
+  if (before === 0) return `${now === 0 ? "None, as in" : "None in"} ${than}`.replace("in yesterday", "yesterday");
+  const change = Math.round(((now - before) / before) * 100);
+  if (change === 0) return `As ${than}`.replace("As the", "As in the");
+  // Beyond this nobody reads a percentage any more.
+  if (change > 900) return `${Math.round(now / before)} times as many as ${than}`;
+  return change > 0 ? `${change} % more than ${than}` : `${-change} % less so far than ${than}`;
+}
+
+/** What each day is called. */
+export const dayLabels = (days: readonly { day: string }[]): string[] =>
+  days.map(({ day }) => dayLabel(day, days.at(-1)?.day ?? ""));
+
+/** “Fri 20”, “today” for the last. */
+export function dayLabel(day: string, today: string): string {
+  if (day === today) return "today";
+  const [weekday, number] = new Date(`${day}T12:00:00Z`)
+    .toLocaleDateString("en-GB", { weekday: "short", day: "numeric", timeZone: "UTC" })
+    .split(" ");
+  return `${weekday?.replace(",", "")} ${number}`;
+}

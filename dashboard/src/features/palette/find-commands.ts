@@ -1,0 +1,27 @@
+import type { Command, CommandGroup } from "./command.ts";
+
+/** The commands in which each word begins a word, or stands somewhere in it; the former come first. */
+export function findCommands(groups: readonly CommandGroup[], text: string): CommandGroup[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return groups
+    .map(({ value, items }) => ({ value, items: words.length ? findIn(items, words) : items.filter(isShown) }))
+    .filter(({ items }) => items.length > 0);
+}
+
+const isShown = ({ hidden }: Command): boolean => !hidden;
+
+function findIn(items: readonly Command[], words: readonly string[]): Command[] {
+  const found = items
+    .map((item) => ({ item, rank: rankOf(item, words) }))
+    .filter(({ rank }) => rank > 0)
+    .sort((a, b) => b.rank - a.rank);
+  return found.map(({ item }) => item);
+}
+
+function rankOf({ label, hint = "", also = "" }: Command, words: readonly string[]): number {
+  const text = `${label} ${hint} ${also}`.toLowerCase();
+  if (!words.every((word) => text.includes(word))) return 0;
+  const name = label.toLowerCase();
+  if (name.startsWith(words.join(" "))) return 3;
+  return words.every((word) => ` ${name}`.includes(` ${word}`)) ? 2 : 1;
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import type { Command, CommandGroup } from "./command.ts";
+import { findCommands } from "./find-commands.ts";
+import { partOfRun, placeOfId } from "./place-of-id.ts";
+import { pushRecent } from "./push-recent.ts";
+
+const rest = "01kahvz3pn0000000000000000";
+
+describe("a pasted id", () => {
+  test("leads to its page", () => {
+    expect(placeOfId(` run_${rest}\n`)).toEqual({ noun: "Run", path: `/runs/run_${rest}` });
+    expect(placeOfId(`trc_${rest}`)?.path).toBe(`/runs/run_${rest}`);
+    expect(placeOfId(`file_${rest}`)?.path).toBe(`/files?file=file_${rest}`);
+    expect(placeOfId(`key_${rest}`)?.path).toBe(`/keys?q=key_${rest}`);
+  });
+
+  test("of a request or a tool call is looked for among runs", () => {
+    expect(partOfRun(` req_${rest} `)).toEqual({ id: `req_${rest}`, noun: "request" });
+    expect(partOfRun(`call_${rest}`)?.noun).toBe("tool call");
+    for (const text of [`run_${rest}`, `req_${rest}0`, "req_"]) expect(partOfRun(text)).toBeNull();
+  });
+
+  test("of no known kind, cut off or within other text leads nowhere", () => {
+    for (const text of ["", "runs", `run_${rest}0`, "run_01kahvz3pn", `see run_${rest}`, `foo_${rest}`])
+      expect(placeOfId(text)).toBeNull();
+  });
+});
+
+describe("commands", () => {
+  const command = (label: string, more: Partial<Command> = {}) => ({ id: label, label, run() {}, ...more }) as Command;
+  const groups: CommandGroup[] = [
+    { value: "Go to", items: [command("Overview"), command("Runs"), command("API keys", { also: "secret" })] },
+    { value: "Do", items: [command("Create key"), command("Refund desk", { hidden: true })] },
+  ];
+  const found = (text: string) => findCommands(groups, text).flatMap(({ items }) => items.map(({ label }) => label));
+
+  test("are all there at rest, but for the hidden ones", () => {
+    expect(found("  ")).toEqual(["Overview", "Runs", "API keys", "Create key"]);
+  });
+
+  test("are found by all words, in any order, and by words of their own", () => {
+    expect(found("key")).toEqual(["API keys", "Create key"]);
+    expect(found("key crea")).toEqual(["Create key"]);
+    expect(found("secret")).toEqual(["API keys"]);
+    expect(found("refund")).toEqual(["Refund desk"]);
+    expect(found("nothing")).toEqual([]);
+  });
+});
+
+test("the latest object comes first, each once, eight at most", () => {
+  const all = Array.from({ length: 9 }, (_, n) => ({ path: `/runs/${n}`, title: `Run ${n}` }));
+  const list = all.reduce(pushRecent, [] as typeof all);
+  expect(list).toHaveLength(8);
+  expect(list[0]).toEqual(all[8]!);
+  expect(pushRecent(list, all[8]!)).toBe(list);
+  expect(
+    pushRecent(list, all[5]!)
+      .map(({ path }) => path)
+      .slice(0, 2),
+  ).toEqual(["/runs/5", "/runs/8"]);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { exampleRequest } from "./example-request.ts";
+import { listFields } from "./list-fields.ts";
+import { listOperations } from "./list-operations.ts";
+import { readReferenceSearch } from "./read-reference-search.ts";
+import type { OpenApi } from "./reference-api.ts";
+import { ruleOf } from "./rule-of.ts";
+
+const document: OpenApi = {
+  info: { version: "1" },
+  tags: [{ name: "Runs" }, { name: "Agents" }, { name: "Nothing" }],
+  paths: {
+    "/v1/agents": {
+      post: {
+        ...{ operationId: "createAgent", tags: ["Agents"], summary: "Create an agent", responses: {} },
+        requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/NewAgent" } } } },
+      },
+    },
+    "/v1/runs/{run_id}/events": {
+      get: {
+        ...{ operationId: "listEvents", tags: ["Runs"], summary: "Read its events", responses: {} },
+        parameters: [{ name: "run_id", in: "path", schema: { type: "string", pattern: "^run_[0-9a-z]{26}$" } }],
+      },
+    },
+  },
+  components: {
+    responses: {},
+    schemas: {
+      NewAgent: {
+        type: "object",
+        required: ["name", "model", "kind", "parts"],
+        properties: {
+          name: { type: "string", minLength: 1, maxLength: 64 },
+          model: { type: "string" },
+          kind: { type: "string", enum: ["small", "large"] },
+          budget: { anyOf: [{ $ref: "#/components/schemas/Budget" }, { type: "null" }] },
+          parts: { type: "array", items: { $ref: "#/components/schemas/NewAgent" } },
+        },
+      },
+      Budget: { type: "object", properties: { max: { type: "number", exclusiveMinimum: 0, maximum: 1000000 } } },
+    },
+  },
+};
+
+test("operations stand in groups of the document's order, and a search keeps those that have all its words", () => {
+  expect(listOperations(document).map(({ tag }) => tag)).toEqual(["Runs", "Agents"]);
+  expect(listOperations(document, "post AGENT").flatMap(({ operations }) => operations)).toMatchObject([
+    { method: "POST", path: "/v1/agents" },
+  ]);
+  expect(listOperations(document, "post events")).toEqual([]);
+});
+
+test("fields are told with what they may be, objects with their own fields, and a ring once", () => {
+  const lines = listFields({ $ref: "#/components/schemas/NewAgent" }, document);
+  expect(lines.map(({ path, type, required, rule }) => [path, type, required, rule])).toEqual([
+    ["name", "string", true, "1 to 64 characters"],
+    ["model", "string", true, ""],
+    ["kind", "small | large", true, ""],
+    ["budget", "Budget or null", false, ""],
+    ["budget.max", "number", false, "above 0, at most 1,000,000"],
+    ["parts", "list of NewAgent", true, ""],
+  ]);
+});
+
+test("an example has what is asked for, and ids that look like ids", () => {
+  const [runs, agents] = listOperations(document).map(({ operations }) => operations[0]!);
+  expect(exampleRequest(runs!, document, "test")).toEqual({ method: "GET", path: "/v1/runs/run_ID/events" });
+  expect(exampleRequest(agents!, document, "test").body).toMatchObject({
+    ...{ name: "example", model: "test/echo", kind: "small" },
+  });
+  expect(exampleRequest(agents!, document, "live").body).toMatchObject({ model: "openai/gpt-5" });
+});
+
+test("bounds and addresses are read", () => {
+  expect(ruleOf({ type: "integer", minimum: 1, maximum: 100, default: 20 })).toBe("1 to 100, default 20");
+  expect(ruleOf({ type: "string", pattern: "^run_[0-9a-z]{26}$" })).toBe("id run_…");
+  expect(readReferenceSearch({ op: "createRun", q: "run" })).toEqual({ op: "createRun", q: "run" });
+  expect(readReferenceSearch({ op: "<script>" })).toEqual({});
+});

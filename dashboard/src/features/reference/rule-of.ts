@@ -1,0 +1,26 @@
+import type { Schema } from "./reference-api.ts";
+
+/** The bounds of a value in words: `1 to 255 characters`, `above 0, at most 1,000,000`, `default 20`. */
+export function ruleOf(schema: Schema): string {
+  const { minLength, maxLength, minItems, maxItems, minimum, maximum, exclusiveMinimum, pattern } = schema;
+  const prefix = /^\^([a-z]+_)\[/.exec(pattern ?? "")?.[1];
+  return [
+    prefix && `id ${prefix}…`,
+    between(minLength, maxLength, "characters"),
+    between(minItems, maxItems, "items"),
+    exclusiveMinimum !== undefined && `above ${count(exclusiveMinimum)}`,
+    between(minimum, maximum, ""),
+    schema.default !== undefined && `default ${JSON.stringify(schema.default)}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function between(min: number | undefined, max: number | undefined, unit: string): string {
+  const said = [unit].filter(Boolean);
+  if (min && max !== undefined) return [`${count(min)} to ${count(max)}`, ...said].join(" ");
+  if (max !== undefined) return [`at most ${count(max)}`, ...said].join(" ");
+  return min ? [`at least ${count(min)}`, ...said].join(" ") : "";
+}
+
+const count = (value: number): string => value.toLocaleString("en");

@@ -1,0 +1,30 @@
+import { readChoice, readId, readPageSearch, readText } from "../../lib/page-search.ts";
+import { runOrigins, runStatuses } from "../../lib/types.ts";
+import type { RunsSearch } from "./runs-search.ts";
+import { isTime, timeSpans } from "./time-span.ts";
+
+/** What the address of the list says; what is none of it is left out. */
+export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
+  const status = readChoice(search.status, runStatuses);
+  const agent = readId(search.agent, "agent");
+  const since = readChoice(search.since, timeSpans) ?? readTime(search.since);
+  const until = readTime(search.until);
+  const user = readText(search.user, 255);
+  const thread = readId(search.thread, "thread");
+  const origin = readChoice(search.origin, runOrigins);
+  const q = readText(search.q);
+  return {
+    ...(status && { status }),
+    ...(agent && { agent }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(user && { user }),
+    ...(thread && { thread }),
+    ...(origin && { origin }),
+    ...(q && { q }),
+    ...readPageSearch(search, "run"),
+  };
+}
+
+const readTime = (value: unknown): string | undefined =>
+  typeof value === "string" && isTime(value) ? value : undefined;

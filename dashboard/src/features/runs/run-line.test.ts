@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import type { Run } from "../../lib/types.ts";
+import { oneLine, runLine, waitLine } from "./run-line.ts";
+
+const run = (part: Partial<Run>) =>
+  ({ output: null, error: null, required_action: null, queue_position: null, ...part }) as Run;
+const call = { id: "call_1", arguments: {}, expires_at: null };
+
+test("a failed run shows its code, its message and its step", () => {
+  const error = {
+    type: "run_error",
+    code: "budget_exceeded",
+    message: "The budget is spent.",
+    step_index: 0,
+    retryable: false,
+  };
+  expect(runLine(run({ status: "failed", error }))).toEqual({
+    text: "budget_exceeded: The budget is spent. Step 0.",
+    tone: "bad",
+  });
+});
+
+test("a waiting run shows what it waits for, and how much more", () => {
+  expect(waitLine([{ ...call, tool: "refund", needs: "approval" }])).toBe("Waits for approval: refund");
+  expect(waitLine([{ ...call, tool: "refund", needs: "reconcile" }])).toBe("Waits: did refund happen?");
+  expect(
+    waitLine([
+      { ...call, tool: "refund", needs: "output" },
+      { ...call, tool: "b", needs: "output" },
+    ]),
+  ).toBe("Waits for the output of refund and 1 more");
+});
+
+test("an output of many lines becomes one, and stays short however long it is", () => {
+  expect(runLine(run({ status: "completed", output: "a\n\n  b\tc" })).text).toBe("a b c");
+  expect(oneLine("x".repeat(1_000_000)).length).toBe(400);
+});
+
+test("a completed run without text does not look unfinished", () => {
+  expect(runLine(run({ status: "completed", output: "" })).text).toBe("Completed without text");
+});

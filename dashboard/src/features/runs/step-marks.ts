@@ -1,0 +1,61 @@
+import type { Run } from "../../lib/types.ts";
+
+/** One mark of a run's strip: what was done, and whether the run failed there. */
+export interface StepMark {
+  type: "model_call" | "tool_call" | "subagent" | "guardrail";
+  failed: boolean;
+}
+
+/** What a run did, call by call, as far as a list tells: the strip of its row. */
+export function stepMarks(
+  run: Pick<Run, "last_calls" | "messages" | "tool_calls" | "usage" | "error" | "status">,
+): StepMark[] {
+  const marks = run.last_calls?.map((type): StepMark => ({ type, failed: false })) ?? marksOfMessages(run);
+  return run.status === "failed" ? markFailure(marks, run.error) : marks;
+}
+
+function marksOfMessages(run: Pick<Run, "messages" | "tool_calls" | "usage">): StepMark[] {
+  const types = new Map(run.tool_calls?.map(({ id, type }) => [id, type === "agent" ? "subagent" : "tool_call"]));
+  const marks: StepMark[] = [];
+  for (const { role, tool_calls } of run.messages ?? []) {
+    if (role !== "assistant") continue;
+    marks.push({ type: "model_call", failed: false });
+    for (const { id } of tool_calls ?? [])
+      marks.push({ type: types.get(id) === "subagent" ? "subagent" : "tool_call", failed: false });
+  }
+  // A model call that broke off, or is at work, has left no message.
+  const missing = (run.usage?.model_calls ?? 0) - marks.filter(({ type }) => type === "model_call").length;
+  for (let at = 0; at < missing; at++) marks.push({ type: "model_call", failed: false });
+  return marks;
+}
+
+/** What kind of call fails with which code. The other codes end a run between its calls. */
+const failing: Record<string, StepMark["type"]> = {
+  model_error: "model_call",
+  model_incomplete: "model_call",
+  model_rate_limited: "model_call",
+  model_not_available: "model_call",
+  context_length_exceeded: "model_call",
+  output_schema_mismatch: "model_call",
+  tool_error: "tool_call",
+  guardrail_blocked: "guardrail",
+};
+
+/** Rings the last call of the kind that failed. A guardrail stands in no message, and is put to the end. */
+function markFailure(marks: StepMark[], error: Run["error"]): StepMark[] {
+  const type = failing[error?.code ?? ""];
+  if (!type) return marks;
+  const index = type === "guardrail" ? -1 : marks.findLastIndex((mark) => mark.type === type);
+  return index < 0 ? [...marks, { type, failed: true }] : marks.with(index, { type, failed: true });
+}
+
+/** `2 model calls, 1 tool call`; nothing where nothing was called. */
+export function callWords(usage: Run["usage"]): string {
+  if (!usage) return "";
+  const { model_calls, tool_calls } = usage;
+  const words = [
+    model_calls && `${model_calls} model call${model_calls === 1 ? "" : "s"}`,
+    tool_calls && `${tool_calls} tool call${tool_calls === 1 ? "" : "s"}`,
+  ];
+  return words.filter(Boolean).join(", ");
+}

@@ -1,5 +1,0 @@
-import { isOver, type Run } from "../../../lib/types.ts";
-
-/** Of a run that is not over, or whose trace is gone, nothing could be replayed. */
-export const canBePinned = ({ status, trace_id }: Pick<Run, "status" | "trace_id">): boolean =>
-  isOver(status) && trace_id !== null;

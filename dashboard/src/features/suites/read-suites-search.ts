@@ -1,0 +1,22 @@
+import { type PageSearch, readChoice, readId, readPageSearch } from "../../lib/page-search.ts";
+import { type CaseStatus, caseStatuses } from "./suite-types.ts";
+
+/** Which cases of a suite are listed, what of them is told, and the one that is looked at. */
+export interface SuiteSearch {
+  /** The suite run whose outcomes stand beside the cases; without it, the last one. */
+  result?: string;
+  outcome?: CaseStatus;
+  /** The pinned run of the case that is looked at. */
+  case?: string;
+}
+
+/** The page of the list in an address. */
+export const readSuitesSearch = (search: Record<string, unknown>): PageSearch => readPageSearch(search, "sui");
+
+/** What the address of a suite says; what is none of it is left out. */
+export function readSuiteSearch(search: Record<string, unknown>): SuiteSearch {
+  const result = readId(search.result, "suite_run");
+  const outcome = readChoice(search.outcome, caseStatuses);
+  const open = readId(search.case, "run");
+  return { ...(result && { result }), ...(outcome && { outcome }), ...(open && { case: open }) };
+}

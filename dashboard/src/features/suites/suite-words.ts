@@ -1,0 +1,43 @@
+import { formatCount, plural } from "../../lib/format.ts";
+import type { CaseResult, Divergence, LiveResult, SuiteRun } from "./suite-types.ts";
+
+/** `3 of 4 equal, 1 diverged`; while it goes on, how far it is. */
+export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts">): string {
+  const { total, pending, equal, diverged, failed } = counts;
+  const rest = [
+    diverged > 0 && `${formatCount(diverged)} diverged`,
+    failed > 0 && `${formatCount(failed)} failed`,
+    pending > 0 && status !== "in_progress" && `${formatCount(pending)} not looked at`,
+  ].filter(Boolean);
+  const done = status === "in_progress" ? `${formatCount(total - pending)} of ${formatCount(total)} done` : null;
+  if (done) return [done, ...rest].join(", ");
+  return [`${formatCount(equal)} of ${formatCount(total)} equal`, ...rest].join(", ");
+}
+
+/** What came of a case, in one line: `3 steps equal`, `Step 2, prompt: …`, the error. */
+export function caseLine(result: CaseResult | null): string {
+  if (!result) return "Not run yet";
+  const { status, matched_steps, divergences_count, divergences, error } = result;
+  if (status === "pending") return "Waits until the cases before it are done";
+  if (status === "equal") return `${plural(matched_steps, "step")} equal`;
+  if (error) return error.message;
+  const [first] = divergences;
+  const more = divergences_count > 1 ? ` And ${formatCount(divergences_count - 1)} more.` : "";
+  return first ? `${placeWords(first)}: ${first.message}${more}` : "It came out otherwise";
+}
+
+/** `Step 2, tool call`. */
+export const placeWords = ({ step_index, kind }: Divergence): string =>
+  `Step ${step_index}, ${kind.replaceAll("_", " ")}`;
+
+/** What came of going on with the model: `Same output`, `Another output`, why there is none. */
+export function liveWords({ status, output_equal, error }: LiveResult): string {
+  if (status === "skipped") return "Not gone on with";
+  if (status === "in_progress" || status === "queued") return "Goes on";
+  if (status !== "completed") return error?.message ?? `The fork ended as ${status}`;
+  return output_equal ? "Same output" : "Another output";
+}
+
+/** As a shell takes it: what has blanks or signs stands in quotes. */
+export const shellWord = (text: string): string =>
+  /^[\w.-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,15 @@
+import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { type ThreadsSearch, threadStatuses } from "./threads-api.ts";
+
+/** What the address of the list of threads says. */
+export function readThreadsSearch(search: Record<string, unknown>): ThreadsSearch {
+  const user = readText(search.user, 255);
+  const session = readText(search.session, 255);
+  const status = readChoice(search.status, threadStatuses);
+  return {
+    ...(user && { user }),
+    ...(session && { session }),
+    ...(status && { status }),
+    ...readPageSearch(search, "thr"),
+  };
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { exampleArguments } from "../../lib/example-output.ts";
+import { approvalWords, type Tool, targetWords } from "./tool.ts";
+import { readToolDraft, toolChanges, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
+
+const tool = {
+  id: "tool_1",
+  name: "pay",
+  type: "http",
+  description: "Pays.",
+  parameters: { type: "object", properties: {} },
+  approval: { when: { properties: { usd: { minimum: 100 } } } },
+  on_unknown: "ask",
+  max_output_bytes: 262_144,
+  enabled: true,
+  url: "https://example.com/pay",
+  method: "POST",
+  headers: { authorization: "********" },
+  timeout_ms: 30_000,
+  retries: 0,
+  idempotent: false,
+  response: "json",
+} as unknown as Tool;
+
+test("a tool that nobody has touched has no changes", () => {
+  expect(toolChanges(toolDraftOf(tool), tool)).toEqual({});
+  expect(readToolDraft("http", toolDraftOf(tool)).faults).toEqual({});
+});
+
+test("only what is different is sent; masked headers go back as they came", () => {
+  const draft = { ...toolDraftOf(tool), retries: "2", headers: [{ name: "authorization", value: "********" }] };
+  expect(toolChanges(draft, tool)).toEqual({ retries: 2 });
+});
+
+test("a new tool is sent with its type and without what has its default", () => {
+  const draft = { ...toolDraftOf(), name: "greet", description: "Greets." };
+  expect(toolCreation("client", draft)).toEqual({ type: "client", name: "greet", description: "Greets." });
+  expect(toolCreation("code", { ...draft, source: "(args) => 1" })).toMatchObject({ source: "(args) => 1" });
+  expect(toolCreation("code", { ...draft, hasSource: false })).toMatchObject({ source: null });
+});
+
+test("what is missing is told at its field", () => {
+  const faults = (type: Tool["type"]) => Object.keys(readToolDraft(type, toolDraftOf()).faults);
+  expect(faults("http")).toEqual(["name", "url"]);
+  expect(faults("mcp")).toEqual(["name", "server_url"]);
+  expect(faults("agent")).toEqual(["name", "agent_id"]);
+});
+
+test("the server's faults stand at the fields that they speak of", () => {
+  const { faults, rest } = toolFaults([
+    { param: "headers.x", message: "No such secret." },
+    { param: "approval.when", message: "Not a schema." },
+    { param: "odd", message: "Something else." },
+  ]);
+  expect(faults).toEqual({ headers: "No such secret.", when: "Not a schema." });
+  expect(rest).toEqual(["Something else."]);
+});
+
+test("arguments to begin with fit the schema", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      usd: { type: "number", minimum: 5 },
+      kind: { enum: ["a", "b"] },
+      tags: { type: "array", items: { type: "string" }, minItems: 1 },
+      deep: { properties: { on: { type: "boolean" } } },
+      size: { type: "integer", default: 7 },
+    },
+  };
+  expect(exampleArguments(schema)).toMatchObject({ usd: 5, kind: "a", deep: { on: true }, size: 7 });
+  expect(exampleArguments({})).toEqual({});
+});
+
+test("a tool says in words where it goes and who is asked", () => {
+  expect(targetWords(tool)).toBe("POST https://example.com/pay");
+  expect(approvalWords(tool.approval)).toBe("A person approves some");
+});

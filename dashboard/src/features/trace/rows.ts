@@ -1,0 +1,168 @@
+import type { Run } from "../../lib/types.ts";
+import type { Span } from "./spans.ts";
+import { isFlagged, statusWord, stepSub } from "./step-words.ts";
+import type { LoadedTrace, Recovery, TraceStep } from "./trace-types.ts";
+import { type CallFacts, waitsOf } from "./waits.ts";
+
+/** What is marked at a row: success is silent. */
+export type Mark = "failed" | "unknown" | "waiting" | "running" | "rejected" | "cancelled" | "flagged" | null;
+
+/** One line of the tree and of the waterfall. Times are milliseconds since the epoch. */
+export interface Row {
+  /** `run`, `12` for a step, `6-2` for a step of the run that step 6 called, `r2` for the restart of attempt 2. */
+  key: string;
+  parent: string | null;
+  /** 1 is the run itself. */
+  level: number;
+  kind: "run" | "step" | "restart";
+  /** Of its colour and icon. */
+  type: string;
+  name: string;
+  sub: string;
+  step: TraceStep | null;
+  /** The step before it in its own run, behind which it is read by itself. */
+  before: string | null;
+  runId: string;
+  start: number;
+  /** Null while it goes on. */
+  end: number | null;
+  waits: Span[];
+  mark: Mark;
+  /** Whether another run's steps can be opened below it. */
+  opens: boolean;
+  open: boolean;
+  position: number;
+  siblings: number;
+}
+
+/** A run with its steps, as far as they are here. */
+export interface RunSteps extends LoadedTrace {
+  run: Pick<Run, "tool_calls"> | undefined;
+}
+
+export interface RowsInput {
+  root: RunSteps;
+  name: string;
+  /** Runs of agents that were opened, by their ids. */
+  children: ReadonlyMap<string, RunSteps>;
+  /** Keys of rows whose run's steps are shown. */
+  open: ReadonlySet<string>;
+}
+
+/** All rows that are shown, in order. */
+export function rowsOf({ root, name, children, open }: RowsInput): Row[] {
+  const rows: Row[] = [runRow(root, name, open.has("run"))];
+  const add = (of: RunSteps, prefix: string, level: number) => {
+    for (const row of ownRows(of, prefix, level)) {
+      const child = row.step?.subagent ? children.get(row.step.subagent.run_id) : undefined;
+      row.opens = Boolean(row.step?.subagent);
+      row.open = row.opens && open.has(row.key);
+      rows.push(row);
+      if (row.open && child) add(child, `${row.key}-`, level + 1);
+    }
+  };
+  if (open.has("run")) add(root, "", 2);
+  return rows;
+}
+
+function runRow({ trace, steps }: RunSteps, name: string, open: boolean): Row {
+  const begin = Math.min(Date.parse(trace.started_at), ...firstTimes(steps));
+  const marks = {
+    failed: "failed",
+    cancelled: "cancelled",
+    requires_action: "waiting",
+    in_progress: "running",
+  } as const;
+  return {
+    key: "run",
+    parent: null,
+    level: 1,
+    kind: "run",
+    type: "run",
+    name,
+    sub: "run",
+    step: null,
+    before: null,
+    runId: trace.run_id,
+    start: begin,
+    end: trace.ended_at === null ? null : Date.parse(trace.ended_at),
+    waits: [],
+    mark: marks[trace.status as keyof typeof marks] ?? null,
+    opens: true,
+    open,
+    position: 1,
+    siblings: 1,
+  };
+}
+
+/** What a fork took over began before the fork did. */
+const firstTimes = (steps: readonly TraceStep[]): number[] => (steps[0] ? [Date.parse(steps[0].started_at)] : []);
+
+function ownRows({ trace, steps, run }: RunSteps, prefix: string, level: number): Row[] {
+  const calls = new Map<string, CallFacts>(run?.tool_calls?.map((call) => [call.id, call]));
+  const newest = Date.parse(trace.started_at) + trace.duration_ms;
+  const around = { recoveries: trace.recoveries, calls, newest };
+  const parent = prefix === "" ? "run" : prefix.slice(0, -1);
+  const base: Base = { parent, level, runId: trace.run_id, opens: false, open: false, position: 0, siblings: 0 };
+  const rows: Row[] = steps.map((step, index) => ({
+    ...base,
+    key: `${prefix}${step.step_index}`,
+    kind: "step",
+    type: step.type,
+    name: step.name,
+    sub: stepSub(step, calls.get(step.tool_call_id ?? "")?.type),
+    step,
+    before: steps[index - 1]?.id ?? null,
+    start: Date.parse(step.started_at),
+    end: step.ended_at === null ? (trace.ended_at && Date.parse(trace.ended_at)) || null : Date.parse(step.ended_at),
+    waits: waitsOf(step, around),
+    mark: markOf(step),
+  }));
+  const restarts = trace.recoveries.map((recovery) => restartRow(recovery, base, prefix));
+  const all = restarts.reduce(insertRestart, rows);
+  for (const [index, row] of all.entries()) Object.assign(row, { position: index + 1, siblings: all.length });
+  return all;
+}
+
+type Base = Pick<Row, "parent" | "level" | "runId" | "opens" | "open" | "position" | "siblings">;
+
+function restartRow({ attempt, at, step_index }: Recovery, base: Base, prefix: string): Row {
+  const time = Date.parse(at);
+  return {
+    ...base,
+    key: `${prefix}r${attempt}`,
+    kind: "restart",
+    type: "recovery",
+    name: "Server restarted",
+    sub: step_index === null ? `attempt ${attempt}` : `attempt ${attempt}, at step ${step_index}`,
+    step: null,
+    before: null,
+    start: time,
+    end: time,
+    waits: [],
+    mark: null,
+  };
+}
+
+/** Before the first step that began after it. */
+function insertRestart(rows: Row[], restart: Row): Row[] {
+  const index = rows.findIndex((row) => row.start >= restart.start);
+  return rows.toSpliced(index === -1 ? rows.length : index, 0, restart);
+}
+
+function markOf(step: TraceStep): Mark {
+  if (isFlagged(step)) return "flagged";
+  if (step.status === "completed") return null;
+  return step.status === "in_progress" ? "running" : step.status;
+}
+
+/** What a reader has to look at. */
+export const isProblem = ({ kind, mark }: Row): boolean => kind === "step" && (mark === "failed" || mark === "unknown");
+
+/** What is the matter with a row, in a word; nothing where all is well. */
+export function rowMarkWord({ mark, step }: Row): string {
+  if (mark === "flagged") return "Flagged";
+  if (mark === "running") return "Running";
+  if (mark === "waiting") return "Waiting";
+  return step && mark ? statusWord[step.status] : mark ? mark[0]!.toUpperCase() + mark.slice(1) : "";
+}

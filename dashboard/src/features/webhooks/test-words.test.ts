@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { testWords } from "./test-words.ts";
+import type { Webhook, WholeDelivery } from "./webhooks-api.ts";
+import { whyDisabled } from "./why-disabled.ts";
+
+const tried = (status: WholeDelivery["status"], last: object) =>
+  ({ status, attempts: [{ number: 1, latency_ms: 12, ...last }] }) as WholeDelivery;
+
+test("a test event is told by what was answered, or by why nothing was", () => {
+  expect(testWords(tried("delivered", { response: { status: 204 } }))).toBe("It answered 204 in 12 ms.");
+  const error = { code: "connection_failed", message: "Nobody listens there." };
+  expect(testWords(tried("failed", { response: null, error }))).toBe("Nobody listens there.");
+});
+
+test("a webhook that hears nothing says why, and one that fails says what comes of it", () => {
+  const said = (webhook: Partial<Webhook>) => whyDisabled(webhook as Webhook);
+  expect(said({ status: "active" })).toBeNull();
+  expect(said({ status: "disabled", disabled_reason: "gone" })).toContain("410");
+  expect(said({ status: "failing", failure_count: 3 })).toContain("The last 3 attempts failed");
+});
