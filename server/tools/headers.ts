@@ -1,10 +1,10 @@
-import type { ToolType } from "../core/agent-snapshot.ts";
 import type { Fault } from "../core/errors.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { checkHeaders, EgressError } from "../lib/egress.ts";
-import { type Definition, headerNames } from "./definition.ts";
+import type { Definition } from "./definition.ts";
 import type { UpdateTool } from "./schema.ts";
 import { hasBrokenReference, referencesIn } from "./secret-reference.ts";
+import type { Known, ToolKind } from "./types/tool-kind.ts";
 
 /** What a header's value looks like to whoever may not read it. Sent back, it keeps the value. */
 export const mask = "********";
@@ -16,9 +16,12 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
   );
 
 /** Throws when a tool is to send its headers to another origin: whoever wrote them meant the one before, and may be somebody else. */
-export function checkOrigin({ url, server_url, headers }: UpdateTool, before: Definition): void {
-  const [to, from] = [url ?? server_url, before.http?.url ?? before.mcp?.server_url];
-  if (to === undefined || from === undefined || headerNames(before).length === 0) return;
+export function checkOrigin(input: UpdateTool, { sends }: ToolKind, before: Definition): void {
+  const to = sends && input[sends.field];
+  if (!sends || to === undefined) return;
+  const { address: from, header_names } = sends.to(before);
+  const { headers } = input;
+  if (header_names.length === 0) return;
   if (originOf(to) === originOf(from)) return;
   const message = "With another origin, headers are given again: their values were meant for the one before.";
   if (!headers) throw validationError([fault("headers", message, "required")]);
@@ -29,31 +32,21 @@ export function checkOrigin({ url, server_url, headers }: UpdateTool, before: De
 // Of `stdio:name` the URL's own origin is the word "null", as it is of every other such address.
 const originOf = (address: string): string => (/^https?:/i.test(address) ? new URL(address).origin : address);
 
-// A call replaces these: what the tool had declared would never arrive.
-const signed = [
-  "idempotency-key",
-  "x-run-id",
-  "x-tool-call-id",
-  "webhook-id",
-  "webhook-timestamp",
-  "webhook-signature",
-];
-const ofProtocol = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"];
-
-/** What is wrong with headers that a client wants a tool of this type to send. */
+/** What is wrong with headers that a client wants a tool to send; `before` is null for a new one. */
 export function headerFaults(
   headers: Record<string, string>,
-  type: ToolType,
-  known: { headers: readonly string[]; hasSecret(name: string): boolean },
+  { sends }: ToolKind,
+  before: Definition | null,
+  { hasSecret }: Pick<Known, "hasSecret">,
 ): Fault[] {
-  const own = type === "mcp" ? ofProtocol : signed;
+  const known = before && sends ? sends.to(before).header_names : [];
   const faults = Object.entries(headers).flatMap(([name, value]) => {
     const messages: string[] = [];
-    if (own.includes(name.toLowerCase())) messages.push("Every call sets this header itself.");
+    // What the tool declared would never arrive.
+    if (sends?.ownHeaders.includes(name.toLowerCase())) messages.push("Every call sets this header itself.");
     if (hasBrokenReference(value)) messages.push("A secret is referred to as {{secret.NAME}}, without blanks.");
-    for (const secret of referencesIn(value))
-      if (!known.hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
-    if (value === mask && !known.headers.includes(name)) messages.push("There is no value to keep.");
+    for (const secret of referencesIn(value)) if (!hasSecret(secret)) messages.push(`There is no secret ${secret}.`);
+    if (value === mask && !known.includes(name)) messages.push("There is no value to keep.");
     return messages.map((message) => fault(`headers.${name}`, message));
   });
   try {

@@ -3,9 +3,9 @@ import { hideInAnyCase, hideInJson } from "../lib/redact.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { McpListing } from "../mcp/read-tools.ts";
 import { secretTexts } from "../worker/tools/secret-texts.ts";
-import type { Listing } from "./definition.ts";
 import { definitionOf, type Row } from "./row.ts";
 import { openToolSecrets, resolveToolSecrets } from "./secrets.ts";
+import type { Listing } from "./types/mcp.ts";
 
 /** Asks a server for its tools, or for those of them that are named; throws when it did not say them in this time. */
 export type ListTools = (

@@ -1,39 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { codeLanguages, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
-import { idOf, JsonObject, Metadata, named, oneOf, orNull } from "../http/schemas.ts";
-
-export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+import { toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
+import { JsonObject, Metadata, named, oneOf } from "../http/schemas.ts";
+import { ownFields } from "./types/tool-kinds.ts";
 
 const closed = { additionalProperties: false };
-
-const address = Type.String({ minLength: 1, maxLength: 2048 });
-
-// What only tools of some types have; which ones is a rule of own-fields.ts, and bounds by type are rules of check.ts.
-const own = {
-  url: address,
-  method: oneOf(methods),
-  headers: named(
-    "ToolHeaders",
-    Type.Record(Type.String({ pattern: "^[\\s\\S]{1,256}$" }), Type.String({ maxLength: 8192 }), {
-      maxProperties: 50,
-      ...closed,
-    }),
-  ),
-  timeout_ms: Type.Integer({ minimum: 100, maximum: 600_000 }),
-  retries: Type.Integer({ minimum: 0, maximum: 5 }),
-  response: oneOf(["json", "text"]),
-  idempotent: Type.Boolean(),
-  language: oneOf(codeLanguages),
-  source: orNull(Type.String({ maxLength: 262_144 })),
-  memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
-  files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
-  server_url: address,
-  allowed_tools: orNull(
-    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
-  ),
-  agent_id: idOf("agent"),
-};
-export type OwnField = keyof typeof own;
 
 const fields = {
   name: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
@@ -48,7 +18,8 @@ const fields = {
   max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),
   enabled: Type.Boolean(),
   metadata: Metadata,
-  ...own,
+  // Of tools of some types; bounds by type are rules of their modules.
+  ...ownFields,
 };
 
 const { name, ...others } = fields;

@@ -1,8 +1,7 @@
-import { timestamp, timestampOrNull } from "../core/time.ts";
-import { type Definition, type HttpDefinition, isIdempotent, type McpDefinition, parametersOf } from "./definition.ts";
-import { mask } from "./headers.ts";
-import { offered, skipped } from "./listing.ts";
+import { timestamp } from "../core/time.ts";
+import { parametersOf } from "./definition.ts";
 import { definitionOf, type Row } from "./row.ts";
+import { toolKinds } from "./types/tool-kinds.ts";
 
 /** A tool as clients see it: flat, with the fields of its type. */
 export function shownTool(row: Row) {
@@ -14,12 +13,12 @@ export function shownTool(row: Row) {
     name: row.name,
     type: row.type,
     description,
-    parameters: parametersOf(definition),
+    parameters: parametersOf(row.type, definition),
     approval,
     on_unknown,
     max_output_bytes,
     enabled,
-    ...ownFields(row, definition),
+    ...toolKinds[row.type].show(definition),
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     created_at: timestamp(row.created_at_ms),
     updated_at: timestamp(row.updated_at_ms),
@@ -27,38 +26,3 @@ export function shownTool(row: Row) {
     environment: row.environment,
   };
 }
-
-const ownFields = ({ type }: Row, { http, code, mcp, agent }: Definition) => ({
-  ...(http && shownHttp(http, type === "http")),
-  ...code,
-  ...(mcp && shownMcp(mcp)),
-  ...agent,
-});
-
-const shownHttp = (http: HttpDefinition, isPlain: boolean) => ({
-  url: http.url,
-  headers: masked(http.header_names),
-  timeout_ms: http.timeout_ms,
-  retries: http.retries,
-  idempotent: isIdempotent(http),
-  ...(isPlain && { method: http.method, response: http.response }),
-});
-
-const shownMcp = (mcp: McpDefinition) => ({
-  server_url: mcp.server_url,
-  allowed_tools: mcp.allowed_tools,
-  headers: masked(mcp.header_names),
-  timeout_ms: mcp.timeout_ms,
-  tools: offered(mcp).map(({ name, description, parameters }) => ({ name, description, parameters })),
-  skipped: skipped(mcp),
-  listed_at: timestampOrNull(mcp.listing.listed_at_ms),
-  last_error: mcp.listing.last_error && shownError(mcp.listing.last_error),
-});
-
-const shownError = ({ code, message, at_ms }: NonNullable<McpDefinition["listing"]["last_error"]>) => ({
-  code,
-  message,
-  at: timestamp(at_ms),
-});
-
-const masked = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, mask]));

@@ -1,9 +1,10 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import type { McpTool } from "../mcp/read-tools.ts";
-import { type Definition, isIdempotent, type Listing, parametersOf } from "./definition.ts";
-import { offered } from "./listing.ts";
+import { type Definition, parametersOf } from "./definition.ts";
 import { definitionOf, type Row } from "./row.ts";
+import { type Listing, offered } from "./types/mcp.ts";
+import { toolKinds } from "./types/tool-kinds.ts";
 
 /** What a run pins of its tools, and what it cannot have. */
 export interface Pinned {
@@ -46,41 +47,18 @@ function whyNot({ listed_at_ms, last_error }: Listing, count: number): string | 
 
 /** What a run pins of one row that is no MCP server. */
 export function snapshotOf(row: Row, definition: Definition): ToolSnapshot {
-  const { http, code, agent } = definition;
+  const { call, modelReads } = toolKinds[row.type];
+  const { idempotent, ...rest } = call!(definition, row.sealed);
   return {
     ...base(row, definition),
     name: row.name,
-    description: described(definition),
-    parameters: parametersOf(definition)!,
-    // A program touches nothing but what it is given, and a child run is found again by its call.
-    idempotent: http ? isIdempotent(http) : code !== undefined || agent !== undefined,
-    http: http && {
-      url: http.url,
-      method: http.method,
-      timeout_ms: http.timeout_ms,
-      retries: http.retries,
-      response: http.response,
-      sealed: row.sealed,
-    },
-    ...(code && { code: codeCall(code) }),
-    ...(agent && { agent }),
+    description: modelReads?.(definition) ?? definition.description,
+    parameters: parametersOf(row.type, definition)!,
+    idempotent,
+    http: null,
+    ...rest,
   };
 }
-
-/** What a tool says of itself, and to a model that is to write Python what there is: it would try what is not. */
-const described = ({ description, code }: Definition): string =>
-  code?.source === null && code.language === "python"
-    ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
-    : description;
-
-const pythonHas = [
-  "Python 3.14 with its standard library (time zones too), and no other package: there is nothing to install from.",
-  "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
-  "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
-  "The value of the last expression and what was printed come back. Nothing stays for the next call.",
-].join(" ");
-
-const codeCall = ({ files, ...code }: NonNullable<Definition["code"]>) => ({ ...code, file_ids: files });
 
 /** One tool of a server, with all that was said of the server as a whole. */
 export function mcpSnapshot(row: Row, definition: Definition, tool: McpTool, name: string): ToolSnapshot {

@@ -13,16 +13,18 @@ import type { Seal } from "../lib/seal.ts";
 import { newSigningSecret } from "../lib/signature.ts";
 import type { SandboxLevel } from "../sandbox/program.ts";
 import { checkAddress } from "./address.ts";
-import { checkTool, type Known } from "./check.ts";
-import { changed, type Definition, type Listing } from "./definition.ts";
+import { checkTool } from "./check.ts";
+import { changed, type Definition } from "./definition.ts";
 import { checkOrigin, unmasked } from "./headers.ts";
-import { offered } from "./listing.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row } from "./row.ts";
 import type { CreateTool, UpdateTool } from "./schema.ts";
 import { openToolSecrets, resolveToolSecrets, sealToolSecrets } from "./secrets.ts";
 import { shownTool } from "./shown.ts";
 import { freeName, mcpSnapshot, type Pinned, pinned, snapshotOf } from "./snapshots.ts";
+import { type Listing, offered } from "./types/mcp.ts";
+import type { Known } from "./types/tool-kind.ts";
+import { toolKinds } from "./types/tool-kinds.ts";
 
 export interface ToolStoreOptions {
   db: Db;
@@ -108,11 +110,11 @@ export function createToolStore(options: ToolStoreOptions) {
     requireFewSecrets(scope, input.headers ?? {});
     await checkAddress(input, egress(scope.environment), scope.environment);
     const [id, at] = [newId("tool", now()), now()];
-    const signing_secret = type === "http" || type === "webhook" ? newSigningSecret() : null;
-    const sealed =
-      signing_secret !== null || type === "mcp"
-        ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret: signing_secret ?? "" })
-        : "";
+    const { sends } = toolKinds[type];
+    const signing_secret = sends?.signed ? newSigningSecret() : null;
+    const sealed = sends
+      ? sealToolSecrets(seal, scope, id, { headers: input.headers ?? {}, signing_secret: signing_secret ?? "" })
+      : "";
     await db.write(() => {
       requireFreeName(scope, input.name, null);
       sqlite
@@ -144,7 +146,7 @@ export function createToolStore(options: ToolStoreOptions) {
     await checkAddress(input, egress(scope.environment), scope.environment);
     await db.write(() => {
       const row = find(scope, id); // Read again: while the address was looked up, somebody else may have been here.
-      checkOrigin(input, definitionOf(row));
+      checkOrigin(input, toolKinds[row.type], definitionOf(row));
       if (input.name !== undefined) requireFreeName(scope, input.name, id);
       sqlite
         .query(

@@ -1,4 +1,4 @@
-import type { ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { ToolSnapshot, ToolType } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import type { FileFacts, ToolError } from "../core/run-event.ts";
@@ -9,6 +9,7 @@ import { fault, validationError } from "../http/errors.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import type { TestTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
+import { toolKinds } from "./types/tool-kinds.ts";
 
 /** What running a tool comes to outside of any run. */
 export type TestOutcome =
@@ -37,7 +38,7 @@ export interface ToolTestOptions {
 export function createToolTest({ db, audit, tools, runTool }: ToolTestOptions) {
   return async function testCall(author: Author, id: string, { arguments: args, tool }: TestTool, signal: AbortSignal) {
     const snapshot = tools.callable(author, id, tool);
-    requireServerTool(snapshot);
+    requireTestable(snapshot);
     requireFit(snapshot, args);
     // Before the call: what it does to the world is done, whatever becomes of this process.
     await db.write(() =>
@@ -55,11 +56,9 @@ export function createToolTest({ db, audit, tools, runTool }: ToolTestOptions) {
   };
 }
 
-function requireServerTool({ type }: ToolSnapshot): void {
-  if (type === "client")
-    throw new AppError("validation_failed", "A client tool is your own code: nothing of it runs here.");
-  if (type === "agent")
-    throw new AppError("validation_failed", "An agent tool works within a run only. Start a run of its agent instead.");
+function requireTestable({ type }: ToolSnapshot): void {
+  const { untestable } = toolKinds[type as ToolType];
+  if (untestable) throw new AppError("validation_failed", untestable);
 }
 
 function requireFit({ parameters }: ToolSnapshot, args: Record<string, unknown>): void {

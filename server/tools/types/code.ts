@@ -1,0 +1,142 @@
+import { Type } from "@sinclair/typebox";
+import { type CodeLanguage, codeLanguages } from "../../core/agent-snapshot.ts";
+import { AppError, type Fault } from "../../core/errors.ts";
+import { fault } from "../../http/errors.ts";
+import { idOf, oneOf, orNull } from "../../http/schemas.ts";
+import type { Definition } from "../definition.ts";
+import type { UpdateTool } from "../schema.ts";
+import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
+import type { Known, ToolKind } from "./tool-kind.ts";
+
+export interface CodeDefinition {
+  language: CodeLanguage;
+  source: string | null;
+  timeout_ms: number;
+  memory_mb: number;
+  files: string[];
+}
+
+const sourceBytes_max = 256 * 1024;
+
+export const codeFields = {
+  language: oneOf(codeLanguages),
+  source: orNull(Type.String({ maxLength: sourceBytes_max })),
+  timeout_ms: timeoutField,
+  memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
+  files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
+};
+
+/** A program in the sandbox: the tool's own function, or the code that the model writes. */
+export const codeKind: ToolKind = {
+  fields: codeFields,
+  faults: (input, before, known) => [...codeFaults(input, before, known), ...parameterFaults(input)],
+  change: (input, before) => ({ code: change(input, before?.code) }),
+  show: ({ code }) => ({ ...code }),
+  // A program touches nothing but what it is given.
+  call: ({ code }) => {
+    const { files, ...rest } = code!;
+    return { idempotent: true, code: { ...rest, file_ids: files } };
+  },
+  fixedParameters: ({ code }) =>
+    code!.source === null
+      ? textParameter("code", `${languageNames[code!.language]} code; the value of its last expression is the result.`)
+      : undefined,
+  modelReads: ({ description, code }) =>
+    // A model that is to write Python would try what is not there.
+    code!.source === null && code!.language === "python"
+      ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
+      : description,
+};
+
+const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
+
+const pythonHas = [
+  "Python 3.14 with its standard library (time zones too), and no other package: there is nothing to install from.",
+  "No network, no threads, no other programs. Files that were given are in /input, to be read only.",
+  "Files that are left in /output, the current folder, are kept; /mnt/data is the same folder.",
+  "The value of the last expression and what was printed come back. Nothing stays for the next call.",
+].join(" ");
+
+interface Bounds {
+  least: number;
+  most: number;
+  usual: number;
+}
+
+/** What a language's programs may take. Python's interpreter alone needs more than a whole JavaScript program. */
+const codeBounds: Record<CodeLanguage, Record<"timeout_ms" | "memory_mb", Bounds>> = {
+  javascript: {
+    timeout_ms: { least: 100, most: 30_000, usual: 5000 },
+    memory_mb: { least: 16, most: 256, usual: 64 },
+  },
+  python: {
+    timeout_ms: { least: 1000, most: 60_000, usual: 5000 },
+    memory_mb: { least: 128, most: 1024, usual: 256 },
+  },
+};
+
+const isWithin = ({ least, most }: Bounds, value: number): boolean => value >= least && value <= most;
+
+/** With another language, bounds that it does not have give way to its own. */
+function change(input: UpdateTool, before: CodeDefinition | undefined): CodeDefinition {
+  const language = input.language ?? before?.language ?? "javascript";
+  const bounded = (name: "timeout_ms" | "memory_mb"): number => {
+    const bounds = codeBounds[language][name];
+    const kept = before?.[name] ?? bounds.usual;
+    return input[name] ?? (isWithin(bounds, kept) ? kept : bounds.usual);
+  };
+  return {
+    language,
+    source: input.source === undefined ? (before?.source ?? null) : input.source,
+    timeout_ms: bounded("timeout_ms"),
+    memory_mb: bounded("memory_mb"),
+    files: input.files ?? before?.files ?? [],
+  };
+}
+
+/** What is wrong with a code tool. Its syntax is told by its first call: only the sandbox reads strangers' code. */
+function codeFaults(input: UpdateTool, before: Definition | null, known: Known): Fault[] {
+  const language = input.language ?? before?.code?.language ?? "javascript";
+  const source = input.source === undefined ? (before?.code?.source ?? null) : input.source;
+  const faults = levelFaults(input, before === null, language, known);
+  if (input.source != null && input.source.trim() === "")
+    faults.push(fault("source", "Expected more than blanks. Without a source (null), the model writes the code."));
+  if (input.source != null && Buffer.byteLength(input.source) > sourceBytes_max)
+    faults.push(fault("source", `Expected at most ${sourceBytes_max} bytes.`));
+  const translated = before?.code && language !== before.code.language && input.source === undefined;
+  if (translated && source !== null)
+    faults.push(fault("source", "With another language, the source is given again.", "required"));
+  if (input.parameters && source === null)
+    faults.push(fault("parameters", "Without a source the model writes the code: the one parameter is code."));
+  for (const name of ["timeout_ms", "memory_mb"] as const) {
+    const bounds = codeBounds[language][name];
+    if (input[name] !== undefined && !isWithin(bounds, input[name]))
+      faults.push(fault(name, `Expected ${bounds.least} to ${bounds.most} for ${language}.`));
+  }
+  return [...faults, ...fileFaults(input.files ?? [], known)];
+}
+
+/** Asked only where it is about running something: descriptions can be changed everywhere. */
+function levelFaults(input: UpdateTool, isNew: boolean, language: string, { sandboxLevel: level }: Known): Fault[] {
+  if (!isNew && input.language === undefined && input.source == null) return [];
+  const param = input.language === undefined ? "type" : "language";
+  if (level === "off") return [fault(param, "No code runs on this server: its sandbox is off.")];
+  if (language !== "python" || level === "strict") return [];
+  const message = `Python runs only where the system enforces the sandbox; on this server its level is ${level}.`;
+  return [fault("language", message)];
+}
+
+function fileFaults(ids: readonly string[], known: Known): Fault[] {
+  try {
+    const files = known.files(ids);
+    // They lie in one folder: the program would see one of two, and nobody knows which.
+    return files.flatMap(({ filename }, i) =>
+      files.findIndex((file) => file.filename === filename) === i
+        ? []
+        : [fault(`files[${i}]`, `Another file of the tool has the name ${JSON.stringify(filename)} too.`)],
+    );
+  } catch (error) {
+    if (error instanceof AppError && error.errors) return error.errors;
+    throw error;
+  }
+}

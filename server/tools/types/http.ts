@@ -1,0 +1,62 @@
+import type { Fault } from "../../core/errors.ts";
+import { fault } from "../../http/errors.ts";
+import { oneOf } from "../../http/schemas.ts";
+import { namesIn, templateFault } from "../../lib/url-template.ts";
+import type { Definition } from "../definition.ts";
+import type { UpdateTool } from "../schema.ts";
+import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
+import { callOfRequest, changeRequest, requestFields, sendsRequest, showRequest } from "./request.ts";
+import type { ToolKind } from "./tool-kind.ts";
+
+const { url, headers, timeout_ms, retries, idempotent } = requestFields;
+
+export const httpFields = {
+  url,
+  method: oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
+  headers,
+  timeout_ms,
+  retries,
+  response: oneOf(["json", "text"]),
+  idempotent,
+};
+
+/** A request to an address with the arguments in it. */
+export const httpKind: ToolKind = {
+  fields: httpFields,
+  faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
+  change: changeRequest,
+  show: (definition) => {
+    const { method, response } = definition.http!;
+    return { ...showRequest(definition), method, response };
+  },
+  call: callOfRequest,
+  sends: sendsRequest,
+};
+
+function urlFaults(input: UpdateTool, before: Definition | null): Fault[] {
+  if (input.url === undefined && !before) return [fault("url", "An HTTP tool needs a URL.", "required")];
+  return input.url?.includes("{{secret.") ? [secretInAddress("url")] : templateFaults(input, before);
+}
+
+/** What a call could not fill: also where only the one or the other of URL and parameters is changed. */
+function templateFaults({ url, parameters }: UpdateTool, before: Definition | null): Fault[] {
+  if (url === undefined && parameters === undefined) return [];
+  const template = url ?? before?.http?.url ?? "";
+  const unclear = templateFault(template);
+  if (unclear !== null) return [fault("url", unclear)];
+  const schema = parameters ?? before?.parameters ?? {};
+  return namesIn(template).flatMap((name) => {
+    const message = argumentFault(schema, name);
+    return message === null ? [] : [fault(url === undefined ? "parameters" : "url", message)];
+  });
+}
+
+function argumentFault(schema: Record<string, unknown>, name: string): string | null {
+  // What a reference or an alternative says is not looked into: a call that lacks the argument will say so.
+  if (["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"].some((keyword) => keyword in schema)) return null;
+  const properties = (schema.properties ?? {}) as Record<string, { type?: unknown } | boolean>;
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (property === undefined) return `The URL names {${name}}, which the parameters do not have.`;
+  const isPlain = typeof property === "boolean" || (property.type !== "array" && property.type !== "object");
+  return isPlain ? null : `The URL names {${name}}: in a URL there is a text, a number or a boolean.`;
+}

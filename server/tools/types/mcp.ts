@@ -1,0 +1,118 @@
+import { Type } from "@sinclair/typebox";
+import type { Fault } from "../../core/errors.ts";
+import { timestamp, timestampOrNull } from "../../core/time.ts";
+import { fault } from "../../http/errors.ts";
+import { orNull } from "../../http/schemas.ts";
+import type { McpListing, McpTool } from "../../mcp/read-tools.ts";
+import { stdioName } from "../address.ts";
+import type { Definition } from "../definition.ts";
+import type { UpdateTool } from "../schema.ts";
+import {
+  addressField,
+  headersField,
+  masked,
+  secretInAddress,
+  timeoutFaults,
+  timeoutField,
+  usualTimeout_ms,
+} from "./fields.ts";
+import type { Known, ToolKind } from "./tool-kind.ts";
+
+export interface McpDefinition {
+  server_url: string;
+  /** Null: all that the server has. */
+  allowed_tools: string[] | null;
+  timeout_ms: number;
+  header_names: string[];
+  listing: Listing;
+}
+
+/** What an MCP server said that it can do, and when; what went wrong the last time that it was asked. */
+export interface Listing extends McpListing {
+  listed_at_ms: number | null;
+  last_error: { code: string; message: string; at_ms: number } | null;
+}
+
+export const mcpFields = {
+  server_url: addressField,
+  headers: headersField,
+  timeout_ms: timeoutField,
+  allowed_tools: orNull(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
+  ),
+};
+
+/** A server of tools. Each of those that agents get is pinned by itself: see `snapshots.ts`. */
+export const mcpKind: ToolKind = {
+  fields: mcpFields,
+  faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
+  change: (input, before) => ({ mcp: change(input, before?.mcp) }),
+  show: ({ mcp }) => show(mcp!),
+  call: null,
+  fixedParameters: () => null,
+  sends: {
+    field: "server_url",
+    signed: false,
+    ownHeaders: ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
+    to: ({ mcp }) => ({ address: mcp!.server_url, header_names: mcp!.header_names }),
+  },
+};
+
+function serverFaults(input: UpdateTool, before: Definition | null, { hasStdioServer }: Known): Fault[] {
+  const faults: Fault[] = [];
+  const address = input.server_url ?? before?.mcp?.server_url;
+  if (address === undefined)
+    faults.push(fault("server_url", "An MCP tool needs the address of its server.", "required"));
+  if (input.server_url?.includes("{{secret.")) faults.push(secretInAddress("server_url"));
+  const name = stdioName(address ?? "");
+  if (name !== null && input.server_url !== undefined && !hasStdioServer(name))
+    faults.push(fault("server_url", "The operator of this server has configured no MCP server of this name."));
+  if (name !== null && Object.keys(input.headers ?? {}).length > 0)
+    faults.push(fault("headers", "A server that the operator configured is sent no headers."));
+  if (input.parameters) faults.push(fault("parameters", "Each tool of an MCP server has the parameters that it says."));
+  return faults;
+}
+
+const neverListed: Listing = { tools: [], skipped: [], listed_at_ms: null, last_error: null };
+
+/** At another address there is another server, of which nothing is known yet. */
+function change(input: UpdateTool, before: McpDefinition | undefined): McpDefinition {
+  const server_url = input.server_url ?? before!.server_url;
+  return {
+    server_url,
+    allowed_tools: input.allowed_tools === undefined ? (before?.allowed_tools ?? null) : input.allowed_tools,
+    timeout_ms: input.timeout_ms ?? before?.timeout_ms ?? usualTimeout_ms,
+    header_names: input.headers ? Object.keys(input.headers) : (before?.header_names ?? []),
+    listing: before?.server_url === server_url ? before.listing : neverListed,
+  };
+}
+
+const show = (mcp: McpDefinition) => ({
+  server_url: mcp.server_url,
+  allowed_tools: mcp.allowed_tools,
+  headers: masked(mcp.header_names),
+  timeout_ms: mcp.timeout_ms,
+  tools: offered(mcp).map(({ name, description, parameters }) => ({ name, description, parameters })),
+  skipped: skipped(mcp),
+  listed_at: timestampOrNull(mcp.listing.listed_at_ms),
+  last_error: mcp.listing.last_error && showError(mcp.listing.last_error),
+});
+
+const showError = ({ code, message, at_ms }: NonNullable<Listing["last_error"]>) => ({
+  code,
+  message,
+  at: timestamp(at_ms),
+});
+
+/** Those of a server's tools that agents get. */
+export const offered = ({ listing, allowed_tools }: McpDefinition): McpTool[] =>
+  listing.tools.filter(({ name }) => allowed_tools?.includes(name) ?? true);
+
+/** Those that agents do not get although they were asked for. */
+function skipped({ listing, allowed_tools }: McpDefinition): McpListing["skipped"] {
+  const said = listing.skipped.filter(({ name }) => allowed_tools?.includes(name) ?? true);
+  if (listing.listed_at_ms === null) return said;
+  const known = new Set([...listing.tools, ...listing.skipped].map(({ name }) => name));
+  const absent = (allowed_tools ?? []).filter((name) => !known.has(name));
+  return [...said, ...absent.map((name) => ({ name, reason: "The server has no such tool." }))];
+}

@@ -1,0 +1,76 @@
+import { Type } from "@sinclair/typebox";
+import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
+import type { Definition } from "../definition.ts";
+import type { UpdateTool } from "../schema.ts";
+import { addressField, headersField, masked, timeoutField, usualTimeout_ms } from "./fields.ts";
+import type { Sends } from "./tool-kind.ts";
+
+// What http and webhook tools have in common: a signed request to the client's own address.
+
+export interface HttpDefinition {
+  url: string;
+  method: string;
+  timeout_ms: number;
+  retries: number;
+  response: "json" | "text";
+  /** Null: by the method. */
+  idempotent: boolean | null;
+  header_names: string[];
+}
+
+export const requestFields = {
+  url: addressField,
+  headers: headersField,
+  timeout_ms: timeoutField,
+  retries: Type.Integer({ minimum: 0, maximum: 5 }),
+  idempotent: Type.Boolean(),
+};
+
+const defaults = {
+  url: "",
+  method: "POST",
+  timeout_ms: usualTimeout_ms,
+  retries: 0,
+  response: "json",
+  idempotent: null,
+  header_names: [],
+} as const;
+
+export function changeRequest(input: UpdateTool, before: Definition | null): Pick<Definition, "http"> {
+  const base = before?.http ?? { ...defaults, header_names: [] };
+  return {
+    http: {
+      url: input.url ?? base.url,
+      method: input.method ?? base.method,
+      timeout_ms: input.timeout_ms ?? base.timeout_ms,
+      retries: input.retries ?? base.retries,
+      response: input.response ?? base.response,
+      idempotent: input.idempotent ?? base.idempotent,
+      header_names: input.headers ? Object.keys(input.headers) : base.header_names,
+    },
+  };
+}
+
+export const showRequest = ({ http }: Definition) => ({
+  url: http!.url,
+  headers: masked(http!.header_names),
+  timeout_ms: http!.timeout_ms,
+  retries: http!.retries,
+  idempotent: isIdempotent(http!),
+});
+
+export function callOfRequest({ http }: Definition, sealed: string): Pick<ToolSnapshot, "idempotent" | "http"> {
+  const { url, method, timeout_ms, retries, response } = http!;
+  return { idempotent: isIdempotent(http!), http: { url, method, timeout_ms, retries, response, sealed } };
+}
+
+/** HTTP's own word on what may be sent twice, unless the tool says otherwise. */
+const isIdempotent = ({ method, idempotent }: HttpDefinition): boolean =>
+  idempotent ?? ["GET", "HEAD", "PUT", "DELETE"].includes(method);
+
+export const sendsRequest: Sends = {
+  field: "url",
+  signed: true,
+  ownHeaders: ["idempotency-key", "x-run-id", "x-tool-call-id", "webhook-id", "webhook-timestamp", "webhook-signature"],
+  to: ({ http }) => ({ address: http!.url, header_names: http!.header_names }),
+};
