@@ -9,7 +9,7 @@ import type { JournalEntry } from "../server/core/run-event.ts";
 import { operations } from "../server/http/openapi-operations.ts";
 import { testApp } from "../server/testing/test-app.ts";
 import { eventSchemas } from "../server/traces/event-schema.ts";
-import { eventTypes, testEvent } from "../server/webhooks/schema.ts";
+import { testEvent, webhookEvents } from "../server/wire/names.ts";
 import { inProject, root } from "./root.ts";
 
 // What the README does not name does not exist for its reader: whatever is added to the code must be added there too.
@@ -86,7 +86,7 @@ describe("README.md tells", () => {
   });
 
   test("every event that webhooks hear of", () => {
-    expect(unnamed([...eventTypes, testEvent])).toEqual([]);
+    expect(unnamed([...webhookEvents, testEvent])).toEqual([]);
   });
 });
 

@@ -14,6 +14,7 @@ interface Import {
 const levels = [
   ["server/lib"],
   ["server/core", "migrations"],
+  ["server/wire"],
   ["server/documents"],
   ["server/db", "server/models", "server/sandbox", "server/mcp", "server/guardrails"],
   ["server/guardrails"],

@@ -3,17 +3,8 @@ import { contextStrategies, guardrailActions, guardrailPoints, guardrailTypes } 
 import { limits } from "../core/limits.ts";
 import { reasoningEfforts } from "../core/model-call.ts";
 import { guardrailLimits } from "../guardrails/check.ts";
-import {
-  type AgentOverrides,
-  agentFields,
-  Budget,
-  idOf,
-  JsonObject,
-  Metadata,
-  named,
-  oneOf,
-  orNull,
-} from "../http/schemas.ts";
+import { type AgentOverrides, agentFields, Budget, idOf, JsonObject, Metadata } from "../http/schemas.ts";
+import { named, oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 

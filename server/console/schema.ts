@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { oneOf, orNull } from "../http/schemas.ts";
 import { concurrentMax } from "../models/registry.ts";
+import { oneOf, orNull } from "../wire/schema.ts";
 import { roles } from "./role.ts";
 
 const closed = { additionalProperties: false };

@@ -265,7 +265,8 @@ export interface ModelAnswer extends ModelSpend {
   time_to_first_token_ms: number | null;
 }
 
-export type Needs = "output" | "approval" | "reconcile";
+export const callNeeds = ["output", "approval", "reconcile"] as const;
+export type Needs = (typeof callNeeds)[number];
 
 export interface ToolRequest {
   id: string;

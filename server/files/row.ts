@@ -1,15 +1,15 @@
 import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Content } from "../db/file-blobs.ts";
-import type { Purpose, Status } from "./schema.ts";
+import type { FilePurpose, FileStatus } from "../wire/names.ts";
 
 /** A file as the table holds it. */
 export interface FileRow extends Scope, Content {
   id: string;
   filename: string;
   mime_type: string;
-  purpose: Purpose;
-  status: Status;
+  purpose: FilePurpose;
+  status: FileStatus;
   error: string | null;
   /** JSON; null for what is not read as a document. */
   chunking: string | null;

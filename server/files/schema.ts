@@ -1,15 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { Chunking, idOf, Metadata, oneOf } from "../http/schemas.ts";
-
-/** What a client says that a file is for. */
-export const uploadPurposes = ["retrieval", "code_interpreter", "attachment"] as const;
-/** Files of the last one are made by runs. */
-export const purposes = [...uploadPurposes, "output"] as const;
-export type Purpose = (typeof purposes)[number];
-
-export const statuses = ["uploaded", "processing", "ready", "failed"] as const;
-export type Status = (typeof statuses)[number];
+import { Chunking, idOf, Metadata } from "../http/schemas.ts";
+import { filePurposes, fileStatuses, uploadPurposes } from "../wire/names.ts";
+import { oneOf } from "../wire/schema.ts";
 
 const tenYears_seconds = 315_360_000;
 
@@ -32,4 +25,4 @@ export type CreateFile = Static<typeof CreateFile>;
 
 export const NoBody = Type.Object({}, { additionalProperties: false });
 
-export const fileFilters = { purpose: purposes, status: statuses };
+export const fileFilters = { purpose: filePurposes, status: fileStatuses };

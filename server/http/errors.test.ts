@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
+import { oneOf, orNull } from "../wire/schema.ts";
 import { errorBody, toAppError } from "./errors.ts";
-import { oneOf, orNull } from "./schemas.ts";
 
 const either = Type.Union([Type.String({ maxLength: 2 }), Type.Number(), Type.Boolean()]);
 const app = new Elysia()

@@ -1,4 +1,4 @@
-import { ref, type Schema } from "./openapi-schemas.ts";
+export type Schema = Record<string, unknown>;
 
 export type Components = ReturnType<typeof createComponents>;
 
@@ -54,6 +54,8 @@ export function createComponents() {
 
   return { schemas, put, used };
 }
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 const anyName = "^(.*)$";
 

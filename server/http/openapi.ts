@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import { build } from "../lib/build-info.ts";
+import { ErrorBody } from "../wire/error.ts";
 import type { Auth } from "./auth.ts";
-import { type Components, createComponents } from "./openapi-components.ts";
+import { type Components, createComponents, ref, type Schema } from "./openapi-components.ts";
 import { type Operation, operations } from "./openapi-operations.ts";
-import { answerSchemas, ref, type Schema } from "./openapi-schemas.ts";
 
 interface Route {
   method: string;
@@ -39,7 +39,7 @@ async function write(all: readonly Route[]): Promise<string> {
   const source = { getGlobalRoutes: () => routes } as unknown as Parameters<typeof toOpenAPISchema>[0];
   const paths = toOpenAPISchema(source, { staticFile: false }).paths as Paths;
   const components = createComponents();
-  for (const [name, schema] of Object.entries(answerSchemas())) components.put(name, schema);
+  components.used(ErrorBody, "Error");
   for (const { method, path, operation } of routes)
     mend(paths[path.replaceAll(/:(\w+)/g, "{$1}")]![method.toLowerCase()]!, method, operation, components);
   return JSON.stringify({

@@ -1,12 +1,10 @@
-import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { mostTurns } from "../core/agent-snapshot.ts";
 import { idPattern, type Kind } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { inputRoles } from "../core/run-input.ts";
 import { chunkingBounds } from "../documents/chunking.ts";
-
-/** A schema that has a name in the API's description: generators of clients call its type by it. */
-export const named = <T extends TSchema>(component: string, schema: T): T => ({ ...schema, component });
+import { named, oneOf, orNull } from "../wire/schema.ts";
 
 // Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
 
@@ -18,13 +16,6 @@ export const Metadata = named(
     additionalProperties: false,
   }),
 );
-
-/** A field that may be cleared. */
-export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-
-/** One of these words. */
-export const oneOf = <const T extends string>(values: readonly T[]) =>
-  Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
 
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 

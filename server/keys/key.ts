@@ -1,5 +1,6 @@
 import type { Permission, Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
+import type { KeyStatus } from "../wire/names.ts";
 
 export interface KeyRow extends Scope {
   id: string;
@@ -20,8 +21,6 @@ export interface KeyRow extends Scope {
   rotated_to: string | null;
   rotated_from: string | null;
 }
-
-export type KeyStatus = "active" | "rotating" | "revoked" | "expired";
 
 /** `rotating` is a key that has a successor and is accepted until its overlap ends. */
 export function keyStatus(row: KeyRow, now: number): KeyStatus {

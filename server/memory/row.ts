@@ -1,6 +1,6 @@
 import type { MemoryKind, MemoryScope } from "../core/agent-snapshot.ts";
 import type { Scope } from "../core/scope.ts";
-import type { entryStatuses } from "./schema.ts";
+import type { entryStatuses } from "../wire/names.ts";
 
 /** A store as the table holds it. */
 export interface StoreRow extends Scope {

@@ -2,12 +2,11 @@ import { type Static, Type } from "@sinclair/typebox";
 import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
 import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import { Chunking, idOf, JsonObject, Metadata, named, oneOf, orNull } from "../http/schemas.ts";
+import { Chunking, idOf, JsonObject, Metadata } from "../http/schemas.ts";
+import { entryStatuses, searchModes } from "../wire/names.ts";
+import { named, oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
-
-export const entryStatuses = ["processing", "ready", "failed"] as const;
-export const searchModes = ["hybrid", "vector", "keyword"] as const;
 
 const tenYears_seconds = 315_360_000;
 const Ttl = Type.Integer({ minimum: 1, maximum: tenYears_seconds });

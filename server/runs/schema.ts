@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
-import { AgentOverrides, Budget, idOf, JsonObject, Metadata, named, oneOf, RunInput } from "../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput } from "../http/schemas.ts";
+import { named, oneOf } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 

@@ -8,8 +8,8 @@ import { type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { listPage, type Page } from "../http/page.ts";
 import type { Projector } from "../journal/journal.ts";
+import type { Outcome } from "../wire/names.ts";
 import { type Failure, type Row, shownFailure } from "./row.ts";
-import type { Outcome } from "./schema.ts";
 
 /** A time that came, and what came of it. */
 export interface Firing {

@@ -2,8 +2,9 @@ import type { Budget } from "../core/agent-snapshot.ts";
 import type { RunInput } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
+import type { busyPolicies, catchUps } from "../wire/names.ts";
 import { nextTimes } from "./cron.ts";
-import type { busyPolicies, CreateSchedule, catchUps } from "./schema.ts";
+import type { CreateSchedule } from "./schema.ts";
 
 /** Why the last run of a schedule failed, or could not be created. */
 export interface Failure {

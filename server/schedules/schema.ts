@@ -1,11 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../core/ids.ts";
-import { AgentOverrides, Budget, idOf, Metadata, oneOf, orNull, RunInput } from "../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, Metadata, RunInput } from "../http/schemas.ts";
+import { busyPolicies, catchUps, outcomes } from "../wire/names.ts";
+import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
-
-export const catchUps = ["skip", "one"] as const;
-export const busyPolicies = ["skip", "queue", "start"] as const;
 
 const Subject = Type.String({ minLength: 1, maxLength: 255 });
 
@@ -37,9 +36,6 @@ export const UpdateSchedule = Type.Composite([Type.Partial(Type.Object(required)
 export type UpdateSchedule = Static<typeof UpdateSchedule>;
 
 export const TriggerSchedule = Type.Object({}, closed);
-
-export const outcomes = ["started", "completed", "failed", "cancelled", "skipped", "missed"] as const;
-export type Outcome = (typeof outcomes)[number];
 
 export const scheduleFilters = { agent_id: new RegExp(idPattern("agent")) };
 export const firingFilters = { outcome: outcomes };

@@ -7,10 +7,11 @@ import { createFairQueue } from "../lib/fair/queue.ts";
 import type { Log } from "../lib/log.ts";
 import { sleep } from "../lib/retry.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
+import type { CaseStatus } from "../wire/names.ts";
 import type { Judge } from "./judge.ts";
 import { budgetLeft, type LiveRuns, skipped } from "./live.ts";
 import { type CaseResult, type CaseRow, type LiveResult, resultOf, type SuiteRunRow, type Verdict } from "./row.ts";
-import type { CaseStatus, Live } from "./schema.ts";
+import type { Live } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
 export interface PerformerOptions {

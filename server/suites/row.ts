@@ -2,7 +2,8 @@ import type { Divergence } from "../core/run-event.ts";
 import type { RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
-import { type CaseStatus, caseStatuses, type Live, type SuiteRunStatus } from "./schema.ts";
+import { type CaseStatus, caseStatuses, type SuiteRunStatus } from "../wire/names.ts";
+import type { Live } from "./schema.ts";
 
 /** A suite as the table holds it, and how many runs it pins. */
 export interface SuiteRow extends Scope {

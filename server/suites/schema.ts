@@ -1,5 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { idOf, Metadata, orNull } from "../http/schemas.ts";
+import { idOf, Metadata } from "../http/schemas.ts";
+import { suiteRunStatuses } from "../wire/names.ts";
+import { orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 
@@ -37,12 +39,6 @@ export const StartSuiteRun = Type.Partial(Type.Object({ live: orNull(Live), meta
 export type StartSuiteRun = Static<typeof StartSuiteRun>;
 
 export const CancelSuiteRun = Type.Object({}, closed);
-
-export const suiteRunStatuses = ["in_progress", "passed", "diverged", "failed", "cancelled"] as const;
-export type SuiteRunStatus = (typeof suiteRunStatuses)[number];
-
-export const caseStatuses = ["pending", "equal", "diverged", "failed"] as const;
-export type CaseStatus = (typeof caseStatuses)[number];
 
 export const suiteFilters = { name: /^[\s\S]{1,128}$/ };
 export const suiteRunFilters = { status: suiteRunStatuses };

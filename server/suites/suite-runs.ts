@@ -6,6 +6,7 @@ import type { Db } from "../db/open.ts";
 import type { Viewer } from "../http/auth.ts";
 import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
+import type { CaseStatus } from "../wire/names.ts";
 import { ownOnly } from "./own-only.ts";
 import {
   type CaseResult,
@@ -18,7 +19,7 @@ import {
   shownCase,
   shownSuiteRun,
 } from "./row.ts";
-import type { CaseStatus, StartSuiteRun } from "./schema.ts";
+import type { StartSuiteRun } from "./schema.ts";
 
 // Each works through its cases one by one, and all of them take turns.
 const inProgressMax = 10;

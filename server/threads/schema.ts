@@ -1,10 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { InputMessage, Metadata, orNull } from "../http/schemas.ts";
+import { InputMessage, Metadata } from "../http/schemas.ts";
+import { threadStatuses } from "../wire/names.ts";
+import { orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
-
-export const threadStatuses = ["idle", "busy", "waiting"] as const;
-export type ThreadStatus = (typeof threadStatuses)[number];
 
 const subject = /^[\s\S]{1,255}$/;
 const Subject = Type.String({ minLength: 1, maxLength: 255 });

@@ -11,8 +11,9 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
+import type { ThreadStatus } from "../wire/names.ts";
 import { createAppend, historyWithin, listMessages } from "./messages.ts";
-import type { CreateMessage, CreateThread, ThreadStatus, UpdateThread } from "./schema.ts";
+import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
 
 interface Row extends Scope {
   id: string;

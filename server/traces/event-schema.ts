@@ -15,7 +15,8 @@ import {
 } from "../core/run-event.ts";
 import { inputRoles } from "../core/run-input.ts";
 import { environments } from "../core/scope.ts";
-import { Budget, Metadata, oneOf } from "../http/schemas.ts";
+import { Budget, Metadata } from "../http/schemas.ts";
+import { oneOf } from "../wire/schema.ts";
 import {
   Count,
   CountOrNull,

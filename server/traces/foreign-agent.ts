@@ -13,8 +13,9 @@ import {
 } from "../core/agent-snapshot.ts";
 import { reasoningEfforts } from "../core/model-call.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
-import { Budget, oneOf } from "../http/schemas.ts";
+import { Budget } from "../http/schemas.ts";
 import { checkSchema } from "../lib/json-schema.ts";
+import { oneOf } from "../wire/schema.ts";
 import { dotted } from "./foreign-event.ts";
 import { Count, exact, Flag, Id, Json, Milliseconds, nullable, Short, Text } from "./foreign-fields.ts";
 

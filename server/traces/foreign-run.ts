@@ -4,8 +4,8 @@ import { AppError } from "../core/errors.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { parseJson } from "../http/json-body.ts";
-import { answerSchemas } from "../http/openapi-schemas.ts";
 import type { CapsuleContent } from "../sandbox/capsule-reader.ts";
+import { Trace } from "../wire/trace.ts";
 import { readAgent } from "./foreign-agent.ts";
 import { readEvent } from "./foreign-event.ts";
 
@@ -24,7 +24,7 @@ const ahead_ms = 24 * 3_600_000;
 /** Lets everybody else go first, now and then. */
 export type Pause = () => Promise<void>;
 
-const exported = new Set(Object.keys(answerSchemas().Trace!.properties as object));
+const exported = new Set(Object.keys(Trace.properties));
 
 /** The run in the body of `GET /v1/traces/:run_id?include=raw`, its pages joined. */
 export async function readTraceExport(body: unknown, now: number, pause: Pause): Promise<ForeignRun[]> {

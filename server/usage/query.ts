@@ -1,16 +1,14 @@
 import type { Fault } from "../core/errors.ts";
 import { readTimestamp, timestamp } from "../core/time.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { type UsageGrouping, usageGroupings } from "../wire/names.ts";
 import { dayOf } from "./project.ts";
-
-export const groupings = ["day", "agent", "model"] as const;
-export type Grouping = (typeof groupings)[number];
 
 /** Days in UTC, the first and the last of them included. */
 export interface UsageQuery {
   from: string;
   to: string;
-  group_by: Grouping;
+  group_by: UsageGrouping;
 }
 
 const day_ms = 24 * 3_600_000;
@@ -30,7 +28,7 @@ export function readUsageQuery(url: string, now: number): UsageQuery {
   };
   const [first, last] = [read("from"), read("to")];
   const group_by = query.get("group_by") ?? "day";
-  if (!isGrouping(group_by)) faults.push(fault("group_by", `Expected one of ${groupings.join(", ")}.`));
+  if (!isGrouping(group_by)) faults.push(fault("group_by", `Expected one of ${usageGroupings.join(", ")}.`));
   const to = last ?? Math.max(readDay(dayOf(now))!, first ?? 0);
   const from = first ?? to - (daysUnlessSaid - 1) * day_ms;
   if (faults.length === 0 && from > to) faults.push(fault("to", "This is before from."));
@@ -40,7 +38,7 @@ export function readUsageQuery(url: string, now: number): UsageQuery {
   return { from: dayOf(from), to: dayOf(to), group_by };
 }
 
-const isGrouping = (text: string): text is Grouping => groupings.some((known) => known === text);
+const isGrouping = (text: string): text is UsageGrouping => usageGroupings.some((known) => known === text);
 
 /** The beginning of a day in UTC; of a time, of the day that it is in. */
 function readDay(text: string): number | null {

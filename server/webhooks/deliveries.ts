@@ -8,12 +8,12 @@ import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
+import { testEvent } from "../wire/names.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { fresh } from "./outbox.ts";
 import { writeEvent } from "./payload.ts";
 import type { Recorder } from "./record.ts";
 import { type AttemptRow, type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
-import { testEvent } from "./schema.ts";
 import { shownDelivery, shownWebhook, shownWhole } from "./shown.ts";
 import { requireUnbound } from "./unbound.ts";
 

@@ -4,9 +4,9 @@ import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Projector } from "../journal/journal.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import type { WebhookEvent } from "../wire/names.ts";
 import { writeEvent } from "./payload.ts";
 import type { DeliveryRow } from "./row.ts";
-import type { EventType } from "./schema.ts";
 
 /** A webhook by its scope and id. */
 export interface WebhookKey extends Scope {
@@ -16,7 +16,7 @@ export interface WebhookKey extends Scope {
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /** What webhooks are called for what happens to a run; null for what none hears of. */
-const eventOf = ({ type }: RunEvent): EventType | null => {
+const eventOf = ({ type }: RunEvent): WebhookEvent | null => {
   if (type === "run.cancelled") return "run.failed";
   return type === "run.completed" ||
     type === "run.failed" ||
@@ -45,7 +45,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; n
       .all(project_id, environment)
       .map(({ id, events }) => ({ id, events: JSON.parse(events) as string[] }));
 
-  const hears = ({ events }: { events: string[] }, type: EventType) => events.includes(type) || events.includes("*");
+  const hears = ({ events }: { events: string[] }, type: WebhookEvent) => events.includes(type) || events.includes("*");
 
   type Noted = Pick<DeliveryRow, "type" | "run_id" | "seq" | "created_at_ms">;
 
@@ -80,7 +80,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; n
     project,
 
     /** Within a write: notes an event of something that is no run, with the thing as it is now. */
-    announce(scope: Scope, type: EventType, object: Record<string, unknown>): void {
+    announce(scope: Scope, type: WebhookEvent, object: Record<string, unknown>): void {
       const event = { type, run_id: null, seq: null, created_at_ms: now() };
       for (const webhook of listening(scope)) if (hears(webhook, type)) add(scope, webhook.id, event, object);
     },

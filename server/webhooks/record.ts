@@ -1,9 +1,9 @@
 import { type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { testEvent } from "../wire/names.ts";
 import type { Outcome } from "./attempt.ts";
 import { type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
 import { waitAfter } from "./schedule.ts";
-import { testEvent } from "./schema.ts";
 
 /** What an attempt came to for its webhook. */
 export type Verdict = "delivered" | "failed" | "disabled" | "nothing";

@@ -1,5 +1,5 @@
 import type { Scope } from "../core/scope.ts";
-import type { deliveryStatuses, EventType, testEvent } from "./schema.ts";
+import type { deliveryStatuses, testEvent, WebhookEvent } from "../wire/names.ts";
 
 /** A webhook as the table holds it. */
 export interface WebhookRow extends Scope {
@@ -25,7 +25,7 @@ export interface WebhookRow extends Scope {
 export interface DeliveryRow extends Scope {
   id: string;
   webhook_id: string;
-  type: EventType | typeof testEvent;
+  type: WebhookEvent | typeof testEvent;
   run_id: string | null;
   seq: number | null;
   run_expires_at_ms: number | null;

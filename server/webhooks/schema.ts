@@ -1,27 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idPattern } from "../core/ids.ts";
-import { Metadata, oneOf, orNull } from "../http/schemas.ts";
-
-/** What webhooks hear of. */
-export const eventTypes = [
-  "run.completed",
-  "run.failed",
-  "run.requires_action",
-  "tool.requested",
-  "file.ready",
-  "file.failed",
-] as const;
-export type EventType = (typeof eventTypes)[number];
-
-/** The event that is made by hand: for one webhook alone, whatever it wants to hear of. */
-export const testEvent = "webhook.test";
-
-export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
+import { Metadata } from "../http/schemas.ts";
+import { deliveryStatuses, testEvent, webhookEvents } from "../wire/names.ts";
+import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 
 const url = Type.String({ minLength: 1, maxLength: 2048 });
-const events = Type.Array(oneOf([...eventTypes, "*"]), { minItems: 1, maxItems: 20, uniqueItems: true });
+const events = Type.Array(oneOf([...webhookEvents, "*"]), { minItems: 1, maxItems: 20, uniqueItems: true });
 const others = {
   description: orNull(Type.String({ maxLength: 1024 })),
   enabled: Type.Boolean(),
@@ -49,6 +35,6 @@ export const NoBody = Type.Object({}, closed);
 
 export const deliveryFilters = {
   status: deliveryStatuses,
-  type: [...eventTypes, testEvent],
+  type: [...webhookEvents, testEvent],
   run_id: new RegExp(idPattern("run")),
 };

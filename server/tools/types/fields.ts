@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import type { Fault } from "../../core/errors.ts";
 import type { JsonSchema } from "../../core/model-call.ts";
 import { fault } from "../../http/errors.ts";
-import { named } from "../../http/schemas.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
+import { named } from "../../wire/schema.ts";
 import { mask } from "../headers.ts";
 import type { UpdateTool } from "../schema.ts";
 

@@ -1,0 +1,59 @@
+// Lists of words on the wire that the core has no use for. Plain values: who runs in a browser imports them too.
+
+export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** What a file is for; `output`: a tool made it. */
+export const uploadPurposes = ["retrieval", "code_interpreter", "attachment"] as const;
+export const filePurposes = [...uploadPurposes, "output"] as const;
+export type FilePurpose = (typeof filePurposes)[number];
+
+export const fileStatuses = ["uploaded", "processing", "ready", "failed"] as const;
+export type FileStatus = (typeof fileStatuses)[number];
+
+export const entryStatuses = ["processing", "ready", "failed"] as const;
+export const searchModes = ["hybrid", "vector", "keyword"] as const;
+
+export const threadStatuses = ["idle", "busy", "waiting"] as const;
+export type ThreadStatus = (typeof threadStatuses)[number];
+
+/** What becomes of a schedule's times that passed while the server was down, and of one that finds it at work. */
+export const catchUps = ["skip", "one"] as const;
+export const busyPolicies = ["skip", "queue", "start"] as const;
+
+/** What came of a schedule's time. */
+export const outcomes = ["started", "completed", "failed", "cancelled", "skipped", "missed"] as const;
+export type Outcome = (typeof outcomes)[number];
+export const triggers = ["plan", "catch_up", "request"] as const;
+
+export const suiteRunStatuses = ["in_progress", "passed", "diverged", "failed", "cancelled"] as const;
+export type SuiteRunStatus = (typeof suiteRunStatuses)[number];
+export const caseStatuses = ["pending", "equal", "diverged", "failed"] as const;
+export type CaseStatus = (typeof caseStatuses)[number];
+
+export const changes = ["equal", "changed", "only_a", "only_b"] as const;
+
+export const keyStatuses = ["active", "rotating", "revoked", "expired"] as const;
+export type KeyStatus = (typeof keyStatuses)[number];
+
+/** What webhooks hear of. */
+export const webhookEvents = [
+  "run.completed",
+  "run.failed",
+  "run.requires_action",
+  "tool.requested",
+  "file.ready",
+  "file.failed",
+] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** The event that is made by hand: for one webhook alone, whatever it wants to hear of. */
+export const testEvent = "webhook.test";
+
+export const webhookStatuses = ["active", "failing", "disabled"] as const;
+export const disabledReasons = ["requested", "gone", "failing"] as const;
+export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
+
+export const actorTypes = ["api_key", "user", "cli"] as const;
+
+export const usageGroupings = ["day", "agent", "model"] as const;
+export type UsageGrouping = (typeof usageGroupings)[number];

@@ -1,0 +1,71 @@
+import type { Static } from "@sinclair/typebox";
+import { deliveryStatuses, disabledReasons, webhookStatuses } from "./names.ts";
+import {
+  anyObject,
+  boolean,
+  CodedError,
+  envelope,
+  integer,
+  list,
+  named,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  resource,
+  text,
+  time,
+  word,
+} from "./schema.ts";
+
+/** With its secret only where that has just been made. */
+export const Webhook = resource("Webhook", "webhook", {
+  url: text,
+  events: list(text),
+  description: orNull(text),
+  enabled: boolean,
+  status: oneOf(webhookStatuses),
+  disabled_reason: orNull(oneOf(disabledReasons)),
+  secret_prefix: text,
+  previous_secret_expires_at: orNull(time),
+  last_delivery_at: orNull(time),
+  failure_count: integer,
+  updated_at: time,
+  secret: optional(text),
+});
+export type Webhook = Static<typeof Webhook>;
+
+const delivery = {
+  webhook_id: text,
+  event_id: text,
+  type: text,
+  run_id: orNull(text),
+  seq: orNull(integer),
+  status: oneOf(deliveryStatuses),
+  attempts_count: integer,
+  next_attempt_at: orNull(time),
+};
+
+const Attempt = object({
+  number: integer,
+  at: time,
+  latency_ms: integer,
+  request: object({ url: text, headers: anyObject }),
+  response: orNull(object({ status: integer, headers: anyObject, body: text, truncated: boolean })),
+  error: orNull(CodedError),
+});
+
+export const WebhookDeliveryListItem = resource("WebhookDeliveryListItem", "webhook_delivery", delivery);
+export type WebhookDeliveryListItem = Static<typeof WebhookDeliveryListItem>;
+
+export const WebhookDelivery = resource("WebhookDelivery", "webhook_delivery", {
+  ...delivery,
+  body: orNull(text),
+  attempts: list(Attempt),
+});
+export type WebhookDelivery = Static<typeof WebhookDelivery>;
+
+export const WebhookRedelivery = named(
+  "WebhookRedelivery",
+  object({ id: text, object: word("webhook_redelivery"), deliveries: integer, ...envelope }),
+);
