@@ -93,7 +93,7 @@ import { createScheduler, type StartRun } from "./schedules/scheduler.ts";
 import { createScheduleStore } from "./schedules/store.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { createSecretStore } from "./secrets/store.ts";
-import { createJudge } from "./suites/judge.ts";
+import { createComparison } from "./suites/compare.ts";
 import { createLiveRuns } from "./suites/live.ts";
 import { createPerformer } from "./suites/performer.ts";
 import { createPin } from "./suites/pin.ts";
@@ -511,7 +511,7 @@ export function createApp({
   const liveRuns = createLiveRuns({ journal, runs, service, fork: service.fork, log, now });
   const performer = createPerformer({
     ...{ db, suiteRuns, live: liveRuns, isOpen: projects.isOpen, log },
-    judge: createJudge({ journal, snapshot: (scope, agentId) => agents.snapshot(scope, agentId) }),
+    compare: createComparison({ journal, snapshot: (scope, agentId) => agents.snapshot(scope, agentId) }),
   });
   const suiteService = createSuiteService({ db, suites, suiteRuns, performer });
 

@@ -10,7 +10,7 @@ import type { Db } from "../db/open.ts";
 import { routable } from "../http/routable.ts";
 import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
-import { createJudge } from "../lib/egress-policy.ts";
+import { createAddressRules } from "../lib/egress-policy.ts";
 import { createLog, type LogFormat } from "../lib/log.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
@@ -60,7 +60,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const audit_days = readDays(flags.auditDays);
   checkPublicUrl(flags.publicUrl);
   const collector = otlpTarget(flags, process.env);
-  createJudge(egress); // Throws for a rule that cannot be read, before anything is touched.
+  createAddressRules(egress); // Throws for a rule that cannot be read, before anything is touched.
   const write = (line: string) => console.error(line);
   const told = signalTold();
   const storage = await openStorage(

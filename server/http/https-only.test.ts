@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { parseCidr } from "../lib/ip-address.ts";
 import {
+  checkTransport,
   clientAddress,
   createTransportGate,
   type GateOptions,
-  judgeTransport,
   type Transport,
   type TransportRules,
 } from "./https-only.ts";
@@ -48,8 +48,8 @@ test.each<[string, Partial<Transport>, TransportRules, string]>([
   ["an empty last word", { peer: "10.1.2.3", forwardedProto: "https," }, proxied, "insecure"],
   ["an unknown peer", { peer: null, forwardedProto: "https" }, proxied, "insecure"],
   ["no host", { host: null }, encrypted, "bad_host"],
-])("%s", (_, transport, rules, verdict) => {
-  expect(judgeTransport(request(transport), rules)).toBe(verdict as "allowed");
+])("%s", (_, transport, rules, checked) => {
+  expect(checkTransport(request(transport), rules)).toBe(checked as "allowed");
 });
 
 test.each<[string, string, string | null, TransportRules, string]>([
@@ -70,15 +70,15 @@ test.each<[string, string, string | null, TransportRules, string]>([
 
 const hosts = ["a", "hq", "my_service:8080", "example.com.", "10.0.0.1:8443", "[::1]", "[2001:db8::1]:8443"];
 test.each(hosts)("the host %s is one", (host) => {
-  expect(judgeTransport(request({ host }), encrypted)).toBe("allowed");
+  expect(checkTransport(request({ host }), encrypted)).toBe("allowed");
 });
 
 const noHosts = ["", "a.example, b.example", "a b%%", "a%20b", "x#y", "u@x.com", "a/b", "[::zz", "[::zz]", "::1"];
 const noPorts = ["a:", "a:b", "a:123456", "a:1:2", ":80"];
 const unprintable = ["a\tb", "a\0", "a\n", "ä", "x".repeat(300)];
 test.each([...noHosts, ...noPorts, ...unprintable])("the host %j is none, with TLS and without", (host) => {
-  expect(judgeTransport(request({ host }), encrypted)).toBe("bad_host");
-  expect(judgeTransport(request({ host }), strict)).toBe("bad_host");
+  expect(checkTransport(request({ host }), encrypted)).toBe("bad_host");
+  expect(checkTransport(request({ host }), strict)).toBe("bad_host");
 });
 
 function gateWith(rules: TransportRules, more: Partial<GateOptions> = {}) {

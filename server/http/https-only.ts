@@ -19,20 +19,20 @@ export interface TransportRules {
   insecureHttp: boolean;
 }
 
-export type TransportVerdict = "allowed" | "insecure" | "bad_host";
+export type TransportCheck = "allowed" | "insecure" | "bad_host";
 
 /** Whether a request came encrypted all the way. Nobody but a trusted proxy may claim it for somebody else. */
-export function judgeTransport(transport: Transport, rules: TransportRules): TransportVerdict {
+export function checkTransport(transport: Transport, rules: TransportRules): TransportCheck {
   if (transport.host === null || !hostPattern.test(transport.host)) return "bad_host";
   const peer = transport.peer === null ? null : parseAddress(transport.peer);
-  if (peer && rules.trustProxy.some((network) => holds(network, peer))) return judgeProxied(transport, rules);
+  if (peer && rules.trustProxy.some((network) => holds(network, peer))) return checkProxied(transport, rules);
   if (rules.tls) return "allowed";
   return rules.insecureHttp && peer && isLoopback(peer) ? "allowed" : "insecure";
 }
 
 // The last value is the one our own proxy added; those before it came from the client. With TLS between the proxy and us
 // its silence is no bad sign, but what it took in plain HTTP was in clear text all the same.
-function judgeProxied({ forwardedProto }: Transport, { tls }: TransportRules): TransportVerdict {
+function checkProxied({ forwardedProto }: Transport, { tls }: TransportRules): TransportCheck {
   if (tls && forwardedProto === null) return "allowed";
   return forwardedProto?.split(",").at(-1)?.trim().toLowerCase() === "https" ? "allowed" : "insecure";
 }
@@ -95,14 +95,14 @@ export function createTransportGate(options: GateOptions): TransportGate {
   });
   return {
     admit(request) {
-      const verdict = judgeTransport(transportOf(request), isPlain(request) ? refuseAll : rules);
+      const checked = checkTransport(transportOf(request), isPlain(request) ? refuseAll : rules);
       // 1.2.3.999 and port 99999 look like hosts and are none.
-      if (verdict === "bad_host" || !URL.canParse(request.url))
+      if (checked === "bad_host" || !URL.canParse(request.url))
         throw new AppError(
           "validation_failed",
           "A request has exactly one Host header: a name or an address, and perhaps a port.",
         );
-      if (verdict === "allowed") return;
+      if (checked === "allowed") return;
       const authorization = request.headers.get("authorization");
       if (authorization !== null) onExposed(authorization);
       // Never a redirect: it would work, and nobody would notice that the key went over the wire in clear text.

@@ -1,37 +1,37 @@
 import dns from "node:dns";
 import { EgressError } from "./egress-error.ts";
-import { hostOf, type Judge, portOf, type Verdict } from "./egress-policy.ts";
+import { type AddressClass, type AddressRules, hostOf, portOf } from "./egress-policy.ts";
 import { parseAddress } from "./ip-address.ts";
 
 /** Looks a name up: every address that it has. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
-/** Where a request may go: the addresses were judged, and only they may be connected to. */
+/** Where a request may go: the addresses were checked, and only they may be connected to. */
 export type Destination = { url: URL; host: string; port: number; addresses: readonly string[]; loopback: boolean };
-/** How strictly one hop is judged. */
+/** How strictly one hop is checked. */
 export type HopRules = { httpsOnly: boolean; loopback: boolean };
 
 const dnsTimeoutMs = 5_000;
 
 /** Answers whether a URL may be reached, and at which addresses; throws `EgressError` where it may not. */
-export function createVet(judge: Judge, resolve: Resolve) {
+export function createVet(addressRules: AddressRules, resolve: Resolve) {
   return async function vet(url: URL, rules: HopRules, signal?: AbortSignal): Promise<Destination> {
-    const { host, port, named } = vetText(url, rules, judge);
+    const { host, port, named } = vetText(url, rules, addressRules);
     // A name that means this machine wherever it is asked: not one that may be somebody's tomorrow.
     const isHere = localName.test(host) && !named && !rules.loopback;
     const addresses = parseAddress(host)
       ? [host]
       : await lookUp(host, resolve, signal).catch(nowhereIf(isHere, signal));
-    const verdicts = addresses.map((text): Verdict => {
+    const classes = addresses.map((text): AddressClass => {
       const address = parseAddress(text);
-      if (address && judge.isOwn(host, port, address))
+      if (address && addressRules.isOwn(host, port, address))
         throw new EgressError("address_forbidden", `${host}:${port} leads back to this server.`);
-      return address ? judge.verdict(address, { named, loopback: rules.loopback }) : "forbidden";
+      return address ? addressRules.classify(address, { named, loopback: rules.loopback }) : "forbidden";
     });
     // One bad address among good ones is refused too: which of them is reached would be up to chance, or an attacker.
-    if (verdicts.includes("forbidden") || (isHere && !verdicts.includes("allowed")))
+    if (classes.includes("forbidden") || (isHere && !classes.includes("allowed")))
       throw new EgressError("address_forbidden", `${host} is not a public host, and no rule allows it.`);
-    if (url.protocol === "http:" && !named && verdicts.includes("public")) refuseScheme(host);
-    return { url, host, port, addresses, loopback: verdicts.every((verdict) => verdict === "loopback") };
+    if (url.protocol === "http:" && !named && classes.includes("public")) refuseScheme(host);
+    return { url, host, port, addresses, loopback: classes.every((one) => one === "loopback") };
   };
 }
 
@@ -47,17 +47,21 @@ const nowhereIf =
   };
 
 /** What the text alone tells, before any lookup. */
-function vetText(url: URL, rules: HopRules, judge: Judge): { host: string; port: number; named: boolean } {
+function vetText(
+  url: URL,
+  rules: HopRules,
+  addressRules: AddressRules,
+): { host: string; port: number; named: boolean } {
   const host = hostOf(url);
   if (url.protocol !== "https:" && url.protocol !== "http:") refuseScheme(host ?? "The address");
   if (url.username || url.password)
     throw new EgressError("credentials_in_url", "A user name or password in a URL is not allowed.");
   if (host === null) throw new EgressError("url_invalid", "The URL names no host.");
   const port = portOf(url);
-  const named = judge.names(host, port);
+  const named = addressRules.names(host, port);
   if (port === 0 || (otherProtocols.has(port) && !named))
     throw new EgressError("port_forbidden", `Port ${port} is not for HTTP.`);
-  if (url.protocol === "http:" && (rules.httpsOnly || !judge.mayBePlain(host, port))) refuseScheme(host);
+  if (url.protocol === "http:" && (rules.httpsOnly || !addressRules.mayBePlain(host, port))) refuseScheme(host);
   return { host, port, named };
 }
 

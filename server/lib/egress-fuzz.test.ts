@@ -49,13 +49,13 @@ async function endOf(work: Promise<unknown>): Promise<Ending> {
   }
 }
 
-test(`${urls} URLs are judged by what they mean, and none reaches this machine (seed ${seed})`, async () => {
+test(`${urls} URLs are checked by what they mean, and none reaches this machine (seed ${seed})`, async () => {
   const random = createRandom(seed);
   const hostile = createHostileUrls(random, canaries.port);
   const own = `start.test:${start.port}`;
   const resolve = async (host: string) => (host === "start.test" ? ["127.0.0.1"] : hostile.resolve(host));
   const guard = (allow: string[] = [], loopback = false) => createEgress({ allow: [own, ...allow], loopback }, resolve);
-  // With a network among the rules, plain HTTP is judged by its address too.
+  // With a network among the rules, plain HTTP is checked by its address too.
   const guards = [guard(), guard(["10.99.99.99/32", "fd99::/64"])];
   // This machine may be named by whoever wrote the URL, but not by a server elsewhere.
   const redirected = [...guards, guard([], true)];

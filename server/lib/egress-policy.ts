@@ -25,15 +25,15 @@ export type EgressPolicy = {
 };
 
 /** Why an address may be reached, or that it may not. */
-export type Verdict = "public" | "allowed" | "loopback" | "forbidden";
+export type AddressClass = "public" | "allowed" | "loopback" | "forbidden";
 
 type HostRule = { host: string; wildcard: boolean; port: number | null };
 
 /** A policy made ready for questions. */
-export type Judge = ReturnType<typeof createJudge>;
+export type AddressRules = ReturnType<typeof createAddressRules>;
 
 /** Reads a policy once; throws `policy_invalid` with every rule that cannot be read. */
-export function createJudge({ allow, loopback, own = [] }: EgressPolicy) {
+export function createAddressRules({ allow, loopback, own = [] }: EgressPolicy) {
   const { hosts, networks } = readRules(allow);
 
   /** Whether a host rule names this host at this port. */
@@ -56,7 +56,7 @@ export function createJudge({ allow, loopback, own = [] }: EgressPolicy) {
       names(host, port) || networks.length > 0 || (loopback && isLoopbackHost(host)),
 
     /** Host rules and loopback never open cloud metadata: whoever controls a name could point it there. */
-    verdict(address: IpAddress, trust: { named: boolean; loopback: boolean }): Verdict {
+    classify(address: IpAddress, trust: { named: boolean; loopback: boolean }): AddressClass {
       if (networks.some((network) => holds(network, address))) return "allowed";
       if (isCloudMetadata(address)) return "forbidden";
       if (trust.named) return "allowed";

@@ -583,7 +583,7 @@ describe("redirects", () => {
     expect(await failure(to(url), follow, { allow: ["good.test"] })).toBe(code);
   });
 
-  test("every hop of a chain is judged, not only the first redirect", async () => {
+  test("every hop of a chain is checked, not only the first redirect", async () => {
     const chain = to(to(to("https://10.0.0.1/")));
     expect(await failure(chain, follow)).toBe("address_forbidden");
     expect(seen).toHaveLength(3);
@@ -833,7 +833,7 @@ describe("streams", () => {
     await closed.promise;
   });
 
-  test("is judged like any request", async () => {
+  test("is checked like any request", async () => {
     expect(await codeOf(() => egress().stream(`https://internal.test:${canary.port}/`))).toBe("address_forbidden");
     expect(await codeOf(() => egress().stream("https://good.test:1/", { headers: { host: "x" } }))).toBe(
       "header_forbidden",
@@ -867,7 +867,7 @@ describe("any URL at all", () => {
   test("ends as an EgressError and reaches nothing on this machine", async () => {
     await fc.assert(
       fc.asyncProperty(anyUrl, async (url) => {
-        // Public literals would leave this machine; the check judges them the same and connects to nothing.
+        // Public literals would leave this machine; the check treats them the same and connects to nothing.
         await guard.check(url).then(
           () => expect(URL.parse(url)?.hostname).toMatch(/^[[\d]/),
           async (error) => {

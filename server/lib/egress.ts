@@ -2,7 +2,7 @@ import { decodedBody, isDecoded, limitedStream, readBody } from "./egress-body.t
 import { createVet, type Destination, type Resolve, systemResolve } from "./egress-destination.ts";
 import { EgressError } from "./egress-error.ts";
 import { checkHeaders, withoutForwarding, withoutSecrets } from "./egress-headers.ts";
-import { createJudge, type EgressPolicy } from "./egress-policy.ts";
+import { createAddressRules, type EgressPolicy } from "./egress-policy.ts";
 
 export type { Resolve } from "./egress-destination.ts";
 export { EgressError, type EgressErrorCode } from "./egress-error.ts";
@@ -49,16 +49,16 @@ type Outgoing = { method: string; headers: Headers; body: string | Uint8Array<Ar
 type Trip = { signal: AbortSignal; sent: boolean };
 
 /**
- * The guard against requests into our own network. A name is looked up once, all its addresses are judged, and the
+ * The guard against requests into our own network. A name is looked up once, all its addresses are checked, and the
  * connection goes to one of exactly these: a second lookup could answer otherwise. Throws `policy_invalid`.
  */
 export function createEgress(policy: EgressPolicy, resolve: Resolve = systemResolve) {
-  const judge = createJudge(policy);
-  const vet = createVet(judge, resolve);
+  const addressRules = createAddressRules(policy);
+  const vet = createVet(addressRules, resolve);
 
   /** Early word on whether a URL will be reachable; what counts is asked again at every request. */
   async function check(url: string, { httpsOnly = false }: EgressRules = {}): Promise<void> {
-    await vet(parseUrl(url), { httpsOnly, loopback: judge.loopback });
+    await vet(parseUrl(url), { httpsOnly, loopback: addressRules.loopback });
   }
 
   /** Sends one request, follows its redirects and reads the answer. Throws `EgressError`, and what `beforeLong` throws. */
@@ -127,7 +127,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
 
   async function follow(start: URL, first: Outgoing, request: EgressRequest, trip: Trip) {
     const { httpsOnly = false, maxRedirects = 0 } = request;
-    let [url, outgoing, loopback] = [start, first, judge.loopback];
+    let [url, outgoing, loopback] = [start, first, addressRules.loopback];
     for (let hop = 0; ; hop++) {
       const destination = await vet(url, { httpsOnly, loopback }, trip.signal);
       const response = await send(destination, outgoing, policy.ca, trip);
@@ -161,7 +161,7 @@ function firstHop({ method = "GET", headers: given = {}, body }: EgressRequest):
   return { method, headers: new Headers(headers), body };
 }
 
-/** Connects to the judged addresses in turn, until one of them takes the request. */
+/** Connects to the checked addresses in turn, until one of them takes the request. */
 async function send(destination: Destination, outgoing: Outgoing, ca: string | undefined, trip: Trip) {
   const sentBefore = trip.sent;
   let reason = "";

@@ -34,7 +34,7 @@ test.each([
     first.service.stop();
     first.pool.stop();
 
-    using bench = runBench({ db: first.db, trial_ms: 50 });
+    using bench = runBench({ db: first.db, quarantine_ms: 50 });
     bench.db.sqlite.run(fill);
     await bench.service.recover();
     expect(ids.every((id) => bench.pool.minds(id))).toBe(true);

@@ -17,10 +17,10 @@ const look = { name: "look", arguments: {} };
 /** What a process does with a run that it is told to drive: it works on it, never comes to an end, or dies of it. */
 type Fate = "works" | "hangs" | "kills" | "kills soon" | "kills late";
 
-const trial_ms = 50;
-const delays: Partial<Record<Fate, number>> = { "kills soon": trial_ms * 0.5, "kills late": trial_ms * 1.5 };
+const quarantine_ms = 50;
+const delays: Partial<Record<Fate, number>> = { "kills soon": quarantine_ms * 0.5, "kills late": quarantine_ms * 1.5 };
 
-/** Threads of a process that dies as soon as it goes on with a run that kills; or in a trial's time, or after it. */
+/** Threads of a process that dies as soon as it goes on with a run that kills; or in a quarantine's time, or after it. */
 function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactory {
   return (hear, died): Thread => {
     const thread = sameThread(hear, died);
@@ -60,7 +60,7 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
       end();
       resolve("died");
     };
-    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), trial_ms, agents });
+    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), quarantine_ms, agents });
     end = () => {
       alive = false;
       bench.service.stop();
@@ -214,7 +214,7 @@ test("a run that only looks guilty is not failed for a new one that kills the pr
   expect(runOf(await server.survive((next) => areOver(next, [innocent])), innocent).output).toBe("Slow.");
 });
 
-test("a run that is created while others are tried is driven when that is over, and is blamed for nothing", async () => {
+test("a run that is created while others are in quarantine is driven when that is over, and is blamed for nothing", async () => {
   const driven: string[] = [];
   const fates = new Map<string, Fate>();
   using server = machine((id) => {
@@ -235,7 +235,7 @@ test("a run that is created while others are tried is driven when that is over, 
   expect(tried.map((id) => stallsOf(bench, id))).toEqual([2, 2]);
 });
 
-test("one poison among many long calls is found within few crashes, and every trial is short", async () => {
+test("one poison among many long calls is found within few crashes, and every quarantine is short", async () => {
   const fates = new Map<string, Fate>();
   using server = machine((id) => fates.get(id) ?? "hangs");
   const first = server.boot();
@@ -250,7 +250,7 @@ test("one poison among many long calls is found within few crashes, and every tr
   expect(server.crashes()).toBeLessThanOrEqual(7);
 });
 
-test("a run that kills its process later than a trial lasts is found all the same: trials in vain get longer", async () => {
+test("a run that kills its process later than a quarantine lasts is found all the same: one that finds nobody is followed by a longer one", async () => {
   const fates = new Map<string, Fate>();
   using server = machine((id) => fates.get(id) ?? "hangs");
   const first = server.boot();

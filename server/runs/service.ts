@@ -28,12 +28,12 @@ import { createForks, type EditAgent, type RequireThere } from "./fork.ts";
 import { ownersOf } from "./owners.ts";
 import { partialOf } from "./partial.ts";
 import { type Pool, recoveredEvent } from "./pool.ts";
+import { createQuarantine, noSuspects } from "./quarantine.ts";
 import { createRunQueue } from "./queue.ts";
 import type { CreateRun } from "./schema.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { guardsAnswers, type ScreenedAnswer, screenAnswer, screenInput } from "./screening.ts";
 import type { RunRow, RunStore } from "./store.ts";
-import { acquittal, createTrials } from "./trials.ts";
 import { createTurns, noTurn, type ThreadOwnerOf } from "./turns.ts";
 import { unlessDamaged } from "./unless-damaged.ts";
 import type { Watches } from "./watch.ts";
@@ -67,7 +67,7 @@ export function createRunService({
   windowOf = () => null,
   slots,
   childrenMax = () => Number.POSITIVE_INFINITY,
-  trial_ms,
+  quarantine_ms,
   look_ms,
   now,
 }: {
@@ -96,12 +96,12 @@ export function createRunService({
   /** How many runs may come of one run of a scope, by calls of agents. */
   childrenMax?(scope: Scope): number;
   /** How long a run that may be what brings the process down goes on alone. */
-  trial_ms?: number;
+  quarantine_ms?: number;
   /** How often a queue, and the wall clock, is looked at when nothing happens. */
   look_ms?: number;
   now: () => number;
 }) {
-  const trials = createTrials({ db, journal, watches, only: pool.only, trial_ms });
+  const quarantine = createQuarantine({ db, journal, watches, only: pool.only, quarantine_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms, now });
   const turns = createTurns({ runs, ownerOf: threadOwner, insertCancelled });
   const deadlines = createDeadlines(db.sqlite, expire, now, { every_ms: look_ms });
@@ -365,11 +365,11 @@ export function createRunService({
     children.endOrphans();
     const unfinished = runs.unfinished();
     const clean = await runs.takeCleanStop().catch(() => false); // A full disk may not keep the server from reading.
-    const verdict = clean ? acquittal : trials.judge(unfinished);
-    trials.prepare(verdict);
-    await Promise.all(unfinished.map((id) => pool.recover(id, !verdict.blamed.has(id))));
+    const diagnosis = clean ? noSuspects : quarantine.diagnose(unfinished);
+    quarantine.prepare(diagnosis);
+    await Promise.all(unfinished.map((id) => pool.recover(id, !diagnosis.blamed.has(id))));
     isRecovered = true;
-    void trials.hold(verdict);
+    void quarantine.hold(diagnosis);
     deadlines.load();
     queue.load();
     children.settleAll();
@@ -379,7 +379,7 @@ export function createRunService({
   function stop(): void {
     unlisten();
     children.stop();
-    trials.stop();
+    quarantine.stop();
     queue.stop();
     deadlines.stop();
   }

@@ -8,16 +8,16 @@ import type { Log } from "../lib/log.ts";
 import { sleep } from "../lib/retry.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { CaseStatus } from "../wire/names.ts";
-import type { Judge } from "./judge.ts";
+import type { Compare } from "./compare.ts";
 import { budgetLeft, type LiveRuns, skipped } from "./live.ts";
-import { type CaseResult, type CaseRow, type LiveResult, resultOf, type SuiteRunRow, type Verdict } from "./row.ts";
+import { type CaseResult, type CaseRow, type Comparison, type LiveResult, resultOf, type SuiteRunRow } from "./row.ts";
 import type { Live } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
 export interface PerformerOptions {
   db: Db;
   suiteRuns: SuiteRuns;
-  judge: Judge;
+  compare: Compare;
   live: LiveRuns;
   /** Whether a project is in use: nothing of an archived one goes on. */
   isOpen: (projectId: string) => boolean;
@@ -38,7 +38,7 @@ const again_ms = 1000;
  * Works through suite runs, a case at a time. What a case came to is written down before the next one begins, so that a
  * server that stops, in order or not, goes on where it was.
  */
-export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: PerformerOptions) {
+export function createPerformer({ db, suiteRuns, compare, live, isOpen, log }: PerformerOptions) {
   const underWay = new Map<string, Performance>();
   const stopping = new AbortController();
   // Replays of all suites take turns, one of an owner at a time: they are never more than a part of what the server does.
@@ -77,28 +77,31 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
   async function performCase(row: SuiteRunRow, next: CaseRow, signal: AbortSignal): Promise<void> {
     const known = resultOf(next);
     // What was begun before a crash is waited for, and not begun again.
-    const verdict = known ?? (await queue.run(nameOf(row), signal, () => verdictOf(row, next)));
+    const comparison = known ?? (await queue.run(nameOf(row), signal, () => comparisonOf(row, next)));
     if (signal.aborted) return;
-    const forked = known?.live ?? (await goOn(row, next, verdict, signal));
+    const forked = known?.live ?? (await goOn(row, next, comparison, signal));
     const ended =
       forked?.run_id && forked.status === "in_progress"
         ? await live.finish(row, next.run_id, forked.run_id, signal)
         : forked;
     if (signal.aborted) return;
     failpoint?.("before_suite.case");
-    await put(row, next, statusOf(verdict), { ...verdict, live: ended });
+    await put(row, next, statusOf(comparison), { ...comparison, live: ended });
     failpoint?.("after_suite.case");
   }
 
-  async function verdictOf(row: SuiteRunRow, { run_id, agent_id }: CaseRow): Promise<Verdict> {
+  async function comparisonOf(row: SuiteRunRow, { run_id, agent_id }: CaseRow): Promise<Comparison> {
     // Short ones would follow each other without a break, and nobody else be heard.
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      return await judge(row, run_id, agent_id);
+      return await compare(row, run_id, agent_id);
     } catch (error) {
       if (isStorageRefusal(error)) throw error;
       logged(error, row, run_id);
-      return { ...noVerdict, error: { code: "internal_error", message: "Something went wrong here. The log has it." } };
+      return {
+        ...noComparison,
+        error: { code: "internal_error", message: "Something went wrong here. The log has it." },
+      };
     }
   }
 
@@ -106,11 +109,11 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
   async function goOn(
     row: SuiteRunRow,
     next: CaseRow,
-    verdict: Verdict,
+    comparison: Comparison,
     signal: AbortSignal,
   ): Promise<LiveResult | null> {
-    const [first] = verdict.divergences;
-    if (row.live === null || !first || verdict.error) return null;
+    const [first] = comparison.divergences;
+    if (row.live === null || !first || comparison.error) return null;
     const asked = JSON.parse(row.live) as Live;
     const before = suiteRuns.forks(row);
     if (before.length >= (asked.max_runs ?? liveRunsDefault))
@@ -120,7 +123,7 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
     if (signal.aborted) return null;
     return live.start(row, next.run_id, first, left, (started) => {
       // The suite was deleted meanwhile: nobody would wait for the fork.
-      if (!suiteRuns.putCase(row, next, "pending", { ...verdict, live: started })) throw notFound();
+      if (!suiteRuns.putCase(row, next, "pending", { ...comparison, live: started })) throw notFound();
     });
   }
 
@@ -171,7 +174,7 @@ export function createPerformer({ db, suiteRuns, judge, live, isOpen, log }: Per
   };
 }
 
-const noVerdict: Verdict = {
+const noComparison: Comparison = {
   error: null,
   agent_version: null,
   divergences_count: 0,
@@ -179,7 +182,7 @@ const noVerdict: Verdict = {
   matched_steps: 0,
 };
 
-const statusOf = ({ error, divergences_count }: Verdict): CaseStatus => {
+const statusOf = ({ error, divergences_count }: Comparison): CaseStatus => {
   if (error) return "failed";
   return divergences_count > 0 ? "diverged" : "equal";
 };

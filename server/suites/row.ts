@@ -46,7 +46,7 @@ export interface CaseRow {
 }
 
 /** What a replay of a pinned run came to. */
-export interface Verdict {
+export interface Comparison {
   /** The agent that it was held against; null where there was none. */
   agent_version: number | null;
   divergences_count: number;
@@ -56,7 +56,7 @@ export interface Verdict {
   error: CaseError | null;
 }
 
-/** Why a case has no verdict, or nothing to compare with. */
+/** Why a case has no comparison, or nothing to compare with. */
 export interface CaseError {
   code: string;
   message: string;
@@ -77,7 +77,7 @@ export interface LiveResult {
 }
 
 /** What is known of a case. */
-export interface CaseResult extends Verdict {
+export interface CaseResult extends Comparison {
   live: LiveResult | null;
 }
 
@@ -134,13 +134,13 @@ export const resultOf = ({ result }: Pick<CaseRow, "result">): CaseResult | null
 
 /** A case of a suite run as clients see it. */
 export function shownCase(row: CaseRow) {
-  const { error, live, ...verdict } = resultOf(row) ?? noResult;
+  const { error, live, ...comparison } = resultOf(row) ?? noResult;
   return {
     run_id: row.run_id,
     agent_id: row.agent_id,
     status: row.status,
-    ...verdict,
-    first_divergence: verdict.divergences[0] ?? null,
+    ...comparison,
+    first_divergence: comparison.divergences[0] ?? null,
     live,
     error,
   };

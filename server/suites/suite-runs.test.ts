@@ -118,7 +118,7 @@ test("a model that is not available any more keeps nobody from replaying", async
   expect([status, cases[0].first_divergence.kind]).toEqual(["diverged", "prompt"]);
 });
 
-test("a case that cannot be judged fails, and the others go on", async () => {
+test("a case that cannot be compared fails, and the others go on", async () => {
   await using server = testApp();
   const client = await server.client();
   const [gone, damaged, fine] = [await echoRun(client), await echoRun(client), await echoRun(client)];
@@ -193,8 +193,8 @@ test.each([
     runs: all(db, "SELECT status FROM suite_runs"),
     cases: all<{ status: string; result: string }>(db, "SELECT status, result FROM suite_run_cases").map(
       ({ status, result }) => {
-        const { live: forked, ...verdict } = JSON.parse(result);
-        return { status, ...verdict, live: forked && { ...forked, run_id: forked.run_id !== null } };
+        const { live: forked, ...comparison } = JSON.parse(result);
+        return { status, ...comparison, live: forked && { ...forked, run_id: forked.run_id !== null } };
       },
     ),
     forks: all(db, "SELECT status FROM runs WHERE origin = 'fork'"),

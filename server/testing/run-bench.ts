@@ -31,7 +31,7 @@ export function runBench(
     /** How many runs may come of one run. */
     childrenMax?: number;
     beat_ms?: number;
-    trial_ms?: number;
+    quarantine_ms?: number;
     look_ms?: number;
     /** Whom agent tools may call, by id. */
     agents?: Record<string, Partial<AgentSnapshot>>;
@@ -90,7 +90,7 @@ export function runBench(
     windowOf: () => options.window ?? null,
     slots,
     childrenMax: () => options.childrenMax ?? 100,
-    trial_ms: options.trial_ms,
+    quarantine_ms: options.quarantine_ms,
     look_ms: options.look_ms,
     now,
   });

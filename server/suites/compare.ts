@@ -7,29 +7,29 @@ import type { Journal } from "../journal/journal.ts";
 import { readRecord } from "../journal/read-record.ts";
 import { replay } from "../worker/replay.ts";
 
-import type { Verdict } from "./row.ts";
+import type { Comparison } from "./row.ts";
 
-export interface JudgeOptions {
+export interface ComparisonOptions {
   journal: Journal;
   /** The agent as a run would pin it now; throws for one that is not there. */
   snapshot: (scope: Scope, agentId: string) => AgentSnapshot;
 }
 
-export type Judge = ReturnType<typeof createJudge>;
+export type Compare = ReturnType<typeof createComparison>;
 
 // Whoever reads a list of five knows what is the matter; the run's own replay shows all of them.
 const shownMax = 5;
 
 /** Holds the record of a pinned run against its agent as it is now: no model, no tool, no row. */
-export function createJudge({ journal, snapshot }: JudgeOptions) {
-  return async function judge(scope: Scope, runId: string, agentId: string): Promise<Verdict> {
+export function createComparison({ journal, snapshot }: ComparisonOptions) {
+  return async function compare(scope: Scope, runId: string, agentId: string): Promise<Comparison> {
     const agent = currentAgent(scope, agentId);
     if ("error" in agent) return agent;
     const { version: agent_version } = agent;
     try {
       const entries = await readRecord(journal, runId);
       if (entries.length === 0) return refused("run_deleted", "The run, or its trace, is not there any more.");
-      return { agent_version, ...(await judged(entries, agent, pinnedBy(scope, entries))), error: null };
+      return { agent_version, ...(await compared(entries, agent, pinnedBy(scope, entries))), error: null };
     } catch (error) {
       if (isStorageRefusal(error)) throw error;
       return { ...refused("record_damaged", "The record of the run cannot be read."), agent_version };
@@ -37,7 +37,7 @@ export function createJudge({ journal, snapshot }: JudgeOptions) {
   };
 
   /** A run of an agent that could not begin would not come out as it did either. */
-  function currentAgent(scope: Scope, agentId: string): AgentSnapshot | Verdict {
+  function currentAgent(scope: Scope, agentId: string): AgentSnapshot | Comparison {
     try {
       return snapshot(scope, agentId);
     } catch (error) {
@@ -53,7 +53,7 @@ export function createJudge({ journal, snapshot }: JudgeOptions) {
   }
 }
 
-async function judged(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned: AgentSnapshot) {
+async function compared(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned: AgentSnapshot) {
   const divergences: Divergence[] = [];
   const steps = new Set<number>();
   let divergences_count = 0;
@@ -72,7 +72,7 @@ async function judged(entries: readonly JournalEntry[], agent: AgentSnapshot, pi
 const stepsOf = (entries: readonly JournalEntry[]): number =>
   entries.reduce((count, { event }) => Math.max(count, "step_index" in event ? (event.step_index ?? -1) + 1 : 0), 0);
 
-const refused = (code: string, message: string): Verdict => ({
+const refused = (code: string, message: string): Comparison => ({
   ...{ agent_version: null, divergences_count: 0, divergences: [], matched_steps: 0 },
   error: { code, message },
 });
