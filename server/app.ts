@@ -43,8 +43,8 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { isNewWork } from "./http/new-work.ts";
 import { createOpenApi, openApiRoutes } from "./http/openapi.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
+import { createRequestQueue } from "./http/request-queue.ts";
 import type { AgentOverrides } from "./http/schemas.ts";
-import { createTurns } from "./http/turns.ts";
 import { createJournal } from "./journal/journal.ts";
 import { bearer, createKeyAuthenticate } from "./keys/authenticate.ts";
 import { keyRoutes, meRoutes } from "./keys/routes.ts";
@@ -555,7 +555,13 @@ export function createApp({
   const authenticate = createKeyAuthenticate({ keys, limiter, clientOf });
   const identify = createIdentify({ authenticate, limiter, clientOf });
   const onRefused = createRefusals({ db, audit, routes: () => root.routes, log, now });
-  const keyAuth = createAuth("key", { identify, authenticate, idempotency, onRefused, turn: createTurns() });
+  const keyAuth = createAuth("key", {
+    identify,
+    authenticate,
+    idempotency,
+    onRefused,
+    requestQueue: createRequestQueue(),
+  });
   const root = new Elysia({ normalize: false });
   const openApi = createOpenApi(() => root.routes);
   const backups = createBackups({

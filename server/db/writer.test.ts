@@ -44,7 +44,7 @@ describe("jobs that take longer than a slice", () => {
     expect(db.write.commits()).toBe(5);
   });
 
-  test("become durable in turns of their owners, and those of one owner in their order", async () => {
+  test("become durable round robin over owners, and those of one owner in their order", async () => {
     const { write } = openDatabase(":memory:");
     const order: string[] = [];
     const names = ["a1", "a2", "a3", "b1", "a4", "b2", "c1"];

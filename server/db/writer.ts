@@ -4,7 +4,7 @@ import { isDiskFull } from "./disk-full.ts";
 /**
  * Queues one job for the next commit and answers when it is durable. Jobs are synchronous, touch nothing but the
  * database and may run twice: those that wait share a transaction as far as they fit into a slice of time, and if one
- * throws, they run again in savepoints. Jobs of one owner become durable in their order, and owners take turns; that two
+ * throws, they run again in savepoints. Jobs of one owner become durable in their order, round robin over owners; that two
  * jobs become durable together is never certain.
  */
 export interface Writer {
@@ -71,9 +71,9 @@ export function createWriter(
     while (queue.length > 0) commitSlice();
   }
 
-  /** Commits the jobs whose turn it is, as many as fit into a slice, and answers them. */
+  /** Commits the next jobs, as many as fit into a slice, and settles them. */
   function commitSlice(): void {
-    const waiting = inTurns(queue);
+    const waiting = roundRobin(queue);
     queue = [];
     endRead();
     const outcomes = commit(waiting, plainly) ?? oneByOne(waiting);
@@ -120,14 +120,14 @@ export function createWriter(
 }
 
 /** The first job of each owner, then the second of each: one project's many jobs do not hold up another's. */
-function inTurns(queue: readonly Queued[]): readonly Queued[] {
+function roundRobin(queue: readonly Queued[]): readonly Queued[] {
   const before = new Map<string, number>();
-  const turns = queue.map((one) => {
-    const turn = before.get(one.owner) ?? 0;
-    before.set(one.owner, turn + 1);
-    return { turn, one };
+  const ranked = queue.map((one) => {
+    const round = before.get(one.owner) ?? 0;
+    before.set(one.owner, round + 1);
+    return { round, one };
   });
-  return before.size < 2 ? queue : turns.sort((a, b) => a.turn - b.turn).map(({ one }) => one);
+  return before.size < 2 ? queue : ranked.sort((a, b) => a.round - b.round).map(({ one }) => one);
 }
 
 /** A database that is closed throws where it is asked. */

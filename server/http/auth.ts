@@ -9,7 +9,7 @@ import { notFound } from "./not-found.ts";
 import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
 import { tellStanding } from "./rate-limit-headers.ts";
-import type { Turn } from "./turns.ts";
+import type { RequestQueue } from "./request-queue.ts";
 
 /** Who somebody turned out to be, and what they may do. */
 export interface Identity extends Scope {
@@ -40,7 +40,7 @@ export type Need = Permission | "read_or_run";
 /** What a route's own reading of a body came to: what its schema judges, and by what the same request is known again. */
 export interface ReadBody {
   bytes: Uint8Array;
-  /** Once it is the request's turn: of a long body this is work. */
+  /** Once the request may go on: of a long body this is work. */
   parse(): unknown;
 }
 export type BodyReader = (request: Request, principal: Principal) => Promise<ReadBody>;
@@ -111,15 +111,15 @@ export function createAuth(
     authenticate,
     idempotency,
     onRefused,
-    turn = () => null,
+    requestQueue = () => null,
   }: {
     identify: Identify;
     authenticate: Authenticate;
     /** Absent where an `Idempotency-Key` means nothing. */
     idempotency?: Pick<Idempotency, "begin">;
     onRefused?: OnRefused;
-    /** Whose turn it is, where requests come faster than they are handled; null: this one's. */
-    turn?: Turn;
+    /** Where requests come faster than they are handled. */
+    requestQueue?: RequestQueue;
   },
 ) {
   function admit(request: Request, headers: Headers, access: Access): void {
@@ -140,7 +140,7 @@ export function createAuth(
     const { bytes, parse } = await read(request, known.get(request)!).finally(
       () => authenticate(request), // Once more: a body may take its time, and the key may be gone by then.
     );
-    await turn(nameOf(known.get(request)!));
+    await requestQueue(nameOf(known.get(request)!));
     const body = parse();
     if (request.method === "POST") idempotency?.begin(request, known.get(request)!, bytes);
     return body;
@@ -157,7 +157,7 @@ export function createAuth(
       async transform({ request, set }) {
         if (!isRead(request)) return;
         admit(request, set.headers, access);
-        await turn(nameOf(known.get(request)!));
+        await requestQueue(nameOf(known.get(request)!));
       },
       resolve({ request }) {
         const principal = known.get(request)!;

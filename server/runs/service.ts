@@ -34,7 +34,7 @@ import type { CreateRun } from "./schema.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { guardsAnswers, type ScreenedAnswer, screenAnswer, screenInput } from "./screening.ts";
 import type { RunRow, RunStore } from "./store.ts";
-import { createTurns, noTurn, type ThreadOwnerOf } from "./turns.ts";
+import { createThreadQueue, noPlace, type ThreadOwnerOf } from "./thread-queue.ts";
 import { unlessDamaged } from "./unless-damaged.ts";
 import type { Watches } from "./watch.ts";
 
@@ -103,7 +103,7 @@ export function createRunService({
 }) {
   const quarantine = createQuarantine({ db, journal, watches, only: pool.only, quarantine_ms });
   const queue = createRunQueue({ journal, watches, runs, pool, slots, look_ms, now });
-  const turns = createTurns({ runs, ownerOf: threadOwner, insertCancelled });
+  const threadQueue = createThreadQueue({ runs, ownerOf: threadOwner, insertCancelled });
   const deadlines = createDeadlines(db.sqlite, expire, now, { every_ms: look_ms });
   const children = createChildren({
     ...{ journal, watches, pool, runs, insertOrphan, childrenMax, priceOf, windowOf, now },
@@ -128,7 +128,7 @@ export function createRunService({
     const refreshed = refreshTools(scope, body.agent_id, body.overrides);
     if (refreshed) await refreshed;
     const agent = snapshot(scope, body.agent_id, body.overrides);
-    const owner = turns.owner(scope, body);
+    const owner = threadQueue.owner(scope, body);
     requireScopeIds(agent, owner);
     requireFiles(scope, body.file_ids ?? []);
     if (body.overrides?.model) await requireThere(body.overrides.model, "overrides.model");
@@ -147,10 +147,10 @@ export function createRunService({
       context_window: windowOf(agent.model),
     };
     const inserted = await journal.commitAll(() => {
-      // What is over at once takes nobody's turn, nor slot.
+      // What is over at once takes no place in a thread, nor a slot.
       const isOverAtOnce = screened?.isBlocked === true;
-      const turn = isOverAtOnce ? noTurn : turns.take(scope, body);
-      const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, turn.line);
+      const place = isOverAtOnce ? noPlace : threadQueue.take(scope, body);
+      const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, place.line);
       const events: RunEvent[] =
         queue_position === null
           ? withFollowUp(initialState, [created, ...decided], agent, now())
@@ -158,7 +158,7 @@ export function createRunService({
       const own = journal.insert(run_id, events);
       journal.pin(scope, run_id, agent);
       note?.(runs.standing(scope, run_id), 0);
-      return [...turn.ended, [run_id, own]];
+      return [...place.ended, [run_id, own]];
     }, scope);
     const [, entries] = inserted.at(-1)!;
     for (const [id] of inserted.slice(0, -1)) pool.abort(id);

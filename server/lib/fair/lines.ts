@@ -3,14 +3,14 @@ export interface FairLines<T> {
   add(owner: string, one: T): void;
   /** Whether it was waiting. */
   remove(owner: string, one: T): boolean;
-  /** The first of this owner's line, who goes behind all other owners then. By default of whose turn it is. */
+  /** The first of this owner's line, who goes behind all other owners then. By default the owner who is next. */
   next(owner?: string): T | undefined;
-  /** Who has something waiting, in the order of their turns. */
+  /** Who has something waiting, in the order of their queue. */
   owners(): IterableIterator<string>;
   length(owner: string): number;
 }
 
-/** Lines of several owners who take turns: one each, however many another has waiting. */
+/** Lines of several owners, served round robin: one each, however many another has waiting. */
 export function createFairLines<T>(): FairLines<T> {
   const lines = new Map<string, Set<T>>();
   return {

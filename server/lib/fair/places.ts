@@ -51,7 +51,7 @@ export function createFairPlaces({ count, reserve }: FairOptions) {
         given = true;
       };
     },
-    /** Whose turn it is of these: who holds the fewest places, and of several who was served longest ago. Null: nobody's. */
+    /** Who is next of these: who holds the fewest places, and of several who was served longest ago. Null: nobody's. */
     next(waiting: Iterable<string>): string | null {
       let best: string | null = null;
       for (const owner of waiting) if (mayTake(owner) && (best === null || isBefore(owner, best))) best = owner;

@@ -17,7 +17,7 @@ export function createFairQueue(options: FairOptions): FairQueue {
 
   const next = (): string | null => places.next(lines.owners());
 
-  /** Takes a place, now or when it is the owner's turn, and answers what gives it back. */
+  /** Takes a place, now or when the owner is next, and returns what gives it back. */
   function take(owner: string, signal: AbortSignal): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const begin = () => {

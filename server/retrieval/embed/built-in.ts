@@ -3,12 +3,12 @@ import { unitVector } from "../../lib/unit-vector.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
 import type { Answer } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
+import { createQueue } from "./queue.ts";
 import { type EmbeddingThread, type StartThread, startThread } from "./thread.ts";
-import { createTurns } from "./turns.ts";
 
 /** What is asked for, and how far it is. */
 interface Job {
-  /** Whose turn it takes. */
+  /** Whose work it is. */
   owner: string;
   /** In the order of their texts. */
   pieces: { text: number; piece: string }[];
@@ -52,7 +52,7 @@ export function createBuiltIn({
   patience_ms = 60_000,
   start = (hear, died) => startThread(hear, died),
 }: BuiltInOptions) {
-  const turns = createTurns<Job>();
+  const queue = createQueue<Job>();
   let thread: EmbeddingThread | null = null;
   let slice: Slice | null = null;
   let idle: ReturnType<typeof setTimeout> | undefined;
@@ -77,12 +77,12 @@ export function createBuiltIn({
       };
       // What the thread works on comes to its end, and nobody reads it.
       const abort = () => {
-        turns.remove(owner, job);
+        queue.remove(owner, job);
         job.done = job.pieces.length;
         job.settle(signal?.reason instanceof Error ? signal.reason : new DOMException("Aborted.", "AbortError"));
       };
       signal?.addEventListener("abort", abort);
-      turns.arrive(owner, job);
+      queue.arrive(owner, job);
       advance();
     });
   }
@@ -90,7 +90,7 @@ export function createBuiltIn({
   function advance(): void {
     clearTimeout(idle);
     if (slice) return;
-    const job = turns.next();
+    const job = queue.next();
     if (job) begin(job, 1);
     else if (thread) idle = setTimeout(end, idle_ms);
   }
@@ -111,7 +111,7 @@ export function createBuiltIn({
       take(job, answer.vectors);
       job.done = to;
       if (isOver(job)) job.settle(meansOf(job));
-      else turns.goOn(job.owner, job);
+      else queue.goOn(job.owner, job);
     }
     advance();
   }
@@ -151,7 +151,7 @@ export function createBuiltIn({
     stop(): void {
       stopped = true;
       const waiting = slice ? [finish(slice).job] : [];
-      for (let job = turns.next(); job; job = turns.next()) waiting.push(job);
+      for (let job = queue.next(); job; job = queue.next()) waiting.push(job);
       for (const job of waiting) settleFailed(job, "The server stops.", true);
       clearTimeout(idle);
       end();

@@ -43,7 +43,7 @@ export function createEmbedders({ resolve, log, idle_ms }: EmbeddersOptions) {
   }
 
   return {
-    /** The embedder of a model by its full name, for vectors of one length. Owners of texts take turns. */
+    /** The embedder of a model by its full name, for vectors of one length. Owners of texts take queue. */
     of(model: string, dimensions: number, owner?: string): Embedder {
       if (model !== builtInEmbedding.model)
         return { embed: (texts, signal) => remote(model, dimensions, texts, signal) };

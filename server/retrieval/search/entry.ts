@@ -1,22 +1,22 @@
 import { Database } from "bun:sqlite";
 import type { FromThread, Match, ToThread } from "./messages.ts";
+import { createQueue } from "./queue.ts";
 import { createSearch, type Search } from "./search.ts";
-import { createTurns } from "./turns.ts";
 
 declare const self: Worker;
 
-const turns = createTurns<Match[]>();
+const queue = createQueue<Match[]>();
 let search: Search | null = null;
 
 // Before anything is waited for: what is sent to a thread that does not listen yet is lost.
 self.onmessage = ({ data }: MessageEvent<ToThread>) => {
   if (data.do === "open") search = createSearch(open(data.path), { most_bytes: data.most_bytes, own: true });
-  else if (data.do === "abort") turns.drop(data.id);
+  else if (data.do === "abort") queue.drop(data.id);
   else if (data.do === "forget") search!.forget(data.store);
   else {
     const { id, order } = data;
     const say = (answer: FromThread) => self.postMessage(answer);
-    turns.add(id, {
+    queue.add(id, {
       owner: order.owner,
       store: order.store.number,
       work: search!.run(order),

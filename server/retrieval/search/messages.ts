@@ -5,7 +5,7 @@ import type { StoreTables } from "./tables.ts";
 export type SearchMode = "hybrid" | "vector" | "keyword";
 
 export interface SearchOrder {
-  /** Whose turn it takes. */
+  /** Whose work it is. */
   owner: string;
   store: StoreTables;
   /** Whose entries; '' in a store of the whole project. */

@@ -390,7 +390,7 @@ test("a search in the thread sees what was committed just before", async () => {
 });
 
 test("searches of several stores at once are answered each with its own", async () => {
-  using on = bench({ inFile: true, most_bytes: 300_000 }); // Room for some of them: the others take turns.
+  using on = bench({ inFile: true, most_bytes: 300_000 }); // Room for some of them: the others take queue.
   const stores = [1, 2, 3, 4, 5].map((number) => on.store(number, 64));
   const next = numbersOf(3);
   for (const store of stores)

@@ -1,6 +1,6 @@
 /** Work that is done in pieces. */
 export interface Job<Result> {
-  /** Whose turn it takes: owners take turns, and so do the stores of each. */
+  /** Whose job it is: round robin over owners, and over the stores of each. */
   owner: string;
   /** Of one store one job at a time is at work. */
   store: number;
@@ -9,7 +9,7 @@ export interface Job<Result> {
   failed(error: unknown): void;
 }
 
-export interface Turns<Result> {
+export interface Queue<Result> {
   add(id: number, job: Job<Result>): void;
   /** Forgets a job: neither `done` nor `failed` is called. */
   drop(id: number): void;
@@ -17,8 +17,8 @@ export interface Turns<Result> {
 
 type Jobs<Result> = Map<number, Job<Result>>;
 
-/** Does jobs of several owners by turns, one piece at a time; what has arrived meanwhile is heard in between. */
-export function createTurns<Result>(later: (next: () => void) => void = setImmediate): Turns<Result> {
+/** Does jobs round robin over owners, one piece at a time; messages that arrive are handled in between. */
+export function createQueue<Result>(later: (next: () => void) => void = setImmediate): Queue<Result> {
   const owners = new Map<string, Map<number, Jobs<Result>>>();
   let awake = false;
 

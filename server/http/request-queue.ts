@@ -1,13 +1,13 @@
 import { createFairLines } from "../lib/fair/lines.ts";
 
-/** Null: go on at once. Else it is resolved when it is this owner's turn. */
-export type Turn = (owner: string) => Promise<void> | null;
+/** Null: go on at once. Else it resolves when the request of this owner may go on. */
+export type RequestQueue = (owner: string) => Promise<void> | null;
 
 /**
- * Requests are handled in the order in which they come, until that has taken longer than a slice: then their owners take
- * turns, a request each. Between two of them everything else is heard.
+ * Requests are handled in the order in which they come, until that has taken longer than a slice: then round robin over
+ * owners, one request at a time. Between two of them all other events are handled.
  */
-export function createTurns(slice_ms = 4): Turn {
+export function createRequestQueue(slice_ms = 4): RequestQueue {
   const lines = createFairLines<() => void>();
   let begun_ms: number | null = null;
 

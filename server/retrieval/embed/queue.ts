@@ -1,10 +1,10 @@
 import { createFairLines } from "../../lib/fair/lines.ts";
 
-/** Whose turn it is. Owners take turns among those who have just come, and among those who go on. */
-export interface Turns<T> {
-  /** Puts in who has had no turn yet. */
+/** What waits, round robin over owners: first what has just come, then what goes on. */
+export interface Queue<T> {
+  /** Adds what was not served yet. */
   arrive(owner: string, one: T): void;
-  /** Puts in who has had a turn, behind all others like it. */
+  /** Adds what was served before, behind all others like it. */
   goOn(owner: string, one: T): void;
   next(): T | undefined;
   remove(owner: string, one: T): void;
@@ -14,7 +14,7 @@ export interface Turns<T> {
 const rush = 8;
 
 /** Who has just come goes before whoever goes on: a query waits for one slice of a batch, and not for all of it. */
-export function createTurns<T>(): Turns<T> {
+export function createQueue<T>(): Queue<T> {
   const fresh = createFairLines<T>();
   const begun = createFairLines<T>();
   let inRow = 0;

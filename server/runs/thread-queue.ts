@@ -10,17 +10,17 @@ import type { RunRow, RunStore } from "./store.ts";
 export type ThreadOwnerOf = (viewer: Viewer, threadId: string) => { user_id: string | null; session_id: string | null };
 
 /** What a new run meets in its thread. */
-export interface Turn {
+export interface ThreadPlace {
   /** What it has ended, to be committed with it. */
   ended: Inserted[];
   /** Its place in the line, from 1; null where nobody is before it. */
   line: number | null;
 }
 
-export const noTurn: Turn = { ended: [], line: null };
+export const noPlace: ThreadPlace = { ended: [], line: null };
 
-/** Whose turn it is in a thread: one run at a time, and the others wait, are refused, or take its place. */
-export function createTurns({
+/** Runs of a thread: one at a time, and the others wait, are refused, or take its place. */
+export function createThreadQueue({
   runs,
   ownerOf,
   insertCancelled,
@@ -46,11 +46,11 @@ export function createTurns({
   }
 
   /** Within a write: makes room for a new run in its thread, or finds its place in the line. */
-  function take(viewer: Viewer, { thread_id, if_thread_busy = "reject" }: CreateRun): Turn {
-    if (thread_id === undefined) return noTurn;
+  function take(viewer: Viewer, { thread_id, if_thread_busy = "reject" }: CreateRun): ThreadPlace {
+    if (thread_id === undefined) return noPlace;
     ownerOf(viewer, thread_id); // It may have been deleted in the meantime.
     const before = runs.inThread(viewer, thread_id);
-    if (before.length === 0) return noTurn;
+    if (before.length === 0) return noPlace;
     if (if_thread_busy === "reject") throw busy(before[0]!);
     if (if_thread_busy === "queue")
       return { ended: [], line: before.filter(({ status }) => status === "queued").length + 1 };

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { createTurns } from "./turns.ts";
+import { createQueue } from "./queue.ts";
 
 /** Jobs of so many pieces each, all done; answers the pieces in their order, by the names of their jobs. */
 function order(jobs: [owner: string, store: number, pieces: number][], drop: number[] = []): string[] {
   const seen: string[] = [];
   const steps: (() => void)[] = [];
-  const turns = createTurns<void>((next) => void steps.push(next));
+  const queue = createQueue<void>((next) => void steps.push(next));
   for (const [id, [owner, store, pieces]] of jobs.entries()) {
     function* work() {
       for (let piece = 1; piece <= pieces; piece++) {
@@ -13,9 +13,9 @@ function order(jobs: [owner: string, store: number, pieces: number][], drop: num
         if (piece < pieces) yield;
       }
     }
-    turns.add(id, { owner, store, work: work(), done: () => {}, failed: () => {} });
+    queue.add(id, { owner, store, work: work(), done: () => {}, failed: () => {} });
   }
-  for (const id of drop) turns.drop(id);
+  for (const id of drop) queue.drop(id);
   for (let step = steps.shift(); step; step = steps.shift()) step();
   return seen;
 }

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { createQueue } from "./queue.ts";
+
+test("who has just come goes before who goes on", () => {
+  const queue = createQueue<string>();
+  queue.goOn("a", "batch");
+  queue.arrive("a", "query");
+  queue.arrive("a", "other query");
+  expect([queue.next(), queue.next(), queue.next(), queue.next()]).toEqual([
+    "query",
+    "other query",
+    "batch",
+    undefined,
+  ]);
+});
+
+test("batches take turns", () => {
+  const queue = createQueue<string>();
+  queue.goOn("a", "one");
+  queue.goOn("a", "two");
+  const seen = Array.from({ length: 4 }, () => {
+    const next = queue.next()!;
+    queue.goOn("a", next);
+    return next;
+  });
+  expect(seen).toEqual(["one", "two", "one", "two"]);
+});
+
+test("a rush of queries does not stop a batch", () => {
+  const queue = createQueue<string>();
+  queue.goOn("a", "batch");
+  for (let index = 0; index < 20; index++) queue.arrive("a", `query ${index}`);
+  expect(Array.from({ length: 10 }, () => queue.next()).indexOf("batch")).toBe(8);
+});
+
+test("who is removed gets no turn", () => {
+  const queue = createQueue<string>();
+  queue.arrive("a", "one");
+  queue.goOn("a", "two");
+  queue.remove("a", "one");
+  queue.remove("a", "two");
+  queue.remove("a", "three");
+  expect(queue.next()).toBeUndefined();
+});
+
+test("queries of one owner do not wait for all of another's, nor batches", () => {
+  const queue = createQueue<string>();
+  for (let index = 1; index <= 3; index++) queue.arrive("noisy", `noisy ${index}`);
+  queue.arrive("quiet", "quiet");
+  for (let index = 1; index <= 3; index++) queue.goOn("noisy", `noisy batch ${index}`);
+  queue.goOn("quiet", "quiet batch");
+  const order = Array.from({ length: 8 }, () => queue.next());
+  expect(order.slice(0, 4)).toEqual(["noisy 1", "quiet", "noisy 2", "noisy 3"]);
+  expect(order.slice(4)).toEqual(["noisy batch 1", "quiet batch", "noisy batch 2", "noisy batch 3"]);
+});
