@@ -3,10 +3,10 @@ import { KeyRound, Plus, X } from "lucide-react";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import type { ToolDraft } from "./tool-draft.ts";
 import { secretsQuery } from "./tools-api.ts";
+import type { CommonDraft } from "./types/tool-part.ts";
 
-type Header = ToolDraft["headers"][number];
+type Header = CommonDraft["headers"][number];
 
 const input =
   "h-(--control) w-full min-w-0 rounded-md border border-line-control bg-surface px-2.5 font-mono text-xs hover:border-muted";

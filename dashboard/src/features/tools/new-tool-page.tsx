@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useMay } from "../../lib/use-may.ts";
@@ -17,11 +18,10 @@ import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ViewOnly } from "../../ui/view-only.tsx";
-import { typeHints, typeWords } from "./tool.ts";
-import { readToolDraft, type ToolDraft, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
+import { readToolDraft, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 import { createTool } from "./tools-api.ts";
-import { type ToolType, toolTypes } from "./tools-search.ts";
+import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** Makes a tool. One that signs its calls shows its signing secret, once. */
 export function NewToolPage({
@@ -137,7 +137,7 @@ function TypeChoice({ type, onType }: { type: ToolType; onType: (type: ToolType)
   return (
     <fieldset className="grid min-w-0 gap-2 rail:grid-cols-2 wide:grid-cols-3">
       <legend className="sr-only">Type of the tool</legend>
-      {toolTypes.map((value) => (
+      {shownTypes.map((value) => (
         <label
           key={value}
           className="flex cursor-pointer items-start gap-2.5 rounded-md border border-line-button px-3 py-2 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:shadow-(--focus)"
@@ -150,8 +150,8 @@ function TypeChoice({ type, onType }: { type: ToolType; onType: (type: ToolType)
             className="mt-0.5 focus-visible:shadow-none"
           />
           <span className="min-w-0">
-            <span className="block font-strong">{typeWords[value]}</span>
-            <span className="block text-xs text-muted">{typeHints[value]}</span>
+            <span className="block font-strong">{toolParts[value].word}</span>
+            <span className="block text-xs text-muted">{toolParts[value].hint}</span>
           </span>
         </label>
       ))}

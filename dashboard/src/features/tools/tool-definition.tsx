@@ -9,16 +9,17 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { ServerTools } from "./server-tools.tsx";
 import type { Tool } from "./tool.ts";
-import { readToolDraft, type ToolDraft, toolChanges, toolDraftOf, toolFaults } from "./tool-draft.ts";
+import { readToolDraft, toolChanges, toolDraftOf, toolFaults } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 import { toolWords } from "./tool-words.ts";
 import { changeTool, ToolChanged } from "./tools-api.ts";
+import { type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** What a tool is, to read and to change. Its type stands. */
 export function ToolDefinition({ tool }: { tool: Tool }) {
   const may = useMay("member");
+  const { Above } = toolParts[tool.type];
   const edited = useEdited(tool, toolDraftOf, toolChanges);
   const { base, draft, changes, isDirty, tried } = edited;
   const save = useSaveTool(edited);
@@ -39,7 +40,7 @@ export function ToolDefinition({ tool }: { tool: Tool }) {
       unsaved={isDirty && !save.isPending}
       error={save.error}
       onSubmit={submit}
-      above={tool.type === "mcp" && <ServerTools tool={tool} />}
+      above={Above && <Above tool={tool} />}
       code={
         <FoldedCode
           name="tool"

@@ -1,28 +1,18 @@
-import { useQuery } from "@tanstack/react-query";
-import { useWorkspace } from "../../lib/workspace.ts";
+import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { CodeFields } from "./code-fields.tsx";
-import { HeadersField } from "./headers-field.tsx";
-import { hasParameters, type ToolDraft, type ToolFaults } from "./tool-draft.ts";
-import { agentsQuery } from "./tools-api.ts";
-import type { ToolType } from "./tools-search.ts";
-
-export interface ToolFormProps {
-  type: ToolType;
-  draft: ToolDraft;
-  faults: ToolFaults;
-  onChange: (change: Partial<ToolDraft>) => void;
-}
+import { hasParameters } from "./tool-draft.ts";
+import type { ToolFormProps } from "./types/tool-part.ts";
+import { toolParts } from "./types/tool-parts.ts";
 
 /** All fields of a tool of one type. */
-export function ToolForm(props: ToolFormProps) {
-  const { type, draft, faults, onChange } = props;
-  const Own = own[type];
+export function ToolForm({ type, ...props }: ToolFormProps & { type: ToolType }) {
+  const { draft, faults, onChange } = props;
+  const { Fields, nameHint = "The model calls it by this name, such as get_weather." } = toolParts[type];
   return (
     <>
       <FormSection title="Tool">
@@ -33,11 +23,7 @@ export function ToolForm(props: ToolFormProps) {
           maxLength={64}
           autoComplete="off"
           spellCheck={false}
-          hint={
-            type === "mcp"
-              ? "Stands before the names of the server's tools."
-              : "The model calls it by this name, such as get_weather."
-          }
+          hint={nameHint}
           onChange={(event) => onChange({ name: event.target.value })}
         />
         <TextArea
@@ -49,7 +35,7 @@ export function ToolForm(props: ToolFormProps) {
           onChange={(event) => onChange({ description: event.target.value })}
         />
       </FormSection>
-      {Own && <Own {...props} />}
+      {Fields && <Fields {...props} />}
       {hasParameters(type, draft) && (
         <FormSection title="Parameters" about="A JSON Schema. Arguments that do not fit go back to the model.">
           <JsonField
@@ -62,146 +48,8 @@ export function ToolForm(props: ToolFormProps) {
           />
         </FormSection>
       )}
-      <Risk {...props} />
+      <Risk type={type} {...props} />
     </>
-  );
-}
-
-const own: Partial<Record<ToolType, (props: ToolFormProps) => React.ReactNode>> = {
-  http: HttpFields,
-  webhook: HttpFields,
-  code: CodeFields,
-  mcp: McpFields,
-  agent: AgentFields,
-};
-
-function HttpFields({ type, draft, faults, onChange }: ToolFormProps) {
-  const isHttp = type === "http";
-  return (
-    <FormSection title="Request" about="Public addresses over https. In test, this machine too.">
-      <div className="grid gap-4 rail:grid-cols-[calc(var(--space-10)*3)_minmax(0,1fr)]">
-        {isHttp && (
-          <Select
-            label="Method"
-            value={draft.method}
-            choices={["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].map((value) => ({ value, label: value }))}
-            onChoose={(method) => onChange({ method })}
-          />
-        )}
-        <div className={isHttp ? undefined : "rail:col-span-2"}>
-          <Field
-            label="Address"
-            type="url"
-            value={draft.url}
-            error={faults.url}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => onChange({ url: event.target.value })}
-          />
-        </div>
-      </div>
-      <HeadersField headers={draft.headers} fault={faults.headers} onHeaders={(headers) => onChange({ headers })} />
-      <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
-        <Field
-          label="Timeout, ms"
-          inputMode="numeric"
-          placeholder="30000"
-          value={draft.timeout_ms}
-          error={faults.timeout_ms}
-          onChange={(event) => onChange({ timeout_ms: event.target.value })}
-        />
-        <Field
-          label="Tried again"
-          inputMode="numeric"
-          placeholder="0"
-          value={draft.retries}
-          error={faults.retries}
-          onChange={(event) => onChange({ retries: event.target.value })}
-        />
-        <Select
-          label="A repeated call"
-          value={draft.idempotent}
-          choices={[
-            { value: "", label: "Default" },
-            { value: "true", label: "Does no harm" },
-            { value: "false", label: "Does harm" },
-          ]}
-          onChoose={(idempotent) => onChange({ idempotent })}
-        />
-        {isHttp && (
-          <Select
-            label="Answer"
-            value={draft.response}
-            choices={[
-              { value: "json", label: "JSON" },
-              { value: "text", label: "Text" },
-            ]}
-            onChoose={(response) => onChange({ response })}
-          />
-        )}
-      </div>
-    </FormSection>
-  );
-}
-
-function McpFields({ draft, faults, onChange }: ToolFormProps) {
-  return (
-    <FormSection
-      title="Server"
-      about="Over Streamable HTTP, or stdio:<name> for a program that the operator configured."
-    >
-      <Field
-        label="Address"
-        value={draft.server_url}
-        error={faults.server_url}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onChange({ server_url: event.target.value })}
-      />
-      <HeadersField headers={draft.headers} fault={faults.headers} onHeaders={(headers) => onChange({ headers })} />
-      <div className="grid gap-4 rail:grid-cols-2">
-        <TextArea
-          label="Allowed tools"
-          mono
-          rows={3}
-          placeholder="All"
-          hint="Names of the server's tools, one a line."
-          value={draft.allowed_tools}
-          error={faults.allowed_tools}
-          onChange={(event) => onChange({ allowed_tools: event.target.value })}
-        />
-        <Field
-          label="Timeout, ms"
-          inputMode="numeric"
-          placeholder="30000"
-          value={draft.timeout_ms}
-          error={faults.timeout_ms}
-          onChange={(event) => onChange({ timeout_ms: event.target.value })}
-        />
-      </div>
-    </FormSection>
-  );
-}
-
-function AgentFields({ draft, faults, onChange }: ToolFormProps) {
-  const at = useWorkspace();
-  const agents = useQuery(agentsQuery(at)).data ?? [];
-  const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
-  return (
-    <FormSection title="Agent" about="It works as a run of its own, within what is left of its parent's budget.">
-      <Select
-        label="Asked agent"
-        value={draft.agent_id}
-        choices={[
-          { value: "", label: "Choose an agent" },
-          ...(isKnown ? [] : [{ value: draft.agent_id, label: draft.agent_id }]),
-          ...agents.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-        aria-invalid={faults.agent_id ? true : undefined}
-        hint={faults.agent_id}
-        onChoose={(agent_id) => onChange({ agent_id })}
-      />
-    </FormSection>
   );
 }
 
@@ -215,7 +63,7 @@ const approvals = [
   { value: "when", label: "A person approves some", hint: "Those whose arguments fit a JSON Schema." },
 ] as const;
 
-function Risk({ type, draft, faults, onChange }: ToolFormProps) {
+function Risk({ type, draft, faults, onChange }: ToolFormProps & { type: ToolType }) {
   return (
     <FormSection
       title="Risk"

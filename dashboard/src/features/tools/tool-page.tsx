@@ -17,12 +17,13 @@ import { SheetHead } from "../../ui/sheet.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { DeleteTool } from "./delete-tool.tsx";
-import { type Tool, typeWords } from "./tool.ts";
+import type { Tool } from "./tool.ts";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
 import { toolQuery } from "./tools-api.ts";
 import type { ToolSearch } from "./tools-search.ts";
+import { toolParts } from "./types/tool-parts.ts";
 
 export interface ToolPageProps {
   id: string;
@@ -96,7 +97,7 @@ function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
       <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={tool.name}>
         {tool.name}
       </h1>
-      <Badge>{typeWords[tool.type]}</Badge>
+      <Badge>{toolParts[tool.type].word}</Badge>
       {!tool.enabled && <Badge>off</Badge>}
       <ModePill />
       <CopyButton text={tool.id} what="tool id" />

@@ -21,6 +21,7 @@ import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import type { Tool } from "./tool.ts";
 import { type TestAnswer, testTool } from "./tools-api.ts";
+import { toolParts } from "./types/tool-parts.ts";
 
 interface ToolTestProps {
   tool: Tool;
@@ -32,18 +33,11 @@ interface ToolTestProps {
 /** Calls a tool once, outside of any run. */
 export function ToolTest(props: ToolTestProps) {
   const { tool } = props;
-  if (tool.type === "client" || tool.type === "agent") return <NotTested type={tool.type} />;
-  return <TestForm {...props} />;
-}
-
-function NotTested({ type }: { type: "client" | "agent" }) {
+  const { untried } = toolParts[tool.type];
+  if (!untried) return <TestForm {...props} />;
   return (
-    <EmptyState icon={X} title={type === "client" ? "Nothing of a client tool runs here" : "An agent works in a run"}>
-      <p className="max-w-[46ch] text-muted">
-        {type === "client"
-          ? "It is your own code. Try an agent that has it in the playground, and answer its calls there."
-          : "Try the agent that is asked, or one that has this tool, in the playground."}
-      </p>
+    <EmptyState icon={X} title={untried.title}>
+      <p className="max-w-[46ch] text-muted">{untried.about}</p>
       <Link to="/playground" className={buttonClass()}>
         Open playground
       </Link>

@@ -19,9 +19,10 @@ import { Cell, Row, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/t
 import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { SecretsDialog } from "./secrets-dialog.tsx";
-import { approvalWords, type Tool, targetWords, typeWords } from "./tool.ts";
+import { approvalWords, type Tool } from "./tool.ts";
 import { toolsQuery, usersQuery } from "./tools-api.ts";
-import { type ToolsSearch, toolTypes } from "./tools-search.ts";
+import type { ToolsSearch } from "./tools-search.ts";
+import { shownTypes, toolParts } from "./types/tool-parts.ts";
 
 const columns = [
   { label: "Name" },
@@ -73,7 +74,7 @@ export function ToolsPage({ search, onSearch, onCreate }: ToolsPageProps) {
         <Chip
           name="Type"
           value={search.type}
-          choices={toolTypes.map((value) => ({ value, label: typeWords[value], word: typeWords[value] }))}
+          choices={shownTypes.map((value) => ({ value, label: toolParts[value].word, word: toolParts[value].word }))}
           onChange={(type) => onSearch(type ? { type } : {})}
         />
       </SheetBar>
@@ -118,11 +119,11 @@ function ToolRow({ tool, users }: { tool: Tool; users: readonly { name: string }
         <SecondLine title={tool.description} tone={tool.last_error ? "text-warn" : undefined}>
           {tool.last_error
             ? `The server does not answer: ${tool.last_error.message}`
-            : tool.description || targetWords(tool)}
+            : tool.description || toolParts[tool.type].target(tool)}
         </SecondLine>
       </Cell>
       <Cell>
-        <Badge title={targetWords(tool)}>{typeWords[tool.type]}</Badge>
+        <Badge title={toolParts[tool.type].target(tool)}>{toolParts[tool.type].word}</Badge>
       </Cell>
       <Cell className="whitespace-nowrap">{approvalWords(tool.approval)}</Cell>
       <Cell>

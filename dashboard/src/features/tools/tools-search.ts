@@ -1,7 +1,5 @@
+import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-
-export const toolTypes = ["client", "http", "webhook", "code", "mcp", "agent"] as const;
-export type ToolType = (typeof toolTypes)[number];
 
 /** What the address of the list holds. */
 export interface ToolsSearch extends PageSearch {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { exampleArguments } from "../../lib/example-output.ts";
-import { approvalWords, type Tool, targetWords } from "./tool.ts";
+import { approvalWords, type Tool } from "./tool.ts";
 import { readToolDraft, toolChanges, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
+import { toolParts } from "./types/tool-parts.ts";
 
 const tool = {
   id: "tool_1",
@@ -73,6 +74,6 @@ test("arguments to begin with fit the schema", () => {
 });
 
 test("a tool says in words where it goes and who is asked", () => {
-  expect(targetWords(tool)).toBe("POST https://example.com/pay");
+  expect(toolParts.http.target(tool)).toBe("POST https://example.com/pay");
   expect(approvalWords(tool.approval)).toBe("A person approves some");
 });

@@ -1,14 +1,52 @@
 import { useQuery } from "@tanstack/react-query";
-import { useWorkspace } from "../../lib/workspace.ts";
-import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { Field } from "../../ui/field.tsx";
-import { FormSection } from "../../ui/form-section.tsx";
-import { TextArea } from "../../ui/text-area.tsx";
-import { indentKey } from "./indent-key.ts";
-import { exampleSource } from "./tool-draft.ts";
-import type { ToolFormProps } from "./tool-form.tsx";
-import { filesQuery } from "./tools-api.ts";
+import { useWorkspace } from "../../../lib/workspace.ts";
+import { ChoiceBar } from "../../../ui/choice-bar.tsx";
+import { ChoiceCards } from "../../../ui/choice-cards.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { FormSection } from "../../../ui/form-section.tsx";
+import { TextArea } from "../../../ui/text-area.tsx";
+import { indentKey } from "../indent-key.ts";
+import { filesQuery } from "../tools-api.ts";
+import { numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
+
+export interface CodeDraft {
+  language: "javascript" | "python";
+  /** Whether the tool is a function of its own, or the model writes the code. */
+  hasSource: boolean;
+  source: string;
+  memory_mb: string;
+  files: string[];
+}
+
+const exampleSource = {
+  javascript: "(args) => {\n  return { sum: args.a + args.b };\n}\n",
+  python: 'def main(args):\n    return {"sum": args["a"] + args["b"]}\n',
+};
+
+export const codePart: ToolPart<CodeDraft> = {
+  word: "Code",
+  hint: "JavaScript or Python in the sandbox, without network.",
+  target: ({ language, source }) =>
+    `${language === "python" ? "Python" : "JavaScript"}, ${source === null ? "written by the model" : "own source"}`,
+  draftOf: (tool) => ({
+    language: tool?.language ?? "javascript",
+    hasSource: tool ? tool.source !== null : true,
+    source: tool?.source ?? exampleSource[tool?.language ?? "javascript"],
+    memory_mb: numberText(tool?.memory_mb),
+    files: tool?.files ?? tool?.file_ids ?? [],
+  }),
+  read: ({ language, hasSource, source, files }, { number }) => ({
+    language,
+    source: hasSource ? source : null,
+    timeout_ms: number("timeout_ms"),
+    memory_mb: number("memory_mb"),
+    files,
+  }),
+  Fields: CodeFields,
+  words: { memory_mb: "memory" },
+  always: ["source"],
+  hasParameters: ({ hasSource }) => hasSource,
+};
 
 const writers = [
   { value: "own", label: "A function of your own", hint: "The model calls it with arguments." },
@@ -21,7 +59,7 @@ const languages = [
 ] as const;
 
 /** The program of a code tool, and what it is given. */
-export function CodeFields({ draft, faults, onChange }: ToolFormProps) {
+function CodeFields({ draft, faults, onChange }: ToolFormProps) {
   const at = useWorkspace();
   const files = useQuery(filesQuery(at)).data ?? [];
   const { language, source } = draft;

@@ -1,0 +1,48 @@
+import { useQuery } from "@tanstack/react-query";
+import { useWorkspace } from "../../../lib/workspace.ts";
+import { FormSection } from "../../../ui/form-section.tsx";
+import { Select } from "../../../ui/select.tsx";
+import { agentsQuery } from "../tools-api.ts";
+import type { ToolFormProps, ToolPart } from "./tool-part.ts";
+
+export interface AgentDraft {
+  agent_id: string;
+}
+
+export const agentPart: ToolPart<AgentDraft> = {
+  word: "Agent",
+  hint: "Another agent is asked, as a run of its own.",
+  target: ({ agent_id }) => agent_id ?? "",
+  draftOf: (tool) => ({ agent_id: tool?.agent_id ?? "" }),
+  read: (_, { required }) => ({ agent_id: required("agent_id", "Choose the agent that is asked.") }),
+  Fields: AgentFields,
+  words: { agent_id: "asked agent" },
+  always: ["agent_id"],
+  hasParameters: () => false,
+  untried: {
+    title: "An agent works in a run",
+    about: "Try the agent that is asked, or one that has this tool, in the playground.",
+  },
+};
+
+function AgentFields({ draft, faults, onChange }: ToolFormProps) {
+  const at = useWorkspace();
+  const agents = useQuery(agentsQuery(at)).data ?? [];
+  const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
+  return (
+    <FormSection title="Agent" about="It works as a run of its own, within what is left of its parent's budget.">
+      <Select
+        label="Asked agent"
+        value={draft.agent_id}
+        choices={[
+          { value: "", label: "Choose an agent" },
+          ...(isKnown ? [] : [{ value: draft.agent_id, label: draft.agent_id }]),
+          ...agents.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        aria-invalid={faults.agent_id ? true : undefined}
+        hint={faults.agent_id}
+        onChoose={(agent_id) => onChange({ agent_id })}
+      />
+    </FormSection>
+  );
+}

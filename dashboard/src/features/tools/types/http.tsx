@@ -1,0 +1,50 @@
+import { Select } from "../../../ui/select.tsx";
+import { type RequestDraft, RequestFields, readRequest, requestDraftOf, requestWords } from "./request-fields.tsx";
+import type { ToolPart } from "./tool-part.ts";
+
+export interface HttpDraft {
+  method: string;
+  response: "json" | "text";
+}
+
+export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
+  word: "HTTP",
+  hint: "runnel sends the arguments to an address; the answer is the output.",
+  target: ({ method, url }) => `${method} ${url}`,
+  draftOf: (tool) => ({
+    ...requestDraftOf(tool),
+    method: tool?.method ?? "POST",
+    response: tool?.response ?? "json",
+  }),
+  read: (draft, reader) => {
+    const { url, headers, timeout_ms, retries, idempotent } = readRequest(draft, reader);
+    const { method, response } = draft;
+    return { url, method, headers, timeout_ms, retries, idempotent, response };
+  },
+  Fields: ({ draft, faults, onChange }) => (
+    <RequestFields
+      {...{ draft, faults, onChange }}
+      method={
+        <Select
+          label="Method"
+          value={draft.method}
+          choices={["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].map((value) => ({ value, label: value }))}
+          onChoose={(method) => onChange({ method })}
+        />
+      }
+      answer={
+        <Select
+          label="Answer"
+          value={draft.response}
+          choices={[
+            { value: "json", label: "JSON" },
+            { value: "text", label: "Text" },
+          ]}
+          onChoose={(response) => onChange({ response })}
+        />
+      }
+    />
+  ),
+  words: { ...requestWords, response: "kind of answer" },
+  always: ["url"],
+};

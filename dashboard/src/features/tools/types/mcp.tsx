@@ -1,0 +1,81 @@
+import { Field } from "../../../ui/field.tsx";
+import { FormSection } from "../../../ui/form-section.tsx";
+import { TextArea } from "../../../ui/text-area.tsx";
+import { HeadersField } from "../headers-field.tsx";
+import { ServerTools } from "../server-tools.tsx";
+import type { ToolFormProps, ToolPart } from "./tool-part.ts";
+
+export interface McpDraft {
+  server_url: string;
+  /** One name a line; empty for all. */
+  allowed_tools: string;
+}
+
+export const mcpPart: ToolPart<McpDraft> = {
+  word: "MCP server",
+  hint: "Each tool of a server becomes a tool of the agent.",
+  target: ({ server_url }) => server_url ?? "",
+  draftOf: (tool) => ({
+    server_url: tool?.server_url ?? "",
+    allowed_tools: (tool?.allowed_tools ?? []).join("\n"),
+  }),
+  read: ({ allowed_tools }, { required, number, headers }) => ({
+    server_url: required("server_url", "Write where the server is, such as https://mcp.example.com/mcp."),
+    headers: headers(),
+    timeout_ms: number("timeout_ms"),
+    allowed_tools: namesIn(allowed_tools),
+  }),
+  Fields: McpFields,
+  words: { server_url: "address", allowed_tools: "allowed tools" },
+  always: ["server_url"],
+  hasParameters: () => false,
+  nameHint: "Stands before the names of the server's tools.",
+  Above: ServerTools,
+};
+
+function namesIn(text: string): string[] | null {
+  const names = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return names.length === 0 ? null : names;
+}
+
+function McpFields({ draft, faults, onChange }: ToolFormProps) {
+  return (
+    <FormSection
+      title="Server"
+      about="Over Streamable HTTP, or stdio:<name> for a program that the operator configured."
+    >
+      <Field
+        label="Address"
+        value={draft.server_url}
+        error={faults.server_url}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => onChange({ server_url: event.target.value })}
+      />
+      <HeadersField headers={draft.headers} fault={faults.headers} onHeaders={(headers) => onChange({ headers })} />
+      <div className="grid gap-4 rail:grid-cols-2">
+        <TextArea
+          label="Allowed tools"
+          mono
+          rows={3}
+          placeholder="All"
+          hint="Names of the server's tools, one a line."
+          value={draft.allowed_tools}
+          error={faults.allowed_tools}
+          onChange={(event) => onChange({ allowed_tools: event.target.value })}
+        />
+        <Field
+          label="Timeout, ms"
+          inputMode="numeric"
+          placeholder="30000"
+          value={draft.timeout_ms}
+          error={faults.timeout_ms}
+          onChange={(event) => onChange({ timeout_ms: event.target.value })}
+        />
+      </div>
+    </FormSection>
+  );
+}

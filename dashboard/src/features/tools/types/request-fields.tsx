@@ -1,0 +1,92 @@
+import type { ReactNode } from "react";
+import { Field } from "../../../ui/field.tsx";
+import { FormSection } from "../../../ui/form-section.tsx";
+import { Select } from "../../../ui/select.tsx";
+import { HeadersField } from "../headers-field.tsx";
+import type { Tool } from "../tool.ts";
+import { type DraftReader, numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
+import type { ToolDraft } from "./tool-parts.ts";
+
+/** What http and webhook tools have in common. */
+export interface RequestDraft {
+  url: string;
+  retries: string;
+  idempotent: "" | "true" | "false";
+}
+
+export const requestDraftOf = (tool?: Tool): RequestDraft => ({
+  url: tool?.url ?? "",
+  retries: numberText(tool?.retries),
+  idempotent: tool ? (String(tool.idempotent ?? "") as RequestDraft["idempotent"]) : "",
+});
+
+export const readRequest = (draft: ToolDraft, { required, number, headers }: DraftReader) => ({
+  url: required("url", "Write where the calls go, such as https://api.example.com/orders."),
+  headers: headers(),
+  timeout_ms: number("timeout_ms"),
+  retries: number("retries"),
+  idempotent: draft.idempotent === "" ? undefined : draft.idempotent === "true",
+});
+
+export const requestWords: ToolPart<RequestDraft>["words"] = {
+  url: "address",
+  retries: "how often it is tried again",
+  idempotent: "whether a repeated call is safe",
+};
+
+export function RequestFields({
+  draft,
+  faults,
+  onChange,
+  method,
+  answer,
+}: ToolFormProps & { method?: ReactNode; answer?: ReactNode }) {
+  return (
+    <FormSection title="Request" about="Public addresses over https. In test, this machine too.">
+      <div className="grid gap-4 rail:grid-cols-[calc(var(--space-10)*3)_minmax(0,1fr)]">
+        {method}
+        <div className={method ? undefined : "rail:col-span-2"}>
+          <Field
+            label="Address"
+            type="url"
+            value={draft.url}
+            error={faults.url}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => onChange({ url: event.target.value })}
+          />
+        </div>
+      </div>
+      <HeadersField headers={draft.headers} fault={faults.headers} onHeaders={(headers) => onChange({ headers })} />
+      <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
+        <Field
+          label="Timeout, ms"
+          inputMode="numeric"
+          placeholder="30000"
+          value={draft.timeout_ms}
+          error={faults.timeout_ms}
+          onChange={(event) => onChange({ timeout_ms: event.target.value })}
+        />
+        <Field
+          label="Tried again"
+          inputMode="numeric"
+          placeholder="0"
+          value={draft.retries}
+          error={faults.retries}
+          onChange={(event) => onChange({ retries: event.target.value })}
+        />
+        <Select
+          label="A repeated call"
+          value={draft.idempotent}
+          choices={[
+            { value: "", label: "Default" },
+            { value: "true", label: "Does no harm" },
+            { value: "false", label: "Does harm" },
+          ]}
+          onChoose={(idempotent) => onChange({ idempotent })}
+        />
+        {answer}
+      </div>
+    </FormSection>
+  );
+}
