@@ -5,7 +5,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./app/query-client.ts";
-import { router } from "./app/router.tsx";
+import { router } from "./app/router.ts";
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

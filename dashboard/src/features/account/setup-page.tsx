@@ -1,4 +1,4 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ApiError } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -9,10 +9,23 @@ import { Note } from "../../ui/note.tsx";
 import { type AccountFaults, checkAccount } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
-import { setUp } from "./session.ts";
+import { sessionQuery, setUp } from "./session.ts";
 
-/** Makes the first account. `token` is the code of the one-time link; without it the page asks for it. */
-export function SetupPage({ token, onSignedIn }: { token: string; onSignedIn: () => void }) {
+interface SetupPageProps {
+  /** The code of the one-time link; without it the page asks for it. */
+  token: string;
+  onSignedIn: () => void;
+}
+
+/** Makes the first account. */
+export function SetupPage(props: SetupPageProps) {
+  const session = useQuery(sessionQuery);
+  if (session.isPending) return null;
+  const isSetUp = session.data && (session.data.signedIn || !session.data.setupRequired);
+  return isSetUp ? <AlreadySetUp /> : <FirstAccount {...props} />;
+}
+
+function FirstAccount({ token, onSignedIn }: SetupPageProps) {
   useTitle("Set up");
   const [faults, setFaults] = useState<AccountFaults>({});
   const creation = useMutation({ mutationFn: setUp, onSuccess: onSignedIn });
@@ -73,7 +86,7 @@ export function SetupPage({ token, onSignedIn }: { token: string; onSignedIn: ()
 }
 
 /** What the set-up page shows once an account exists. */
-export function AlreadySetUp() {
+function AlreadySetUp() {
   useTitle("Set up");
   return (
     <EntryCard title="runnel is already set up" lead="An account was made, so the set-up link does nothing any more.">

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { withModifier } from "../../lib/modifier.ts";
+import type { Mode } from "../../lib/types.ts";
 import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
@@ -19,11 +20,11 @@ import { StepRail } from "./step-rail.tsx";
 interface StartPageProps {
   search: StartSearch;
   onSearch: (search: StartSearch) => void;
-  onTestData: () => void;
+  onLookIn: (mode: Mode) => void;
 }
 
 /** The guide: a key, an agent, a streamed run. Each step can be skipped, and each shows its request. */
-export function StartPage({ search, onSearch, onTestData }: StartPageProps) {
+export function StartPage({ search, onSearch, onLookIn }: StartPageProps) {
   const { mode } = useWorkspace();
   const mayMake = useMay("member");
   useTitle("First steps");
@@ -44,7 +45,7 @@ export function StartPage({ search, onSearch, onTestData }: StartPageProps) {
           <div className="mx-auto max-w-180 p-4">
             <Note tone="info">
               <p>This guide works on test data, where nothing can be broken.</p>
-              <Button size="sm" className="mt-2" onClick={onTestData}>
+              <Button size="sm" className="mt-2" onClick={() => onLookIn("test")}>
                 Switch to test data
               </Button>
             </Note>

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { auditActions } from "./audit-actions.ts";
 
-const server = join(import.meta.dir, "../../../../../server");
+const server = join(import.meta.dir, "../../../../server");
 
 /** The actions that a source of the server notes: written out, or `<what>.${done}` with the words that are done. */
 function actionsIn(source: string): string[] {

@@ -21,16 +21,17 @@ import { ViewOnly } from "../../ui/view-only.tsx";
 import { readToolDraft, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 import { createTool } from "./tools-api.ts";
+import type { NewToolSearch } from "./tools-search.ts";
 import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** Makes a tool. One that signs its calls shows its signing secret, once. */
 export function NewToolPage({
-  type = "client",
-  onType,
+  search: { type = "client" },
+  onSearch,
   onCreated,
 }: {
-  type?: ToolType;
-  onType: (type: ToolType) => void;
+  search: NewToolSearch;
+  onSearch: (search: NewToolSearch) => void;
   onCreated: (id: string) => void;
 }) {
   const at = useWorkspace();
@@ -101,7 +102,7 @@ export function NewToolPage({
             onType={(next) => {
               creation.reset();
               setTried(false);
-              onType(next);
+              onSearch({ type: next });
             }}
           />
         </FormSection>

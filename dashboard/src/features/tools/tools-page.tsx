@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { KeyRound, ListFilter, Plus, Wrench } from "lucide-react";
 import { useRef, useState } from "react";
 import { useKeys } from "../../lib/use-keys.ts";
@@ -35,20 +35,20 @@ const columns = [
 interface ToolsPageProps {
   search: ToolsSearch;
   onSearch: (search: ToolsSearch) => void;
-  onCreate: () => void;
 }
 
 /** All tools of a project and mode. */
-export function ToolsPage({ search, onSearch, onCreate }: ToolsPageProps) {
+export function ToolsPage({ search, onSearch }: ToolsPageProps) {
   const at = useWorkspace();
   const may = useMay("member");
+  const navigate = useNavigate();
   const body = useRef<HTMLDivElement>(null);
   const page = useQuery(toolsQuery(at, search));
   const users = useQuery(usersQuery(at));
   const [secrets, setSecrets] = useState(false);
   useTitle("Tools", at.project.name);
   useRowKeys(body);
-  useKeys({ c: onCreate }, may);
+  useKeys({ c: () => void navigate({ to: "/tools/new" }) }, may);
   const tools = page.data?.data;
   return (
     <>

@@ -38,7 +38,7 @@ export function WebhooksPage({
 }: {
   search: PageSearch;
   onSearch: (search: PageSearch) => void;
-  onOpen: (webhookId: string, deliveryId: string) => void;
+  onOpen: (webhookId: string, search: { delivery: string }) => void;
 }) {
   const at = useWorkspace();
   const mayChange = useMay("member");
@@ -46,7 +46,7 @@ export function WebhooksPage({
   const page = useQuery(webhooksQuery(at, search));
   const [act, setAct] = useState<WebhookAct | null>(null);
   const test = useTestWebhook();
-  const send = (id: string) => test.mutate(id, { onSuccess: (delivery) => onOpen(id, delivery.id) });
+  const send = (id: string) => test.mutate(id, { onSuccess: (delivery) => onOpen(id, { delivery: delivery.id }) });
   const create = mayChange ? () => setAct({ kind: "create" }) : undefined;
   useTitle("Webhooks", at.project.name);
   useRowKeys(body);

@@ -1,11 +1,11 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { RunsPage } from "../../features/runs/runs-page.tsx";
-import type { Run } from "../../lib/types.ts";
+import { RunsPage } from "../features/runs/runs-page.tsx";
+import type { Run } from "../lib/types.ts";
 
 /** Loaded apart, since few who look at runs pin one. */
 const AddToSuite = lazy(() =>
-  import("../../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
+  import("../features/suites/add-to-suite.tsx").then((loaded) => ({ default: loaded.AddToSuite })),
 );
 
 /** `/dashboard/runs?status=&agent=&since=&until=&user=&thread=&origin=&q=&after=&before=`. */

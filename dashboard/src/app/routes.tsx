@@ -1,0 +1,374 @@
+import {
+  createRootRoute,
+  createRoute,
+  lazyRouteComponent,
+  Outlet,
+  type RouteComponent,
+  redirect,
+  useLocation,
+  useMatch,
+  useNavigate,
+} from "@tanstack/react-router";
+import { type ComponentType, useState } from "react";
+import { safeReturn } from "../features/account/safe-return.ts";
+import { sessionQuery } from "../features/account/session.ts";
+import { readAgentSearch, readAgentsSearch } from "../features/agents/read-agents-search.ts";
+import { readApprovalsSearch } from "../features/approvals/read-approvals-search.ts";
+import { readDiffSearch } from "../features/diff/read-diff-search.ts";
+import { readFilesSearch } from "../features/files/read-files-search.ts";
+import { readStartSearch } from "../features/first-run/read-start-search.ts";
+import { readKeysSearch } from "../features/keys/read-keys-search.ts";
+import { readStoreSearch, readStoresSearch } from "../features/memory/read-memory-search.ts";
+import { readOverviewSearch } from "../features/overview/read-overview-search.ts";
+import { type PlaygroundSearch, readPlaygroundSearch } from "../features/playground/read-playground-search.ts";
+import { readReferenceSearch } from "../features/reference/read-reference-search.ts";
+import { readRunsSearch } from "../features/runs/read-runs-search.ts";
+import { readScheduleSearch, readSchedulesSearch } from "../features/schedules/read-schedule-search.ts";
+import { readSettingsSearch } from "../features/settings/read-settings-search.ts";
+import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suites-search.ts";
+import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
+import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
+import { readTraceSearch } from "../features/trace/read-trace-search.ts";
+import { readWebhookSearch, readWebhooksSearch } from "../features/webhooks/read-webhook-search.ts";
+import type { Mode } from "../lib/types.ts";
+import { useWorkspace } from "../lib/workspace.ts";
+import { NoPage, PageError } from "./page-states.tsx";
+import { queryClient } from "./query-client.ts";
+import { Shell } from "./shell.tsx";
+import { useRefreshSession } from "./use-refresh-session.ts";
+import { useSwitchMode } from "./use-switch-mode.ts";
+
+// The dashboard's pages: where each lies, what its address holds, and where it leads.
+
+const root = createRootRoute({ component: Outlet, errorComponent: PageError });
+
+/** All that needs a session: asks for it once, and sends those without one where they get one. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    const state = await queryClient.ensureQueryData(sessionQuery);
+    if (state.signedIn) return;
+    if (state.setupRequired) throw redirect({ to: "/setup" });
+    throw redirect({ to: "/login", search: { to: location.href.replace(/^\/dashboard/, "") } });
+  },
+});
+
+type Load<Props> = () => Promise<ComponentType<Props>>;
+type Read<Search> = (search: Record<string, unknown>) => Search;
+
+/** A page whose code is loaded when somebody goes there, before it is shown. `useProps` gives it what it is told. */
+function page<Props extends object>(load: Load<Props>, useProps: () => Props & { key?: string }): RouteComponent {
+  return lazyRouteComponent(async () => {
+    const Page = (await load()) as ComponentType<object>;
+    return { default: () => withKey(Page, useProps()) };
+  });
+}
+
+const withKey = (Page: ComponentType<object>, { key, ...props }: { key?: string }) => <Page key={key} {...props} />;
+
+interface AddressProps<Search> {
+  search: Search;
+  /** `replace`: the way back leads past it. */
+  onSearch: (next: Search, replace?: boolean) => void;
+}
+interface ListProps<Search> extends AddressProps<Search> {
+  onOpen: (id: string, search?: object) => void;
+}
+interface ObjectProps<Search> extends AddressProps<Search> {
+  id: string;
+  onOpen: (id: string) => void;
+  /** Looks for the same object in the other mode. */
+  onLookIn: (mode: Mode) => void;
+  onLeave: () => void;
+}
+
+/** Whether a change of the address is none that the way back should undo: each letter of a search, for one. */
+type Replaces<Search> = (next: Search, now: Search) => boolean;
+const never = () => false;
+const always = () => true;
+
+/** The address of this page. Its type is written out, since the routes' own would be made of what this returns. */
+function useHere(): { fullPath: string; params: Record<string, string>; search: object } {
+  return useMatch({ strict: false });
+}
+
+/** What the address of this page holds, and how it is changed. Another page that came meanwhile is left for this one. */
+function useAddress<Search extends object>(replaces: Replaces<Search> = never): AddressProps<Search> {
+  const { fullPath, params, search } = useHere();
+  const navigate = useNavigate();
+  return {
+    search: search as Search,
+    onSearch: (next, replace = replaces(next, search as Search)) =>
+      void navigate({ to: fullPath as "/runs", params, search: next, replace }),
+  };
+}
+
+function useLookIn() {
+  const switchMode = useSwitchMode();
+  return (mode: Mode): void => void switchMode(mode, { keepPage: true });
+}
+
+/** What is written for one project and mode is nothing for another. */
+function useWorkspaceKey(): string {
+  const { projectId, mode } = useWorkspace();
+  return `${projectId} ${mode}`;
+}
+
+function at<const Path extends string, Search extends object, Props extends object>(
+  path: Path,
+  read: Read<Search>,
+  load: Load<Props>,
+  useProps: () => Props & { key?: string },
+) {
+  return createRoute({ getParentRoute: () => shell, path, validateSearch: read, component: page(load, useProps) });
+}
+
+/** The page of a resource's list; each of its objects lies below it. */
+function list<const Path extends string, Search extends object>(
+  path: Path,
+  read: Read<Search>,
+  load: Load<ListProps<Search>>,
+  replaces?: Replaces<Search>,
+) {
+  return at(path, read, load, () => {
+    const navigate = useNavigate();
+    return {
+      ...useAddress(replaces),
+      onOpen: (id: string, search?: object) => void navigate({ to: `${path}/${id}` as "/runs", search }),
+    };
+  });
+}
+
+/** The page of one object. */
+function object<const Path extends `${string}/$${string}`, Search extends object>(
+  path: Path,
+  read: Read<Search>,
+  load: Load<ObjectProps<Search>>,
+  replaces?: Replaces<Search>,
+) {
+  const [above = "", name = ""] = path.split("/$");
+  return at(path, read, load, () => {
+    const navigate = useNavigate();
+    const id = useHere().params[name] ?? "";
+    return {
+      ...useAddress(replaces),
+      key: id,
+      id,
+      onOpen: (other: string) => void navigate({ to: `${above}/${other}` as "/runs" }),
+      onLookIn: useLookIn(),
+      onLeave: () => void navigate({ to: above as "/runs", ignoreBlocker: true }),
+    };
+  });
+}
+
+/** A page outside the frame, for those who have no session yet. `leads`: where to go with one. */
+function outside<const Path extends string, Search extends object>(
+  path: Path,
+  read: Read<Search>,
+  load: Load<{ token: string; onSignedIn: () => void }>,
+  leads: (search: Search) => string,
+) {
+  return createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch: read,
+    component: page(load, () => useEntry((search) => leads(search as Search))),
+  });
+}
+
+function useEntry(leads: (search: object) => string): { token: string; onSignedIn: () => void } {
+  const navigate = useNavigate();
+  const { search } = useHere();
+  // A code stands after the #, so that it reaches no server log.
+  const [token] = useState(useLocation().hash);
+  const onSignedIn = () => {
+    queryClient.clear(); // Nothing that another person read may be shown to this one.
+    void navigate({ href: `/dashboard${leads(search)}`, replace: true });
+  };
+  return { token, onSignedIn };
+}
+
+const nothing = () => ({});
+
+const index = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/overview" });
+  },
+});
+const runs = createRoute({
+  getParentRoute: () => shell,
+  path: "/runs",
+  validateSearch: readRunsSearch,
+  component: lazyRouteComponent(() => import("./runs-route.tsx"), "RunsRoute"),
+});
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: "/runs/$runId",
+  validateSearch: readTraceSearch,
+  component: lazyRouteComponent(() => import("./run-route.tsx"), "RunRoute"),
+});
+/** Every other address: nowhere, but with the way to all pages beside it. */
+const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: NoPage });
+
+// What `createRoute` makes stands above: within a list its types would be lost.
+export const routeTree = root.addChildren([
+  index,
+  outside(
+    "/setup",
+    nothing,
+    () => import("../features/account/setup-page.tsx").then((it) => it.SetupPage),
+    () => "/start",
+  ),
+  outside(
+    "/login",
+    (search): { to?: string } => (typeof search.to === "string" ? { to: safeReturn(search.to) } : {}),
+    () => import("../features/account/login-page.tsx").then((it) => it.LoginPage),
+    ({ to }) => safeReturn(to),
+  ),
+  outside(
+    "/invite",
+    nothing,
+    () => import("../features/account/invite-page.tsx").then((it) => it.InvitePage),
+    () => "/overview",
+  ),
+  shell.addChildren([
+    at(
+      "/overview",
+      readOverviewSearch,
+      () => import("../features/overview/overview-page.tsx").then((it) => it.OverviewPage),
+      () => useAddress(always),
+    ),
+    at(
+      "/start",
+      readStartSearch,
+      () => import("../features/first-run/start-page.tsx").then((it) => it.StartPage),
+      () => ({ ...useAddress(), onLookIn: useLookIn() }),
+    ),
+    list("/approvals", readApprovalsSearch, () =>
+      import("../features/approvals/approvals-page.tsx").then((it) => it.ApprovalsPage),
+    ),
+    list("/threads", readThreadsSearch, () =>
+      import("../features/threads/threads-page.tsx").then((it) => it.ThreadsPage),
+    ),
+    object("/threads/$threadId", nothing, () =>
+      import("../features/threads/thread-page.tsx").then((it) => it.ThreadPage),
+    ),
+    at(
+      "/playground",
+      readPlaygroundSearch,
+      () => import("../features/playground/playground-page.tsx").then((it) => it.PlaygroundPage),
+      () => {
+        const navigate = useNavigate();
+        const { search } = useAddress<PlaygroundSearch>();
+        return {
+          search,
+          onSearch: (change: Partial<PlaygroundSearch>): void =>
+            void navigate({
+              to: "/playground",
+              search: (before: PlaygroundSearch) => ({ ...before, ...change }),
+              // Another agent is another page; the first one, and the rest, is how one looks at it.
+              replace: !search.agent || !("agent" in change),
+            }),
+          onLookIn: useLookIn(),
+        };
+      },
+    ),
+    runs,
+    run,
+    at(
+      "/runs/$runId/diff/$otherId",
+      readDiffSearch,
+      () => import("../features/diff/diff-page.tsx").then((it) => it.DiffPage),
+      () => {
+        const { runId: id = "", otherId = "" } = useHere().params;
+        return { ...useAddress(always), key: `${id} ${otherId}`, id, otherId, onLookIn: useLookIn() };
+      },
+    ),
+    list(
+      "/agents",
+      readAgentsSearch,
+      () => import("../features/agents/agents-page.tsx").then((it) => it.AgentsPage),
+      (next, now) => "q" in next || "q" in now,
+    ),
+    at(
+      "/agents/new",
+      nothing,
+      () => import("../features/agents/new-agent-page.tsx").then((it) => it.NewAgentPage),
+      () => {
+        const navigate = useNavigate();
+        return {
+          key: useWorkspaceKey(),
+          onCreated: (agentId: string) => void navigate({ to: "/agents/$agentId", params: { agentId } }),
+        };
+      },
+    ),
+    object("/agents/$agentId", readAgentSearch, () =>
+      import("../features/agents/agent-page.tsx").then((it) => it.AgentPage),
+    ),
+    list("/tools", readToolsSearch, () => import("../features/tools/tools-page.tsx").then((it) => it.ToolsPage)),
+    at(
+      "/tools/new",
+      readNewToolSearch,
+      () => import("../features/tools/new-tool-page.tsx").then((it) => it.NewToolPage),
+      () => {
+        const navigate = useNavigate();
+        return {
+          ...useAddress(always),
+          key: useWorkspaceKey(),
+          onCreated: (toolId: string) => void navigate({ to: "/tools/$toolId", params: { toolId } }),
+        };
+      },
+    ),
+    object("/tools/$toolId", readToolSearch, () => import("../features/tools/tool-page.tsx").then((it) => it.ToolPage)),
+    at(
+      "/files",
+      readFilesSearch,
+      () => import("../features/files/files-page.tsx").then((it) => it.FilesPage),
+      () => ({ ...useAddress(), key: useWorkspaceKey() }),
+    ),
+    list("/memory", readStoresSearch, () => import("../features/memory/stores-page.tsx").then((it) => it.StoresPage)),
+    object(
+      "/memory/$memoryId",
+      readStoreSearch,
+      () => import("../features/memory/store-page.tsx").then((it) => it.StorePage),
+      (next, now) => next.tab === now.tab && next.q !== now.q,
+    ),
+    list("/suites", readSuitesSearch, () => import("../features/suites/suites-page.tsx").then((it) => it.SuitesPage)),
+    object("/suites/$suiteId", readSuiteSearch, () =>
+      import("../features/suites/suite-page.tsx").then((it) => it.SuitePage),
+    ),
+    at(
+      "/keys",
+      readKeysSearch,
+      () => import("../features/keys/keys-page.tsx").then((it) => it.KeysPage),
+      () => useAddress(always),
+    ),
+    list("/webhooks", readWebhooksSearch, () =>
+      import("../features/webhooks/webhooks-page.tsx").then((it) => it.WebhooksPage),
+    ),
+    object("/webhooks/$webhookId", readWebhookSearch, () =>
+      import("../features/webhooks/webhook-page.tsx").then((it) => it.WebhookPage),
+    ),
+    list("/schedules", readSchedulesSearch, () =>
+      import("../features/schedules/schedules-page.tsx").then((it) => it.SchedulesPage),
+    ),
+    object("/schedules/$scheduleId", readScheduleSearch, () =>
+      import("../features/schedules/schedule-page.tsx").then((it) => it.SchedulePage),
+    ),
+    at(
+      "/settings",
+      readSettingsSearch,
+      () => import("../features/settings/settings-page.tsx").then((it) => it.SettingsPage),
+      () => ({ ...useAddress(), onProjectsChanged: useRefreshSession() }),
+    ),
+    at("/account", nothing, () => import("../features/account/account-page.tsx").then((it) => it.AccountPage), nothing),
+    list("/reference", readReferenceSearch, () =>
+      import("../features/reference/reference-page.tsx").then((it) => it.ReferencePage),
+    ),
+    nowhere,
+  ]),
+]);
