@@ -17,11 +17,11 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "repeated",
     file: "server/worker/run-loop.ts",
     find: `  for (;;) {
-    const command = decide(state);`,
+    const next = decide(`,
     replace: `  for (const call of state.calls.filter((call) => state.attempt > 1 && call.status === "completed" && !call.submitted))
     await ports.runTool(call, start.agent.tools.find(({ id }) => id === call.tool_id)!, signal);
   for (;;) {
-    const command = decide(state);`,
+    const next = decide(`,
   },
   {
     name: "no at-most-once check",

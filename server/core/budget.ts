@@ -2,6 +2,7 @@ import type { Budget } from "./agent-snapshot.ts";
 import { imageTokens } from "./context-size.ts";
 import type { ModelRequest } from "./model-call.ts";
 import { type ModelPrice, nanoOf, nanoUsd, usdOf } from "./price.ts";
+import type { RunState } from "./run-state.ts";
 import type { RunUsage } from "./usage.ts";
 
 /** What to do with a model whose price nobody knows, where there is a budget in USD. */
@@ -160,6 +161,12 @@ export function exceededBy(budget: Budget | null, { usage, wall_ms }: BudgetFact
   if (max_cost_usd !== undefined && nanoUsd(usage.cost_usd ?? 0) > nanoUsd(max_cost_usd))
     return { exceeded: "max_cost_usd", message: `The run has cost more than its ${max_cost_usd} USD.` };
   return null;
+}
+
+/** Model calls are looked at before each of them, with what they may cost; time is up when its deadline comes. */
+export function tooManyCalls({ run, usage }: Pick<RunState, "run" | "usage">): Exceeded | null {
+  const { max_tool_calls } = run?.budget ?? {};
+  return max_tool_calls === undefined ? null : exceededBy({ max_tool_calls }, { usage, wall_ms: 0 });
 }
 
 /** Limit by limit the lower one; null when neither has any. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { begin, created, entriesOf, started, turnWithCalls, usage } from "./__fixtures__/events.ts";
 import { cancelledEvents, failedEvents } from "./conclude.ts";
-import { runError } from "./decide.ts";
+import { runError } from "./run-error.ts";
 import type { RunEvent } from "./run-event.ts";
 import { fold } from "./run-state.ts";
 

@@ -1,9 +1,11 @@
-import { partialOutput, tooManyCalls } from "./decide.ts";
+import { tooManyCalls } from "./budget.ts";
 import { newId } from "./ids.ts";
 import { processRestarted, restartStep } from "./restart.ts";
 import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
-import { apply, type OpenStep, pendingCalls, type RunState } from "./run-state.ts";
+import { applyAll, type OpenStep, openStep, ownMessages, pendingCalls, type RunState } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
+import { endStep } from "./step-events.ts";
+import { textOf } from "./text-of.ts";
 import type { RunUsage } from "./usage.ts";
 
 /** What an unfinished model call has said and cost so far. */
@@ -67,11 +69,15 @@ function conclude(
     ...closeOwnWork(state, at),
     ...closeToolCalls(state, at, calls),
   ];
-  return [...closing, end(after(state, closing, at))];
+  return [...closing, end(applyAll(state, closing, at))];
 }
 
-const after = (state: RunState, events: readonly RunEvent[], at: number): RunState =>
-  events.reduce((next, event, index) => apply(next, { seq: state.seq + index + 1, at, event }), state);
+/** The newest text, of an answer or of a given-up attempt at one: what a run that ends early keeps as its output. */
+export function partialOutput(state: RunState): string | null {
+  if (state.discarded !== null) return state.discarded;
+  const last = ownMessages(state).findLast((message) => message.role === "assistant");
+  return (last && textOf(last.parts)) || null;
+}
 
 /** A failure as a run's own loop records it, and in it what child runs have cost, which the loop could not know. */
 export function withChildUsages(
@@ -85,13 +91,13 @@ export function withChildUsages(
     return usage ? { ...event, usage } : event;
   });
   return counted.map((event, index) =>
-    event.type === "run.failed" ? { ...event, usage: after(state, counted.slice(0, index), at).usage } : event,
+    event.type === "run.failed" ? { ...event, usage: applyAll(state, counted.slice(0, index), at).usage } : event,
   );
 }
 
 /** Records what was streamed: whoever read it finds the same in the journal. */
 function closeModelCall(state: RunState, at: number, partial: Partial | null): RunEvent[] {
-  const step = state.open.find((open) => open.step_type === "model_call");
+  const step = openStep(state, "model_call");
   if (!step) return [];
   const latency_ms = Math.max(0, at - step.started_at);
   const answer = partial && {
@@ -102,15 +108,7 @@ function closeModelCall(state: RunState, at: number, partial: Partial | null): R
   };
   return [
     ...(partial ? [] : discardLost(state, step)),
-    {
-      type: "step.completed",
-      step_index: step.step_index,
-      step_type: "model_call",
-      status: "cancelled",
-      latency_ms,
-      error: null,
-      answer,
-    },
+    endStep({ step_index: step.step_index, step_type: "model_call", status: "cancelled", latency_ms, answer }),
   ];
 }
 
@@ -119,9 +117,7 @@ const closeOwnWork = ({ open }: RunState, at: number): RunEvent[] =>
   open.flatMap(({ step_index, step_type, started_at }): RunEvent[] => {
     if (step_type !== "retrieval" && step_type !== "compaction") return [];
     const latency_ms = Math.max(0, at - started_at);
-    return [
-      { type: "step.completed", step_index, step_type, status: "cancelled", latency_ms, error: null, answer: null },
-    ];
+    return [endStep({ step_index, step_type, status: "cancelled", latency_ms })];
   });
 
 /** What an earlier process streamed died with it: readers are told, since no entry will ever hold it. */

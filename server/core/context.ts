@@ -1,8 +1,8 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { messageSize, promptRoom, promptSize } from "./context-size.ts";
-import { runError } from "./decide.ts";
 import type { PromptMessage } from "./model-call.ts";
 import { conversationToCut, modelRequest, saidBefore } from "./prompt.ts";
+import { runError } from "./run-error.ts";
 import type { RunError } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
 import { sizeOfSummary, summarySpace } from "./summary.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   answer,
+  begin,
   completed,
   created,
   restarted,
@@ -10,9 +11,12 @@ import {
   toolDone,
   turnWithCalls,
 } from "./__fixtures__/events.ts";
-import { decide, partialOutput, textOf } from "./decide.ts";
+import type { AgentSnapshot, Guardrail } from "./agent-snapshot.ts";
+import { partialOutput } from "./conclude.ts";
+import { decide, withFollowUp } from "./decide.ts";
 import { requiredAction } from "./frames.ts";
 import type { RunEvent } from "./run-event.ts";
+import { textOf } from "./text-of.ts";
 import { noUsage } from "./usage.ts";
 
 const recovered = (attempt: number): RunEvent => ({ type: "run.recovered", attempt, step_index: 0 });
@@ -22,19 +26,59 @@ const turn = (index: number): RunEvent[] => [
   completed(index, { answer: answer([], { finish: "tool_calls" }), status: "failed" }),
 ];
 
+const now = begin + 1_000_000;
+const agent: AgentSnapshot = {
+  ...{ id: "agt_1", version: 1, name: "Ada", instructions: "Be brief.", model: "test/script", settings: {} },
+  ...{ max_turns: 3, tools: [], output_schema: null },
+};
+const judge: Guardrail = { type: "llm_judge", on: ["input"], action: "block", config: { rule: "No insults." } };
+const modelError = { code: "model_error", message: "No.", retryable: true } as const;
+const compacting = started(0, { step_type: "compaction" });
+const records = (event: object) => ({ do: "record", events: [event] });
+const begins = (step_type: string) => records({ type: "step.started", step_type });
+const fails = (error: object) => ({
+  do: "record",
+  events: expect.arrayContaining([
+    expect.objectContaining({ type: "run.failed", error: expect.objectContaining(error) }),
+  ]),
+});
+
 describe("what comes next", () => {
-  const table: [string, RunEvent[], object][] = [
-    ["a new run asks its model", [created()], { do: "call_model" }],
+  const table: [string, RunEvent[], object, Partial<AgentSnapshot>?][] = [
+    ["a new run begins to ask its model", [created()], begins("model_call")],
+    [
+      "a run whose agent lacks a tool fails before its model is asked",
+      [created()],
+      fails({ code: "tool_error", retryable: true }),
+      { unavailable: [{ tool: "crm", message: "It is away." }] },
+    ],
+    [
+      "a judge of the input is asked before the model is",
+      [created()],
+      { do: "judge", text: { index: 0, on: "input", tool_call_id: null } },
+      { guardrails: [judge] },
+    ],
+    [
+      "what is to be fetched is fetched first",
+      [created({ prepare: ["documents"] })],
+      { do: "prepare", what: "documents" },
+    ],
+    ["a search of the memory begins with a step", [created({ prepare: ["retrieval"] })], begins("retrieval")],
+    [
+      "a summary that could not be had fails the run",
+      [created(), compacting, completed(0, { step_type: "compaction", status: "failed", error: modelError })],
+      fails({ ...modelError, step_index: 0 }),
+    ],
     ["a model call that began is taken up again", [created(), started(0)], { do: "call_model" }],
     [
       "an answer without calls ends the run",
       [created(), started(0), completed(0, { answer: answer([text("Hi")]) })],
-      { do: "complete", output: "Hi" },
+      records({ type: "run.completed", output: "Hi" }),
     ],
     [
       "an answer without a word ends the run with an empty text",
       [created(), started(0), completed(0, { answer: answer([]) })],
-      { do: "complete", output: "" },
+      records({ type: "run.completed", output: "" }),
     ],
     ["a run that waits is left alone", [...turnWithCalls(["a", "output"]), waits], { do: "stop" }],
     [
@@ -55,7 +99,7 @@ describe("what comes next", () => {
     [
       "the third death without progress is the last",
       [created(), started(0), recovered(2), restarted(0, 2), recovered(3), recovered(4)],
-      { do: "fail", error: { code: "crash_loop", step_index: 0 } },
+      fails({ code: "crash_loop", step_index: 0 }),
     ],
     [
       "a step that was completed in between makes the count begin anew",
@@ -69,7 +113,7 @@ describe("what comes next", () => {
         started(0),
         completed(0, { status: "failed", error: { code: "model_error", message: "No.", retryable: true } }),
       ],
-      { do: "fail", error: { code: "model_error", message: "No.", retryable: true, step_index: 0, type: "run_error" } },
+      fails({ code: "model_error", message: "No.", retryable: true, step_index: 0, type: "run_error" }),
     ],
     [
       "server tools run",
@@ -84,13 +128,16 @@ describe("what comes next", () => {
     [
       "what only a client can answer makes the run wait",
       turnWithCalls(["a", "output"], ["b", "approval"]),
-      { do: "pause", calls: [{ id: "a" }, { id: "b" }] },
+      records({
+        type: "run.requires_action",
+        required_action: { submit_tool_outputs: { tool_calls: [{ id: "a" }, { id: "b" }] } },
+      }),
     ],
-    ["results go to the model", [...turnWithCalls(["a", null]), ...toolDone("a", 1)], { do: "call_model" }],
+    ["results go to the model", [...turnWithCalls(["a", null]), ...toolDone("a", 1)], begins("model_call")],
     [
       "a run out of turns fails after its tools have run",
       [...turnWithCalls(["a", null]), ...toolDone("a", 1), ...turn(2), ...turn(3)],
-      { do: "fail", error: { code: "max_turns_exceeded", step_index: 3, retryable: false } },
+      fails({ code: "max_turns_exceeded", step_index: 3, retryable: false }),
     ],
     [
       "as many calls as the budget says run",
@@ -100,7 +147,7 @@ describe("what comes next", () => {
     [
       "one call more than the budget says fails the run, before any of them runs or is shown",
       [created({ budget: { max_tool_calls: 1 } }), ...turnWithCalls(["a", null], ["b", "output"]).slice(1)],
-      { do: "fail", error: { code: "budget_exceeded", retryable: false } },
+      fails({ code: "budget_exceeded", retryable: false }),
     ],
     [
       "calls of the last turn still run",
@@ -108,15 +155,24 @@ describe("what comes next", () => {
       { do: "run_tools" },
     ],
   ];
-  test.each(table)("%s", (_, events, command) => {
-    expect(decide(stateOf(...events))).toMatchObject(command);
+  const cases = table.map(([title, events, command, more = {}]) => [title, events, command, more] as const);
+
+  test.each(cases)("%s", (_, events, command, more) => {
+    expect(decide(stateOf(...events), { ...agent, ...more }, now)).toMatchObject(command);
+  });
+
+  test.each(cases)("after the events before it, whoever records them records the same: %s", (_, events, __, more) => {
+    const [before, given] = [stateOf(...events), { ...agent, ...more }];
+    const next = decide(before, given, now);
+    const followed = withFollowUp(before, [], given, now);
+    expect(followed.map(({ type }) => type)).toEqual(next.do === "record" ? next.events.map(({ type }) => type) : []);
   });
 });
 
-test("a decision needs nothing but the state: asked twice it is the same, and the state stays as it was", () => {
+test("a decision needs nothing but what it is given: asked twice it is the same, and the state stays as it was", () => {
   const state = stateOf(...turnWithCalls(["a", null]));
   const before = structuredClone(state);
-  expect(decide(state)).toEqual(decide(state));
+  expect(decide(state, agent, now)).toEqual(decide(state, agent, now));
   expect(state).toEqual(before);
 });
 

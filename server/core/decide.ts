@@ -1,70 +1,146 @@
-import { exceededBy, saidOf } from "./budget.ts";
-import type { Preparation, RunError } from "./run-event.ts";
-import { isOver, ownMessages, pendingCalls, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { hashJson } from "../lib/hash.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { saidOf, tooManyCalls } from "./budget.ts";
+import { checkOutput } from "./check-output.ts";
+import { failedEvents } from "./conclude.ts";
+import { isTooLong, planContext } from "./context.ts";
+import { requiredAction } from "./frames.ts";
+import { newId } from "./ids.ts";
+import { leaveOut } from "./leave-out.ts";
+import { modelRequest } from "./prompt.ts";
+import { startOfRetrieval } from "./retrieval.ts";
+import { runError } from "./run-error.ts";
+import type { Preparation, RunError, RunEvent } from "./run-event.ts";
+import {
+  applyAll,
+  isOver,
+  openStep,
+  pendingCalls,
+  type RunState,
+  type ToolCall,
+  waitsForSomebody,
+} from "./run-state.ts";
+import { startStep } from "./step-events.ts";
+import { textOf } from "./text-of.ts";
+import { type Unjudged, unjudged } from "./unjudged.ts";
 
+/** What comes next: to record what follows without any work, to do a piece of work, or nothing. */
 export type Command =
   | { do: "stop" }
+  | { do: "record"; events: RunEvent[] }
+  | { do: "judge"; text: Unjudged }
   | { do: "prepare"; what: Preparation }
   | { do: "compact" }
   | { do: "call_model" }
-  | { do: "run_tools"; calls: ToolCall[] }
-  | { do: "pause"; calls: ToolCall[] }
-  | { do: "complete"; output: string | null }
-  | { do: "fail"; error: RunError };
+  | { do: "run_tools"; calls: ToolCall[] };
 
 /** Crashes in a row without progress after which a run is given up. */
 export const stallsMax = 3;
 
-/** What comes next, from the state alone. No clock, no I/O: every branch is one line of a table test. */
-export function decide(state: RunState): Command {
+/**
+ * What comes next, from the state and the pinned agent alone: no I/O, and no clock but `now`. Whatever decides about a
+ * run (its loop, whoever begins or answers it, forks, replays) asks here and nowhere else.
+ */
+export function decide(state: RunState, agent: AgentSnapshot, now: number): Command {
   if (isOver(state.status) || state.status === "requires_action" || state.status === "queued") return { do: "stop" };
-  if (state.stalls >= stallsMax)
-    return fail(state, "crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`);
-  if (state.blocked) return { do: "fail", error: state.blocked };
-  if (state.open.some((step) => step.step_type === "compaction")) return { do: "compact" };
-  if (state.model_error) return { do: "fail", error: state.model_error };
-  if (state.open.some((step) => step.step_type === "model_call")) return { do: "call_model" };
-  if (state.to_prepare[0]) return { do: "prepare", what: state.to_prepare[0] };
+  const fail = (error: RunError): Command => record(failedEvents(state, error, now));
+  if (state.stalls >= stallsMax) return fail(crashLoop(state));
+  if (state.blocked) return fail(state.blocked);
+  if (openStep(state, "compaction")) return { do: "compact" };
+  if (state.model_error) return isTooLong(state) ? record(nextCall(state, agent, now)) : fail(state.model_error);
+  // Nothing is asked of anybody before the judges have said yes.
+  const judged = (then: () => Command): Command => {
+    const [text] = unjudged(state, agent);
+    return text ? { do: "judge", text } : then();
+  };
+  if (openStep(state, "model_call")) return judged(() => ({ do: "call_model" }));
+  const unusable = agent.unavailable?.[0];
+  const [what] = state.to_prepare;
+  if (what && unusable) return fail(unavailable(unusable, state));
+  if (what) return judged(() => prepare(what, state, agent));
   const tooMany = tooManyCalls(state);
-  if (tooMany) return fail(state, "budget_exceeded", saidOf(tooMany));
+  if (tooMany) return fail(runError("budget_exceeded", saidOf(tooMany), state));
   const pending = pendingCalls(state);
   const ours = pending.filter((call) => !waitsForSomebody(call));
   if (ours.length > 0) return { do: "run_tools", calls: ours };
-  if (pending.length > 0) return { do: "pause", calls: pending };
+  if (pending.length > 0) return record([pause(state, pending, now)]);
   const last = state.messages.at(-1);
-  if (last?.role === "assistant") return { do: "complete", output: textOf(last.parts) };
-  const max = state.run!.max_turns;
-  if (state.turns >= max) return fail(state, "max_turns_exceeded", `Stopped after ${max} model calls (max_turns).`);
-  return { do: "call_model" };
+  if (last?.role === "assistant") return record(complete(state, agent, textOf(last.parts), now));
+  if (state.turns >= state.run!.max_turns) return fail(outOfTurns(state));
+  if (state.turns === 0 && unusable) return fail(unavailable(unusable, state));
+  return judged(() => record(nextCall(state, agent, now)));
 }
 
-/** Model calls are looked at before each of them, with what they may cost; time is up when its deadline comes. */
-export function tooManyCalls({ run, usage }: RunState) {
-  const { max_tool_calls } = run?.budget ?? {};
-  return max_tool_calls === undefined ? null : exceededBy({ max_tool_calls }, { usage, wall_ms: 0 });
+/**
+ * These events and what follows from them without any work. They are appended together, since every append of its own
+ * is a commit that somebody waits for. `state` may lag behind what others append: it only waits longer then.
+ */
+export function withFollowUp(
+  state: RunState,
+  events: readonly RunEvent[],
+  agent: AgentSnapshot,
+  now: number,
+): RunEvent[] {
+  const next = decide(applyAll(state, events, now), agent, now);
+  return next.do === "record" ? [...events, ...next.events] : [...events];
 }
 
-const fail = (state: RunState, code: RunError["code"], message: string): Command => ({
-  do: "fail",
-  error: runError(code, message, state),
+const record = (events: RunEvent[]): Command => ({ do: "record", events });
+
+const crashLoop = (state: RunState): RunError =>
+  runError("crash_loop", `The process died ${stallsMax} times in a row while this run made no progress.`, state);
+
+const outOfTurns = (state: RunState): RunError =>
+  runError("max_turns_exceeded", `Stopped after ${state.run!.max_turns} model calls (max_turns).`, state);
+
+/** An agent that lacks a tool is not the agent that was meant. */
+const unavailable = ({ tool, message }: { tool: string; message: string }, state: RunState): RunError =>
+  runError("tool_error", `The tool ${tool} cannot be used: ${message}`, state, true);
+
+/** A search has a start of its own, with what it searches by. */
+const prepare = (what: Preparation, state: RunState, agent: AgentSnapshot): Command =>
+  what === "retrieval" && !openStep(state, "retrieval")
+    ? record([startOfRetrieval(state, agent)])
+    : { do: "prepare", what };
+
+/**
+ * The start of a model call, or of what has to come before it so that its prompt fits; or the end, if it cannot. A model
+ * that has found its prompt too long is asked again only with a shorter one.
+ */
+function nextCall(state: RunState, agent: AgentSnapshot, now: number): RunEvent[] {
+  const plan = planContext(state, agent);
+  if (plan?.do === "fail") return failedEvents(state, plan.error, now);
+  if (plan) return withFollowUp(state, leaveOut(plan, state, agent), agent, now);
+  return state.model_error ? failedEvents(state, state.model_error, now) : [startOfCall(state, agent)];
+}
+
+const startOfCall = (state: RunState, agent: AgentSnapshot): RunEvent =>
+  startStep({
+    step_index: state.steps,
+    step_type: "model_call",
+    turn_index: state.turns,
+    name: state.run!.model,
+    input_hash: hashJson(modelRequest(state, agent)),
+  });
+
+const pause = (state: RunState, calls: ToolCall[], now: number): RunEvent => ({
+  type: "run.requires_action",
+  required_action: requiredAction(calls, now + state.run!.action_timeout_ms),
 });
 
-/** An error of a run, at the step that it has come to. */
-export const runError = (code: RunError["code"], message: string, state: RunState, retryable = false): RunError => ({
-  type: "run_error",
-  code,
-  message,
-  step_index: state.steps > 0 ? state.steps - 1 : null,
-  retryable,
-});
-
-/** What the model said to the user: its text parts, without reasoning. */
-export const textOf = (parts: readonly { type: string; text?: string }[]): string =>
-  parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-
-/** The newest text, of an answer or of a given-up attempt at one: what a run that ends early keeps as its output. */
-export function partialOutput(state: RunState): string | null {
-  if (state.discarded !== null) return state.discarded;
-  const last = ownMessages(state).findLast((message) => message.role === "assistant");
-  return (last && textOf(last.parts)) || null;
+/** The end, unless the output does not fit its schema: then the model gets one turn to mend it. */
+function complete(state: RunState, agent: AgentSnapshot, output: string, now: number): RunEvent[] {
+  const { usage } = state;
+  const checked = checkOutput(output, agent.output_schema);
+  if (checked.ok) return [{ type: "run.completed", output, output_json: checked.value, usage }];
+  if (state.repairs === 0 && state.turns < state.run!.max_turns)
+    return withFollowUp(state, [rejection(checked.fault)], agent, now);
+  const message = `The output does not fit the agent's output_schema: ${checked.fault}`;
+  return [{ type: "run.failed", error: runError("output_schema_mismatch", message, state), output, usage }];
 }
+
+const rejection = (fault: string): RunEvent => ({
+  type: "output.rejected",
+  message_id: newId("message"),
+  content: `Your answer does not fit the required JSON schema: ${fault} Answer again with nothing but JSON that fits it.`,
+});

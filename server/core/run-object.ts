@@ -1,10 +1,10 @@
-import { textOf } from "./decide.ts";
 import { cancelError } from "./frames.ts";
 import { siblingId } from "./ids.ts";
 import { originOf } from "./origin.ts";
 import { toolText } from "./prompt.ts";
 import { givenOf } from "./run-input.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
+import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 
 /**

@@ -14,6 +14,7 @@ import type {
   RequiredCall,
   RunCreated,
   RunError,
+  RunEvent,
   StepType,
   ToolCompleted,
   ToolError,
@@ -92,7 +93,7 @@ export interface RunState {
   messages: Message[];
   calls: ToolCall[];
   open: OpenStep[];
-  /** The final error of a model call, until the run fails of it. */
+  /** The final error of a model call, or of one that was to shorten the conversation, until the run fails of it. */
   model_error: (RunError & { step_index: number }) | null;
   /** What attempts showed that were given up, as long as no answer has come since. */
   discarded: string | null;
@@ -240,7 +241,8 @@ function change(before: RunState, { seq, at, event }: JournalEntry): RunState {
       if (event.answer) Object.assign(next, answered(state, event.answer, at, event.status === "completed"));
       if (event.answer && event.status === "completed" && next.compacted)
         next.compacted = { ...next.compacted, after_refusal: false };
-      if (event.error && event.step_type === "model_call" && event.status === "failed") {
+      const isAsked = event.step_type === "model_call" || event.step_type === "compaction";
+      if (event.error && isAsked && event.status === "failed") {
         const { code, message, retryable } = event.error;
         const error = { type: "run_error", code, message, retryable, step_index: event.step_index } as RunError;
         next.model_error = error as RunState["model_error"];
@@ -349,6 +351,14 @@ export const fold = (entries: Iterable<JournalEntry>, from: RunState = initialSt
   for (const entry of entries) state = apply(state, entry);
   return state;
 };
+
+/** The state after events that the journal does not have yet. */
+export const applyAll = (state: RunState, events: readonly RunEvent[], at: number): RunState =>
+  events.reduce((next, event) => apply(next, { seq: next.seq + 1, at, event }), state);
+
+/** The open step of a kind of which no two are open at once. */
+export const openStep = ({ open }: Pick<RunState, "open">, type: StepType): OpenStep | undefined =>
+  open.find(({ step_type }) => step_type === type);
 
 const ended = (state: RunState, at: number): RunState => ({
   ...state,

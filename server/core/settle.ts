@@ -1,5 +1,6 @@
 import { newId } from "./ids.ts";
 import type { RunEvent, ToolCompleted } from "./run-event.ts";
+import { endStep } from "./step-events.ts";
 
 type Result = Omit<ToolCompleted, "tool_call_id" | "step_index" | "tool" | "message_id">;
 
@@ -16,14 +17,11 @@ export function settleCall(
   const { status, latency_ms } = result;
   return [
     { type: "tool.completed", tool_call_id: call.id, step_index, tool, ...result, message_id: newId("message") },
-    {
-      type: "step.completed",
+    endStep({
       step_index,
       step_type: stepTypeOf(call.type),
       status: status === "completed" || status === "cancelled" ? status : "failed",
       latency_ms,
-      error: null,
-      answer: null,
-    },
+    }),
   ];
 }

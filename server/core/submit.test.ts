@@ -3,12 +3,11 @@ import { begin, entriesOf, turnWithCalls } from "./__fixtures__/events.ts";
 import { AppError } from "./errors.ts";
 import { requiredAction } from "./frames.ts";
 import type { Needs, RunEvent } from "./run-event.ts";
-import { apply, fold, type RunState } from "./run-state.ts";
+import { applyAll, fold, type RunState } from "./run-state.ts";
 import { submitEvents, type ToolAnswer } from "./submit.ts";
 
 const noFaults = () => [];
-const then = (state: RunState, events: readonly RunEvent[]): RunState =>
-  events.reduce((next, event) => apply(next, { seq: next.seq + 1, at: begin + 1000, event }), state);
+const then = (state: RunState, events: readonly RunEvent[]): RunState => applyAll(state, events, begin + 1000);
 const answered = (state: RunState, ...answers: ToolAnswer[]) =>
   then(state, submitEvents(state, answers, noFaults, begin + 1000));
 

@@ -4,7 +4,7 @@ import { requiredAction } from "./frames.ts";
 import { limits } from "./limits.ts";
 import { restartStep } from "./restart.ts";
 import type { RunEvent, ToolError } from "./run-event.ts";
-import { apply, pendingCalls, type RunState, type RunStatus, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { applyAll, pendingCalls, type RunState, type RunStatus, type ToolCall, waitsForSomebody } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
 
 /** One answer of a client (contract, section 7). `undefined` is absent; an `output` of null is an output. */
@@ -159,8 +159,7 @@ function rejection({ needs }: ToolCall, reason: string | undefined): ToolError {
 
 /** With calls still unanswered the run goes on waiting for the rest, until the same time as before. */
 export function waitOrGoOn(state: RunState, events: readonly RunEvent[], at: number): RunEvent {
-  const after = events.reduce((next, event) => apply(next, { seq: next.seq + 1, at, event }), state);
-  const waiting = pendingCalls(after).filter(waitsForSomebody);
+  const waiting = pendingCalls(applyAll(state, events, at)).filter(waitsForSomebody);
   if (waiting.length === 0) return { type: "run.resumed" };
   return { type: "run.requires_action", required_action: requiredAction(waiting, expiry(state)) };
 }

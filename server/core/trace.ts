@@ -1,4 +1,3 @@
-import { textOf } from "./decide.ts";
 import type { AssistantPart, FinishReason } from "./model-call.ts";
 import { retrievalQuery } from "./retrieval.ts";
 import type {
@@ -15,6 +14,7 @@ import type {
 } from "./run-event.ts";
 import { messageObject } from "./run-object.ts";
 import { apply, initialState, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
+import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
 import type { RunUsage } from "./usage.ts";
 

@@ -1,6 +1,7 @@
 import type { AgentEdits } from "../agents/schema.ts";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { tightest } from "../core/budget.ts";
+import { withFollowUp } from "../core/decide.ts";
 import { foldInSlices } from "../core/fold-in-slices.ts";
 import { CannotFork, type Prefix, type PrefixEdits, prefixOf } from "../core/fork.ts";
 import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
@@ -9,16 +10,15 @@ import { limits } from "../core/limits.ts";
 import type { AssistantPart } from "../core/model-call.ts";
 import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
+import { requestCalls, wordsOf } from "../core/request-calls.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
 import { givenOf } from "../core/run-input.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
-import { apply, isOver, ownMessages, type RunState } from "../core/run-state.ts";
+import { applyAll, isOver, ownMessages, type RunState } from "../core/run-state.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
-import { withFollowUp } from "../worker/follow-up.ts";
-import { requestCalls, wordsOf } from "../worker/request-calls.ts";
 import { type ReadEdits, readEdits } from "./fork-edits.ts";
 import type { ForkRun } from "./fork-schema.ts";
 import type { Pool } from "./pool.ts";
@@ -84,7 +84,7 @@ export function createForks({
     const before = await foldInSlices(record, rest);
     const own = ownEvents(before, agent, edits, body.step_index, at);
     const begun = withFollowUp(before, own, agent, at);
-    const isOverAtOnce = isOver(after(before, begun, at).status);
+    const isOverAtOnce = isOver(applyAll(before, begun, at).status);
     if (isOverAtOnce) requireFollower(body);
     return begin(viewer, { agent, record, before, own, begun, isOverAtOnce, at }, body.on_concurrency_limit, note);
   }
@@ -129,7 +129,7 @@ export function createForks({
       note?.(runs.standing(viewer, run_id), 0);
       return inserted;
     });
-    const state = after({ ...before, run }, events, at);
+    const state = applyAll({ ...before, run }, events, at);
     const answer = runObject(state, runs.expiry(run_id));
     if (state.status === "queued") queue.wait(viewer);
     else pool.start(run_id, { history, agent });
@@ -270,12 +270,9 @@ function ownEvents(
     state.steps,
     Math.max(0, state.turns - 1),
   );
-  const screened = after(state, decided, at);
+  const screened = applyAll(state, decided, at);
   const left = asked.filter(({ id }) => !state.calls.some((call) => call.id === id));
   return [...decided, ...requestCalls(left, screened, agent, { words: wordsOf(screened.decisions) })];
 }
 
 const isCall = (part: AssistantPart) => part.type === "tool_call";
-
-const after = (state: RunState, events: readonly RunEvent[], at: number): RunState =>
-  events.reduce((next, event) => apply(next, { seq: next.seq + 1, at, event }), state);

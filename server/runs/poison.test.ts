@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
-import { decide } from "../core/decide.ts";
+import { stallsMax } from "../core/decide.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import { type Db, openDatabase } from "../db/open.ts";
@@ -26,7 +26,7 @@ function doomed(fateOf: (runId: string) => Fate, kill: () => void): ThreadFactor
     const thread = sameThread(hear, died);
     const send = (order: Order) => {
       // A run that is given up is not worked on: its end is all that is recorded.
-      const ends = order.do === "start" && decide(fold(order.start.history)).do === "fail";
+      const ends = order.do === "start" && fold(order.start.history).stalls >= stallsMax;
       const fate = order.do === "start" && !ends ? fateOf(order.start.run_id) : "works";
       if (fate === "works") thread.send(order);
       else if (fate === "kills") kill();

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { decide } from "../core/decide.ts";
+import { stallsMax } from "../core/decide.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import { httpTool, runBench, textOfFrames, tool } from "../testing/run-bench.ts";
 import type { Notice, Order } from "../worker/messages.ts";
@@ -54,7 +54,7 @@ function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
     const end = () => void living--;
     const send = (order: Order) => {
       // A run that is given up is not worked on: its end is all that is recorded.
-      const ends = order.do === "start" && decide(fold(order.start.history)).do === "fail";
+      const ends = order.do === "start" && fold(order.start.history).stalls >= stallsMax;
       if (isStuck) return;
       if (order.do !== "start" || ends) return thread.send(order);
       if (!isPoison(order.start.run_id)) return;

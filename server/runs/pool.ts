@@ -1,7 +1,8 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { failedEvents } from "../core/conclude.ts";
-import { runError, stallsMax } from "../core/decide.ts";
+import { stallsMax, withFollowUp } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
+import { runError } from "../core/run-error.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold, isOver, type RunState } from "../core/run-state.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
@@ -9,7 +10,6 @@ import { unknownRunUsage } from "../core/usage.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
-import { withFollowUp } from "../worker/follow-up.ts";
 import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import type { ModelPlaces } from "./model-places.ts";
 import { partialOf } from "./partial.ts";

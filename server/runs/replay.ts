@@ -1,17 +1,18 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { failedEvents } from "../core/conclude.ts";
+import type { Found } from "../core/divergence.ts";
 import { AppError } from "../core/errors.ts";
 import { foldInSlices } from "../core/fold-in-slices.ts";
 import { newId } from "../core/ids.ts";
+import { forkedTo, replay } from "../core/replay.ts";
 import type { JournalEntry, Replay, RunCreated, RunError } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { isOver, type RunState } from "../core/run-state.ts";
+import { createReplayScreen } from "../guardrails/replay-screen.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
-import type { Found } from "../worker/divergence.ts";
-import { forkedTo, replay } from "../worker/replay.ts";
 import type { ReplayRun } from "./schema.ts";
 import type { Note } from "./service.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
@@ -104,7 +105,8 @@ async function divergences(
   mode: Replay["mode"],
 ): Promise<Found[]> {
   const found: Found[] = [];
-  for await (const one of replay(entries, agent, pinned)) {
+  const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: inSlices() };
+  for await (const one of replay(entries, against)) {
     found.push(one);
     if (mode === "strict") break;
   }

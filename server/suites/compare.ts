@@ -1,11 +1,13 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
+import { replay } from "../core/replay.ts";
 import type { Divergence, JournalEntry } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
+import { createReplayScreen } from "../guardrails/replay-screen.ts";
 import type { Journal } from "../journal/journal.ts";
 import { readRecord } from "../journal/read-record.ts";
-import { replay } from "../worker/replay.ts";
+import { inSlices } from "../lib/slices.ts";
 
 import type { Comparison } from "./row.ts";
 
@@ -57,7 +59,8 @@ async function compared(entries: readonly JournalEntry[], agent: AgentSnapshot, 
   const divergences: Divergence[] = [];
   const steps = new Set<number>();
   let divergences_count = 0;
-  for await (const { seq: _, expected, actual, ...found } of replay(entries, agent, pinned)) {
+  const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: inSlices() };
+  for await (const { seq: _, expected, actual, ...found } of replay(entries, against)) {
     divergences_count++;
     steps.add(found.step_index);
     // Of the first one everything is told, as far as it is short.

@@ -1,6 +1,6 @@
 import { allowance, beyond, saidOf, worstCase } from "../core/budget.ts";
-import { runError } from "../core/decide.ts";
 import type { ModelRequest } from "../core/model-call.ts";
+import { runError } from "../core/run-error.ts";
 import type { RunError } from "../core/run-event.ts";
 import type { RunUsage } from "../core/usage.ts";
 import { runPrice } from "../models/run-price.ts";

@@ -1,12 +1,12 @@
-import { failedEvents } from "../core/conclude.ts";
 import { planContext } from "../core/context.ts";
-import { runError } from "../core/decide.ts";
 import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
+import { type Cut, compactedEvents } from "../core/leave-out.ts";
 import type { ModelRequest } from "../core/model-call.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
-import type { ModelSpend, RunError, RunEvent } from "../core/run-event.ts";
-import { apply } from "../core/run-state.ts";
+import type { ModelSpend, RunError } from "../core/run-event.ts";
+import { openStep } from "../core/run-state.ts";
+import { endStep } from "../core/step-events.ts";
 import { fitSummary, summaryRequest } from "../core/summary.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
@@ -15,7 +15,6 @@ import { failpoint } from "../lib/failpoint.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
 import { allowCall, withinAllowance } from "./allow-call.ts";
-import { type Cut, compactedEvents } from "./leave-out.ts";
 import { createPatience } from "./patience.ts";
 import { type Spoken, spendingOf } from "./spending.ts";
 import { Superseded, type Turn } from "./turn.ts";
@@ -52,15 +51,17 @@ export async function compact(turn: Turn): Promise<void> {
       return finish(turn, cut, error ? "" : heard.answer, spent, begun);
     const delay_ms = patience(error);
     if (delay_ms === null) return fail(turn, error, spent, begun);
-    await turn.record(restartStep(openStep(turn), { code: error.code, message: error.message }, { delay_ms, spent }));
+    await turn.record(
+      restartStep(openCompaction(turn), { code: error.code, message: error.message }, { delay_ms, spent }),
+    );
     await ports.sleep(delay_ms, signal);
   }
 }
 
-const openStep = ({ state }: Turn) => state().open.find((step) => step.step_type === "compaction")!;
+const openCompaction = ({ state }: Turn) => openStep(state(), "compaction")!;
 
 async function begin(turn: Turn): Promise<void> {
-  const step = openStep(turn);
+  const step = openCompaction(turn);
   if (step.run_attempt !== turn.state().attempt)
     await turn.record(restartStep(step, processRestarted("the conversation was being shortened")));
 }
@@ -81,7 +82,7 @@ async function listen(request: ModelRequest, { ports, signal }: Turn) {
 }
 
 async function finish(turn: Turn, cut: Cut, text: string, spent: ModelSpend, begun: number): Promise<void> {
-  const { step_index, turn_index } = openStep(turn);
+  const { step_index, turn_index } = openCompaction(turn);
   const screened = await screen(text, turn);
   // What was summarised before stays, where nothing better has come.
   const before = turn.state().compacted?.summary ?? null;
@@ -107,25 +108,16 @@ async function screen(text: string, { start }: Turn): Promise<{ text: string; fi
   return { text: blocked ? "" : value, findings };
 }
 
-/** The end of a run whose model could not be asked for a summary. */
+/** A model that could not be asked for a summary: the run fails of it. */
 async function fail(turn: Turn, fault: Fault, spent: ModelSpend | null, begun: number): Promise<void> {
-  const { state, ports } = turn;
   const { code, message, retryable } = fault;
-  const { step_index } = openStep(turn);
-  const completed: RunEvent = {
-    type: "step.completed",
-    step_index,
-    step_type: "compaction",
-    status: "failed",
-    latency_ms: Math.round(performance.now() - begun),
-    error: { code, message, retryable },
-    answer: spent && {
-      ...spent,
-      ...{ message_id: newId("message"), parts: [], deltas: [], finish: null, time_to_first_token_ms: null },
-    },
-  };
-  const now = ports.now();
-  const after = apply(state(), { seq: state().seq + 1, at: now, event: completed });
-  const error = { ...runError(code, message, after, retryable), step_index };
-  await turn.record(completed, ...failedEvents(after, error, now));
+  const nothing = { message_id: newId("message"), parts: [], deltas: [], finish: null, time_to_first_token_ms: null };
+  await turn.record(
+    endStep({
+      step_index: openCompaction(turn).step_index,
+      ...{ step_type: "compaction", status: "failed", latency_ms: Math.round(performance.now() - begun) },
+      error: { code, message, retryable },
+      answer: spent && { ...spent, ...nothing },
+    }),
+  );
 }

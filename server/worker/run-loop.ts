@@ -1,14 +1,12 @@
-import { type Command, decide } from "../core/decide.ts";
+import { decide, withFollowUp } from "../core/decide.ts";
 import { apply, fold } from "../core/run-state.ts";
 import { callModel } from "./call-model.ts";
 import { compact } from "./compact.ts";
-import { followUp, withFollowUp } from "./follow-up.ts";
 import { judgePending } from "./judge-pending.ts";
 import type { RunStart } from "./messages.ts";
 import { prepare } from "./prepare.ts";
 import { runTools } from "./run-tools.ts";
 import type { Ports, Turn } from "./turn.ts";
-import { unjudged } from "./unjudged.ts";
 
 /** A new run, a resumed run and a run found unfinished at boot all enter here; only `history` differs. */
 export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal): Promise<void> {
@@ -34,17 +32,30 @@ export async function runLoop(start: RunStart, ports: Ports, signal: AbortSignal
     signal,
   };
   for (;;) {
-    const command = decide(state);
-    const ready = followUp(state, start.agent, ports.now());
-    if (command.do === "stop") return;
-    if (ready.length > 0) await turn.record(...ready);
-    else if (asksOutside(command) && unjudged(state, start.agent).length > 0) await judgePending(turn);
-    else if (command.do === "prepare") await prepare(command.what, turn);
-    else if (command.do === "call_model") await callModel(turn);
-    else if (command.do === "compact") await compact(turn);
-    else if (command.do === "run_tools") await runTools(command.calls, turn);
+    const next = decide(state, start.agent, ports.now());
+    switch (next.do) {
+      case "stop":
+        return;
+      case "record":
+        await turn.record(...next.events);
+        break;
+      case "judge":
+        await judgePending(next.text, turn);
+        break;
+      case "prepare":
+        await prepare(next.what, turn);
+        break;
+      case "call_model":
+        await callModel(turn);
+        break;
+      case "compact":
+        await compact(turn);
+        break;
+      case "run_tools":
+        await runTools(next.calls, turn);
+        break;
+      default:
+        return next satisfies never;
+    }
   }
 }
-
-/** Whether the input goes to somebody: its judges are asked before. */
-const asksOutside = ({ do: next }: Command): boolean => next === "call_model" || next === "prepare";

@@ -1,6 +1,7 @@
 import type { Finding } from "../core/guardrail-event.ts";
 import { limits } from "../core/limits.ts";
 import type { AssistantPart } from "../core/model-call.ts";
+import type { Word } from "../core/request-calls.ts";
 import type { RunUsage } from "../core/usage.ts";
 import {
   type CompiledGuardrail,
@@ -12,7 +13,6 @@ import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { inspectText, screenCall, trigger } from "../guardrails/inspect.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { askJudges, judgesOn } from "./judge.ts";
-import type { Word } from "./request-calls.ts";
 import { withFindings } from "./spending.ts";
 import type { Turn } from "./turn.ts";
 

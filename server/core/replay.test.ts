@@ -1,16 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import type { AgentSnapshot, Guardrail, ToolSnapshot } from "../core/agent-snapshot.ts";
-import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import { createReplayScreen } from "../guardrails/replay-screen.ts";
 import { corpus, type Recorded } from "../testing/corpus.ts";
 import { tool } from "../testing/run-bench.ts";
+import type { AgentSnapshot, Guardrail, ToolSnapshot } from "./agent-snapshot.ts";
 import type { Found } from "./divergence.ts";
 import { forkedTo, replay } from "./replay.ts";
+import type { JournalEntry, RunEvent } from "./run-event.ts";
 
 const recorded = (name: string): Recorded => corpus.find((one) => one.name === name)!;
 
 async function divergences(entries: readonly JournalEntry[], agent: AgentSnapshot, pinned = agent): Promise<Found[]> {
   const found: Found[] = [];
-  for await (const one of replay(entries, agent, pinned)) found.push(one);
+  const against = { agent, pinned, screen: createReplayScreen(agent, pinned), rest: async () => {} };
+  for await (const one of replay(entries, against)) found.push(one);
   return found;
 }
 

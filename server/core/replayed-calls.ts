@@ -1,7 +1,7 @@
-import type { JournalEntry, RunEvent, ToolCompleted } from "../core/run-event.ts";
 import { divergence, type Found } from "./divergence.ts";
 import type { Place } from "./replayed-decision.ts";
 import { requestCalls, wordsOf } from "./request-calls.ts";
+import type { JournalEntry, RunEvent, ToolCompleted } from "./run-event.ts";
 
 type Answered = Extract<RunEvent, { type: "step.completed" }>;
 

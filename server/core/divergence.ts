@@ -1,6 +1,6 @@
-import type { Divergence, DivergenceKind, JournalEntry, RunEvent } from "../core/run-event.ts";
 import { canonicalJson } from "../lib/canonical-json.ts";
 import { sha256 } from "../lib/hash.ts";
+import type { Divergence, DivergenceKind, JournalEntry, RunEvent } from "./run-event.ts";
 
 /** A divergence, and the `seq` of the entry that would not be there, or not so. */
 export interface Found extends Divergence {

@@ -1,13 +1,13 @@
-import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
-import { newId } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import type { AssistantPart, JsonSchema } from "../core/model-call.ts";
-import { recordedPlace, takenPlaces } from "../core/recorded.ts";
-import type { GuardrailDecided, Needs, RunEvent, ToolError, ToolRequest } from "../core/run-event.ts";
-import type { RunState } from "../core/run-state.ts";
-import { settleCall, stepTypeOf } from "../core/settle.ts";
 import { jsonFault } from "../lib/json-limits.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
+import type { AgentSnapshot, ToolSnapshot } from "./agent-snapshot.ts";
+import { limits } from "./limits.ts";
+import type { AssistantPart, JsonSchema } from "./model-call.ts";
+import { recordedPlace, takenPlaces } from "./recorded.ts";
+import type { GuardrailDecided, Needs, RunEvent, ToolError, ToolRequest } from "./run-event.ts";
+import type { RunState } from "./run-state.ts";
+import { settleCall, stepTypeOf } from "./settle.ts";
+import { startStep } from "./step-events.ts";
 
 type Asked = Extract<AssistantPart, { type: "tool_call" }>;
 
@@ -81,17 +81,13 @@ function request(
   };
   const begun: RunEvent[] = [
     { type: "tool.requested", call },
-    {
-      type: "step.started",
-      step_id: newId("step"),
+    startStep({
       step_index,
       step_type: stepTypeOf(call.type),
       turn_index,
       name: part.name,
-      attempt: 1,
       tool_call_id: part.id,
-      input_hash: null,
-    },
+    }),
   ];
   return read.error ? [...begun, ...refusal(call, read.error)] : begun;
 }

@@ -1,26 +1,22 @@
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import type { ContextPlan } from "../core/context.ts";
-import { newId } from "../core/ids.ts";
-import type { ContextCompacted, ModelSpend, RunEvent } from "../core/run-event.ts";
-import type { RunState } from "../core/run-state.ts";
-import { summaryRequest } from "../core/summary.ts";
 import { hashJson } from "../lib/hash.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import type { ContextPlan } from "./context.ts";
+import type { ContextCompacted, ModelSpend, RunEvent } from "./run-event.ts";
+import type { RunState } from "./run-state.ts";
+import { endStep, startStep } from "./step-events.ts";
+import { summaryRequest } from "./summary.ts";
 
 export type Cut = Exclude<ContextPlan, { do: "fail" }>;
 
 /** The start of a compaction; where nobody is asked for a summary, all of it. */
 export function leaveOut(cut: Cut, state: RunState, agent: AgentSnapshot): RunEvent[] {
-  const started: RunEvent = {
-    type: "step.started",
-    step_id: newId("step"),
+  const started = startStep({
     step_index: state.steps,
     step_type: "compaction",
     turn_index: state.turns,
     name: cut.do,
-    attempt: 1,
-    tool_call_id: null,
     input_hash: cut.do === "compact" ? hashJson(summaryRequest(state, agent, cut)) : null,
-  };
+  });
   if (cut.do === "compact") return [started];
   return [started, ...compactedEvents(cut, { step_index: state.steps, summary: null, latency_ms: 0, spent: null })];
 }
@@ -34,9 +30,6 @@ export function compactedEvents(
   const strategy = made.summary === null ? "truncate" : "compact";
   return [
     { type: "context.compacted", strategy, left_out, tokens_before, tokens_after, ...made },
-    {
-      ...{ type: "step.completed", step_index, step_type: "compaction", status: "completed", latency_ms },
-      ...{ error: null, answer: null },
-    },
+    endStep({ step_index, step_type: "compaction", status: "completed", latency_ms }),
   ];
 }

@@ -1,14 +1,14 @@
 import type { AgentSnapshot, Guardrail } from "../core/agent-snapshot.ts";
-import { textOf } from "../core/decide.ts";
+import { divergence, type Found } from "../core/divergence.ts";
 import type { Finding } from "../core/guardrail-event.ts";
 import type { GuardrailVerdict, JournalEntry, RunEvent } from "../core/run-event.ts";
 import type { Asked } from "../core/run-input.ts";
 import type { RunState } from "../core/run-state.ts";
-import { type CompiledGuardrails, compileGuardrails, withoutShape } from "../guardrails/compile.ts";
-import { searched, textsOf } from "../guardrails/in-slices.ts";
-import { screenCall, screenOutput, screenText } from "../guardrails/inspect.ts";
+import { textOf } from "../core/text-of.ts";
 import { canonicalJson } from "../lib/canonical-json.ts";
-import { divergence, type Found } from "./divergence.ts";
+import { type CompiledGuardrails, compileGuardrails, withoutShape } from "./compile.ts";
+import { searched, textsOf } from "./in-slices.ts";
+import { screenCall, screenOutput, screenText } from "./inspect.ts";
 
 /**
  * What the guardrails of an agent say of a record's texts that those of the agent which made it did not. Those that both

@@ -1,7 +1,7 @@
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import { toolText } from "../core/prompt.ts";
-import { givenOf, wholeText } from "../core/run-input.ts";
-import type { RunState, ToolCall } from "../core/run-state.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { toolText } from "./prompt.ts";
+import { givenOf, wholeText } from "./run-input.ts";
+import type { RunState, ToolCall } from "./run-state.ts";
 
 /** A text that a judge has still to see before the model does. */
 export interface Unjudged {

@@ -1,29 +1,33 @@
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import { originOf } from "../core/origin.ts";
-import { preparationsOf } from "../core/preparations.ts";
-import type { JournalEntry, RunCreated } from "../core/run-event.ts";
-import { apply, initialState, type RunState } from "../core/run-state.ts";
 import { canonicalJson } from "../lib/canonical-json.ts";
-import { inSlices } from "../lib/slices.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
 import type { Found } from "./divergence.ts";
-import { createReplayScreen } from "./replay-screen.ts";
+import { originOf } from "./origin.ts";
+import { preparationsOf } from "./preparations.ts";
 import { decided } from "./replayed-decision.ts";
+import type { JournalEntry, RunCreated } from "./run-event.ts";
+import { apply, initialState, type RunState } from "./run-state.ts";
+
+/** What a record is held against. */
+export interface Against {
+  agent: AgentSnapshot;
+  /** The agent that the record was made with. */
+  pinned: AgentSnapshot;
+  /** What guardrails of the one say that those of the other did not. */
+  screen(entry: JournalEntry, before: RunState): Promise<Found[]>;
+  /** Called after each entry: the prompts of a long run are many, and the thread may serve others. */
+  rest(): Promise<void>;
+}
 
 /**
  * Performs a recorded run again without asking anybody: what came from outside (answers, results, people's words, what
  * judges said) comes from the record, and wherever the loop decides, the same functions decide as in the loop. Yields
- * what comes out otherwise, in the order of the record. `pinned` is the agent that the record was made with.
- *
- * A thread that serves others lets everybody else go first now and then: the prompts of a long run are many.
+ * what comes out otherwise, in the order of the record.
  */
 export async function* replay(
   entries: readonly JournalEntry[],
-  agent: AgentSnapshot,
-  pinned: AgentSnapshot = agent,
-  rest: () => Promise<void> = inSlices(),
+  { agent, pinned, screen, rest }: Against,
 ): AsyncGenerator<Found> {
   const first = beginning(entries, agent, pinned);
-  const screen = createReplayScreen(agent, pinned);
   const deciding = withoutJudges(agent);
   const checkedFrom = first.forked_to ?? 0;
   let state = initialState;

@@ -1,11 +1,11 @@
-import type { AgentSnapshot } from "../core/agent-snapshot.ts";
-import { planContext } from "../core/context.ts";
-import { requiredAction } from "../core/frames.ts";
-import type { JournalEntry, RunError, RunEvent } from "../core/run-event.ts";
-import { pendingCalls, type RunState, waitsForSomebody } from "../core/run-state.ts";
+import type { AgentSnapshot } from "./agent-snapshot.ts";
+import { planContext } from "./context.ts";
+import { decide } from "./decide.ts";
 import { divergence, type Found, named, promptDivergence } from "./divergence.ts";
-import { followUp } from "./follow-up.ts";
+import { requiredAction } from "./frames.ts";
 import { askedCalls } from "./replayed-calls.ts";
+import type { JournalEntry, RunError, RunEvent } from "./run-event.ts";
+import { pendingCalls, type RunState, waitsForSomebody } from "./run-state.ts";
 
 /** An entry of a record, and all that was so before it. */
 export interface Place {
@@ -54,7 +54,10 @@ function judged(place: Place): Found | null | Found[] {
 }
 
 /** What the loop does next without any work. */
-const next = ({ state, entry, agent }: Place): RunEvent | null => followUp(state, agent, entry.at)[0] ?? null;
+function next({ state, entry, agent }: Place): RunEvent | null {
+  const command = decide(state, agent, entry.at);
+  return command.do === "record" ? command.events[0]! : null;
+}
 
 const stepOf = ({ state }: Place, event: RunEvent | null): number =>
   event && "step_index" in event && event.step_index !== null ? event.step_index : Math.max(0, state.steps - 1);
@@ -154,11 +157,7 @@ const said = (event: RunEvent): unknown =>
 /** Deadlines, budgets of the day, people and crashes end a run whatever it would have done next. */
 function failed(place: Place, event: Of<"run.failed">): Found | null {
   const { code } = event.error;
-  const before = place.entries[place.index - 1]?.event;
-  // A model that could not be asked for a summary ends the run, and nothing else says so.
-  const isOfSummary =
-    before?.type === "step.completed" && before.step_type === "compaction" && before.error?.code === code;
-  if (isOfSummary || !byLoop.has(code)) return null;
+  if (!byLoop.has(code)) return null;
   // What was blocked of an answer that a run waited for ended it where it waited.
   const actual = next({ ...place, state: { ...place.state, status: "in_progress" } });
   return actual?.type === "run.failed" && actual.error.code === code ? null : differs(place, event, actual);

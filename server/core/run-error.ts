@@ -1,0 +1,10 @@
+import type { RunError } from "./run-event.ts";
+import type { RunState } from "./run-state.ts";
+
+/** An error of a run, at the step that it has come to. */
+export const runError = (
+  code: RunError["code"],
+  message: string,
+  { steps }: Pick<RunState, "steps">,
+  retryable = false,
+): RunError => ({ type: "run_error", code, message, step_index: steps > 0 ? steps - 1 : null, retryable });
