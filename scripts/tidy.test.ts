@@ -81,6 +81,7 @@ describe("these checks find what they look for", () => {
     ["dashboard/src/ui/a.tsx", `import { b } from "../features/runs/b.ts";`, "a feature from below"],
     ["dashboard/src/lib/a.ts", `import { b } from "../../../server/runs/store.ts";`, "the server's inside"],
     ["dashboard/src/lib/a.ts", `import { b } from "../../../server/runs/schema.ts";`, "a schema's value"],
+    ["dashboard/src/lib/a.ts", `import { b } from "../../../server/wire/tool.ts";`, "a schema's value, of the wire"],
   ])("%s may not say %p (%s)", (from, line) => {
     expect(faults(from, line)).toBe(1);
   });
@@ -95,6 +96,8 @@ describe("these checks find what they look for", () => {
     ["dashboard/src/app/a.tsx", `import { b } from "../features/runs/b.tsx";`],
     ["dashboard/src/features/runs/a.ts", `import { b } from "../../../../server/core/run-state.ts";`],
     ["dashboard/src/features/runs/a.ts", `import type { b } from "../../../../server/runs/schema.ts";`],
+    ["dashboard/src/features/runs/a.ts", `import { b } from "../../../../server/wire/names.ts";`],
+    ["dashboard/src/features/runs/a.ts", `import type { B } from "../../../../server/wire/tool.ts";`],
   ])("%s may say %p", (from, line) => {
     expect(faults(from, line)).toBe(0);
   });

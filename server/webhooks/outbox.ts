@@ -4,7 +4,7 @@ import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Projector } from "../journal/journal.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import type { WebhookEvent } from "../wire/names.ts";
+import { type WebhookEvent, webhookEvents, webhookTopics } from "../wire/names.ts";
 import { writeEvent } from "./payload.ts";
 import type { DeliveryRow } from "./row.ts";
 
@@ -15,16 +15,9 @@ export interface WebhookKey extends Scope {
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** What webhooks are called for what happens to a run; null for what none hears of. */
-const eventOf = ({ type }: RunEvent): WebhookEvent | null => {
-  if (type === "run.cancelled") return "run.failed";
-  return type === "run.completed" ||
-    type === "run.failed" ||
-    type === "run.requires_action" ||
-    type === "tool.requested"
-    ? type
-    : null;
-};
+const eventOf: ReadonlyMap<RunEvent["type"], WebhookEvent> = new Map(
+  webhookEvents.flatMap((event) => webhookTopics[event].of.map((type) => [type, event] as const)),
+);
 
 /** Notes what webhooks are to hear, in the transaction of what happened: after the run's row. */
 export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
@@ -60,7 +53,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; n
 
   const project: Projector = (head, entries) => {
     const announced = entries.flatMap(({ seq, at, event }) => {
-      const type = eventOf(event);
+      const type = eventOf.get(event.type);
       return type ? [{ type, seq, created_at_ms: at }] : [];
     });
     if (announced.length === 0) return;

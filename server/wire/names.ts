@@ -1,5 +1,7 @@
 // Lists of words on the wire that the core has no use for. Plain values: who runs in a browser imports them too.
 
+import type { RunEventType } from "../core/run-event.ts";
+
 export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** What a file is for; `output`: a tool made it. */
@@ -35,16 +37,24 @@ export const changes = ["equal", "changed", "only_a", "only_b"] as const;
 export const keyStatuses = ["active", "rotating", "revoked", "expired"] as const;
 export type KeyStatus = (typeof keyStatuses)[number];
 
+interface WebhookTopic {
+  /** For people who choose what to hear of. */
+  about: string;
+  /** The events of a run that are told so; of none, somebody announces it (`outbox.announce`). */
+  of: readonly RunEventType[];
+}
+
 /** What webhooks hear of. */
-export const webhookEvents = [
-  "run.completed",
-  "run.failed",
-  "run.requires_action",
-  "tool.requested",
-  "file.ready",
-  "file.failed",
-] as const;
-export type WebhookEvent = (typeof webhookEvents)[number];
+export const webhookTopics = {
+  "run.completed": { about: "A run has its output.", of: ["run.completed"] },
+  "run.failed": { about: "A run failed, or was cancelled.", of: ["run.failed", "run.cancelled"] },
+  "run.requires_action": { about: "A run waits for an output or an approval.", of: ["run.requires_action"] },
+  "tool.requested": { about: "A model asked for a tool.", of: ["tool.requested"] },
+  "file.ready": { about: "An upload can be used.", of: [] },
+  "file.failed": { about: "An upload could not be read.", of: [] },
+} as const satisfies Record<string, WebhookTopic>;
+export type WebhookEvent = keyof typeof webhookTopics;
+export const webhookEvents = Object.keys(webhookTopics) as WebhookEvent[];
 
 /** The event that is made by hand: for one webhook alone, whatever it wants to hear of. */
 export const testEvent = "webhook.test";

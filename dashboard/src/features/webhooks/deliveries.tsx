@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef } from "react";
+import { testEvent, webhookEvents } from "../../../../server/wire/names.ts";
 import { useHeldRows } from "../../lib/use-held-rows.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -16,11 +17,11 @@ import { TableSkeleton } from "../../ui/table.tsx";
 import { DeliveryPane } from "./delivery-pane.tsx";
 import { DeliveryRow } from "./delivery-row.tsx";
 import { type DeliveriesSearch, type DeliveryStatus, deliveryStatuses } from "./read-webhook-search.ts";
-import { deliveriesQuery, type Webhook, webhookEvents } from "./webhooks-api.ts";
+import { deliveriesQuery, type Webhook } from "./webhooks-api.ts";
 
 const words: Record<DeliveryStatus, string> = { pending: "Pending", delivered: "Delivered", failed: "Failed" };
 const statuses = deliveryStatuses.map((value) => ({ value, label: words[value], word: words[value] }));
-const types = [...webhookEvents, "webhook.test"].map((value) => ({ value, label: value, word: value }));
+const types = [...webhookEvents, testEvent].map((value) => ({ value, label: value, word: value }));
 
 /** What a webhook heard: the list, and beside it the one that is looked at. On a narrow page one of the two. */
 export function Deliveries({

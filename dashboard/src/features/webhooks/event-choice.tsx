@@ -1,13 +1,4 @@
-import { webhookEvents } from "./webhooks-api.ts";
-
-const meanings: Record<(typeof webhookEvents)[number], string> = {
-  "run.completed": "A run has its output.",
-  "run.failed": "A run failed, or was cancelled.",
-  "run.requires_action": "A run waits for an output or an approval.",
-  "tool.requested": "A model asked for a tool.",
-  "file.ready": "An upload can be used.",
-  "file.failed": "An upload could not be read.",
-};
+import { webhookEvents, webhookTopics } from "../../../../server/wire/names.ts";
 
 /** What a webhook hears of: all, or some. */
 export function EventChoice({ events, onChange }: { events: string[]; onChange: (events: string[]) => void }) {
@@ -29,7 +20,7 @@ export function EventChoice({ events, onChange }: { events: string[]; onChange: 
             key={event}
             name={event}
             mono
-            hint={meanings[event]}
+            hint={webhookTopics[event].about}
             checked={events.includes(event)}
             onChange={(on) => toggle(event, on)}
           />

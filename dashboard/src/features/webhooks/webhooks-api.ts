@@ -5,16 +5,6 @@ import type { List } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 import type { DeliveriesSearch } from "./read-webhook-search.ts";
 
-/** What a webhook may hear of. */
-export const webhookEvents = [
-  "run.completed",
-  "run.failed",
-  "run.requires_action",
-  "tool.requested",
-  "file.ready",
-  "file.failed",
-] as const;
-
 export interface Webhook {
   id: string;
   url: string;
