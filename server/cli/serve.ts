@@ -91,7 +91,6 @@ export async function serve(flags: ServeFlags): Promise<never> {
     transport: {
       ...entrance,
       rules: { tls: plan.tls !== null, trustProxy: plan.trustProxy, insecureHttp: plan.insecureHttp },
-      keepExposedKeys: flags.keepExposedKeys ?? false,
     },
     storage,
     database: dir.database,

@@ -576,7 +576,10 @@ const ask = ({ key }: Client, method: string, path: string, body?: unknown) =>
 
 /** The same once nothing is read, indexed or swept any more in the background. */
 async function rowsAtRest(of: Partial<Client>): Promise<string> {
-  await server.idle();
+  const { processing, memory, files, blobs } = server;
+  await processing.idle();
+  await memory.indexer.idle();
+  await Promise.all([files.idle(), memory.sweeper.collect(), blobs.collect()]);
   return rowsBut(of);
 }
 

@@ -14,6 +14,7 @@ import type { JournalEntry, RequiredCall, RunCreated, RunEvent, ToolError } from
 import { fold, initialState, isOver, pendingCalls, type RunState } from "../core/run-state.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import { unknownRunUsage } from "../core/usage.ts";
+import { unlessDamaged } from "../db/unless-damaged.ts";
 import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
 import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
@@ -22,7 +23,6 @@ import type { Pool } from "./pool.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { screenInput } from "./screening.ts";
 import type { RunStore } from "./store.ts";
-import { unlessDamaged } from "./unless-damaged.ts";
 import type { Watches } from "./watch.ts";
 
 type Over = Extract<ChildStanding, { is: "over" }>;

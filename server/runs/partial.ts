@@ -2,10 +2,10 @@ import type { Partial } from "../core/conclude.ts";
 import { costOf } from "../core/price.ts";
 import type { RunState } from "../core/run-state.ts";
 import { tokensIn } from "../core/usage.ts";
+import { unlessDamaged } from "../db/unless-damaged.ts";
 import type { Journal } from "../journal/journal.ts";
 import { unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
-import { unlessDamaged } from "./unless-damaged.ts";
 import { type Live, partialAnswer } from "./watch.ts";
 
 /** What the model call that is cut short has said: it was streamed, so it is recorded, and counted as an estimate. */

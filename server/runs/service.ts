@@ -18,6 +18,7 @@ import { type CheckArguments, notAwaiting, refuseTwice, submitEvents, type ToolA
 import { noUsage } from "../core/usage.ts";
 import type { Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { unlessDamaged } from "../db/unless-damaged.ts";
 import type { Viewer } from "../http/auth.ts";
 import type { Inserted, Journal } from "../journal/journal.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
@@ -35,7 +36,6 @@ import { requireScopeIds } from "./scope-ids.ts";
 import { guardsAnswers, type ScreenedAnswer, screenAnswer, screenInput } from "./screening.ts";
 import type { RunRow, RunStore } from "./store.ts";
 import { createThreadQueue, noPlace, type ThreadOwnerOf } from "./thread-queue.ts";
-import { unlessDamaged } from "./unless-damaged.ts";
 import type { Watches } from "./watch.ts";
 
 export type RunService = ReturnType<typeof createRunService>;

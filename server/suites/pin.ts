@@ -1,12 +1,12 @@
 import { AppError, type Fault } from "../core/errors.ts";
 import type { RunEvent } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
+import { unlessDamaged } from "../db/unless-damaged.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { RunRow, RunStore } from "../runs/store.ts";
-import { unlessDamaged } from "../runs/unless-damaged.ts";
 import { headOf, type PinnedRow } from "./row.ts";
 
 /**

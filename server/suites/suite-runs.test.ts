@@ -311,6 +311,7 @@ test("a suite run that cannot go on ends, and is not in progress for ever", asyn
 
 test("a suite run of a project that is archived is cancelled, also when that happened while nobody was there", async () => {
   await using server = testApp();
+  await server.recover();
   const client = await server.client();
   const { agent } = await weatherAgent(client);
   const suite = await suiteOf(client, await several(client, agent, 5));

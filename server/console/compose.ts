@@ -1,0 +1,58 @@
+import { type AnyElysia, Elysia } from "elysia";
+import type { PriceStore } from "../connections/prices.ts";
+import type { ConnectionStore } from "../connections/store.ts";
+import { tryConnection } from "../connections/try-connection.ts";
+import type { OnRefused } from "../http/auth.ts";
+import type { composeHttp } from "../http/compose.ts";
+import type { Base, Part } from "../http/part.ts";
+import type { ProjectStore } from "../projects/store.ts";
+import type { Watches } from "../runs/watch.ts";
+import { createBackups, type MakeBackup } from "./backups.ts";
+import { connectionRoutes } from "./connection-routes.ts";
+import { type Console, type ConsoleOptions, createConsole } from "./console.ts";
+import { serverRoutes } from "./server-routes.ts";
+
+export interface DashboardOptions {
+  /** Absent where nobody looks: the API alone. */
+  dashboard?: ConsoleOptions;
+  /** Makes the backups that people download at the dashboard. */
+  makeBackup?: MakeBackup;
+}
+
+/** The dashboard's side of the server, with what people reach there that belongs to no project. */
+export function composeConsole({
+  http: { limiter, idempotency, clientOf, openApi },
+  connections: { connections, prices },
+  projects,
+  watches,
+  onRefused,
+  resources,
+  dashboard,
+  makeBackup: make = () => Promise.reject(new Error("Nothing here makes backups.")),
+  ...base
+}: Base &
+  DashboardOptions & {
+    http: ReturnType<typeof composeHttp>;
+    connections: { connections: ConnectionStore; prices: PriceStore };
+    projects: ProjectStore;
+    watches: Watches;
+    onRefused: OnRefused;
+    resources: Console["resources"];
+  }) {
+  const { db, audit, dataDir, sandbox, now } = base;
+  const started_at_ms = now();
+  const backups = createBackups({ ...base, make, requireRoom: () => base.requireRoom(true) });
+  const ofServer: Console["ofServer"] = (signedIn) =>
+    new Elysia()
+      .use(connectionRoutes({ signedIn, connections, prices, tryConnection, db, audit }))
+      .use(serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_ms, openApi }));
+  const shared = { limiter, idempotency, clientOf, projects, watches, onRefused, resources, ofServer };
+
+  return {
+    ports: {
+      /** For people, who have a session and no key. */
+      routes: (): AnyElysia => (dashboard ? createConsole({ ...base, ...dashboard, ...shared }) : new Elysia()),
+    },
+    stop: backups.stop,
+  } satisfies Part;
+}

@@ -1,0 +1,102 @@
+import type { Scope } from "../core/scope.ts";
+import { createFileBlobs } from "../db/file-blobs.ts";
+import type { Base, Part } from "../http/part.ts";
+import type { Journals } from "../journal/compose.ts";
+import type { Port } from "../lib/port.ts";
+import { createSignal } from "../lib/signal.ts";
+import { createDocumentReader } from "../sandbox/document-reader.ts";
+import { createAttachments } from "./attachments.ts";
+import { createDocumentChunks } from "./document-chunks.ts";
+import { createDocumentWork } from "./document-work.ts";
+import { createOutputs } from "./outputs.ts";
+import { createProcessing, type ProcessingOptions } from "./processing.ts";
+import { createReceiver } from "./receive.ts";
+import { fileRoutes } from "./routes.ts";
+import { createFileStore, type FileMemory } from "./store.ts";
+
+/** Files, what documents say, and what tools make. */
+export function composeFiles({
+  journals,
+  announcing,
+  memory,
+  ...base
+}: Base & {
+  journals: Journals;
+  announcing: Pick<ProcessingOptions, "announce" | "announced">;
+  memory: Port<FileMemory>;
+}) {
+  const { db, log, sandbox, requireRoom, now } = base;
+  const blobs = createFileBlobs({
+    db,
+    onError: (error) => log.error("content that no file has any more could not be deleted", { error }),
+    now,
+  });
+  const reader = createDocumentReader({ level: sandbox.level });
+  const chunks = createDocumentChunks({ db });
+  const work = createDocumentWork({ db, now });
+  // A document was read, is to be put into a store, or is gone.
+  const moved = createSignal();
+  const processing = createProcessing({
+    ...{ db, blobs, work, chunks, reader, log, ...announcing },
+    indexedOf: (scope, id) => memory().of(scope, id),
+    onRead: moved.tell,
+  });
+  const files = createFileStore({
+    ...{ ...base, blobs, work, chunks, announced: announcing.announced },
+    memory: {
+      of: (scope, id) => memory().of(scope, id),
+      add: (scope, order, expires_at_ms) => memory().add(scope, order, expires_at_ms),
+      forget: (scope, id) => memory().forget(scope, id),
+      retry: (scope, id) => memory().retry(scope, id),
+    },
+    process() {
+      processing.wake();
+      moved.tell();
+    },
+    removed(id) {
+      processing.forget(id);
+      moved.tell();
+    },
+    announce: (scope, file) => announcing.announce(scope, "file.ready", file),
+  });
+  const outputs = createOutputs({ files, now });
+  const attachments = createAttachments({
+    ...{ db, now },
+    read: (scope, id, length) => files.part(scope, id, 0, length)?.part ?? null,
+  });
+  moved.listen(attachments.wake);
+  journals.project(outputs.project);
+  journals.onCommit((_, entries) => {
+    for (const { event } of entries) if (event.type === "tool.completed" && event.files) outputs.forget(event.files);
+  });
+  const receiver = createReceiver({ blobs, requireRoom: () => requireRoom(true) });
+
+  return {
+    routes: (auth) => [fileRoutes({ auth, files, receiver })],
+    ports: {
+      ...{ blobs, files, outputs, attachments, processing },
+      readPart(scope: Scope, id: string, start: number, length: number) {
+        const found = files.part(scope, id, start, length);
+        return found && { filename: found.filename, bytes: found.bytes, content: found.part.toBase64() };
+      },
+      /** What memory stores ask of documents. */
+      documents: {
+        reading: files.reading,
+        chunks: chunks.read,
+        demand: (scope: Scope, id: string, chunking: string) => work.demand({ ...scope, id }, chunking),
+        settle: processing.settle,
+      },
+      onMoved: moved.listen,
+    },
+    forget: [files.forgetExpired, blobs.forgetUnused],
+    start(): void {
+      blobs.collectSoon();
+      processing.start();
+    },
+    async stop(): Promise<void> {
+      await processing.stop();
+      reader.stop();
+      await Promise.all([blobs.stop(), files.stop()]);
+    },
+  } satisfies Part;
+}

@@ -1,0 +1,107 @@
+import { type AnyElysia, Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
+import { createSignal } from "../lib/signal.ts";
+import {
+  type Auth,
+  type Authenticate,
+  createAuth,
+  createIdentify,
+  type NoLongerValid,
+  type OnRefused,
+} from "./auth.ts";
+import { createEdge } from "./edge.ts";
+import { errorDocsRoutes } from "./error-docs.ts";
+import { healthRoutes } from "./health.ts";
+import { createTransportGate, type GateOptions } from "./https-only.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { isNewWork } from "./new-work.ts";
+import { createOpenApi, openApiRoutes } from "./openapi.ts";
+import type { Base } from "./part.ts";
+import { createRateLimiter } from "./rate-limit.ts";
+import { createRequestQueue } from "./request-queue.ts";
+
+export interface HttpOptions {
+  /** Absent where requests come from memory and not from a socket. */
+  transport?: Omit<GateOptions, "onExposed">;
+  /** What is known of disk and database file; absent where there is none. */
+  storage?: {
+    /** Throws `storage_full` when there is no room for new work. */
+    requireRoom(fresh?: boolean): void;
+    /** False once the database was found damaged. */
+    isWhole(): boolean;
+  };
+}
+
+interface Served {
+  /** By API keys. */
+  authenticate: Authenticate;
+  noLongerValid: NoLongerValid;
+  onRefused: OnRefused;
+  callbacks: AnyElysia;
+  /** What stands under /v1. */
+  resources: (auth: Auth, noLongerValid: NoLongerValid) => AnyElysia;
+  dashboard: AnyElysia;
+}
+
+/** What the API and the dashboard have in common: one application, its edge, and what it keeps of requests. */
+export function composeHttp({
+  transport,
+  storage,
+  ...base
+}: Pick<Base, "db" | "seal" | "log" | "sandbox" | "requireRoom" | "closing" | "now"> & HttpOptions) {
+  const { db, seal, log, sandbox, requireRoom, closing, now } = base;
+  const root = new Elysia({ normalize: false });
+  const limiter = createRateLimiter();
+  const exposed = createSignal<[authorization: string]>();
+  const gate = transport && createTransportGate({ ...transport, onExposed: exposed.tell });
+  const clientOf = (request: Request): string | null => gate?.clientOf(request) ?? null;
+  const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
+  const idempotency = createIdempotency({ db, seal, onBug, now });
+  const openApi = createOpenApi(() => root.routes);
+  const checks = {
+    database: () => db.sqlite.query("SELECT 1").get() !== null,
+    integrity: () => storage?.isWhole() ?? true,
+    serving: () => !closing.aborted,
+  };
+
+  /** Admits a request while the server does; what begins new work, only where there is room for it. */
+  function admit(request: Request): void {
+    db.snapshot.begin();
+    if (closing.aborted && request.method !== "GET")
+      throw new AppError("shutting_down", "The server is stopping. Try again in a moment.", { retryAfter: 5 });
+    if (isNewWork(request)) requireRoom();
+  }
+
+  return {
+    limiter,
+    idempotency,
+    clientOf,
+    openApi,
+    routes: () => root.routes,
+    /** Told of the `Authorization` header that somebody sent in clear text. */
+    onExposed: exposed.listen,
+    /** The whole application. */
+    serve({ authenticate, noLongerValid, onRefused, callbacks, resources, dashboard }: Served): Elysia {
+      const identify = createIdentify({ authenticate, limiter, clientOf });
+      const auth = createAuth("key", {
+        identify,
+        authenticate,
+        idempotency,
+        onRefused,
+        requestQueue: createRequestQueue(),
+      });
+      const onClientId = (client_request_id: string, request_id: string, { method, url }: Request) =>
+        log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname });
+      const app = root
+        .wrap(idempotency.around)
+        .use(createEdge({ routes: () => root.routes, limiter, identify, gate, onClientId, onBug, now }))
+        .onRequest(({ request }) => admit(request))
+        .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
+        .use(errorDocsRoutes())
+        .use(callbacks)
+        .group("/v1", (v1) => v1.use(resources(auth, noLongerValid)).use(openApiRoutes({ auth, document: openApi })))
+        .use(dashboard);
+      return app as unknown as Elysia;
+    },
+  };
+}

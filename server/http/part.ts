@@ -1,0 +1,56 @@
+import { type AnyElysia, Elysia } from "elysia";
+import type { Environment } from "../core/scope.ts";
+import type { Audit } from "../db/audit.ts";
+import type { Db } from "../db/open.ts";
+import type { Egress, EgressPolicy } from "../lib/egress.ts";
+import type { Log } from "../lib/log.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { SandboxLevel } from "../sandbox/program.ts";
+import type { Auth, NoLongerValid } from "./auth.ts";
+
+/** What every folder of the server is composed of. */
+export interface Base {
+  db: Db;
+  seal: Seal;
+  log: Log;
+  audit: Audit;
+  /** The operator's model connections and MCP servers are read from here. */
+  environment: Record<string, string | undefined>;
+  /** The database's file, which a thread opens to search; absent: it is in memory, and searched on this thread. */
+  database?: string;
+  /** The folder of the database; null where it is in memory. */
+  dataDir: string | null;
+  /** What holds the code of code tools. */
+  sandbox: { level(): Promise<SandboxLevel>; known(): SandboxLevel | null };
+  /** What users' addresses may reach, and what guards them. */
+  policyOf(environment: Environment): EgressPolicy;
+  egress(environment: Environment): Egress;
+  /** Throws `storage_full` when there is no room for new work. */
+  requireRoom(fresh?: boolean): void;
+  /** Ends every stream: the server stops. */
+  closing: AbortSignal;
+  now: () => number;
+}
+
+/** A folder of the server, composed. */
+export interface Part {
+  /** What other folders use of it. */
+  ports?: unknown;
+  /** Its resources, once for keys under /v1 and once for people at the dashboard. */
+  routes?(auth: Auth, noLongerValid: NoLongerValid): AnyElysia[];
+  /** Each within a write: deletes up to `limit` rows that have outlived their time, and answers how many those were. */
+  forget?: readonly ((limit: number) => number)[];
+  /** Takes up what an earlier process left unfinished. */
+  start?(): unknown;
+  /** Ends its work; what is left is for the next start. */
+  stop?(): unknown;
+  /** What it notes in the database once everything has stopped. */
+  noteEnd?(): Promise<void>;
+}
+
+/** The resources of some folders, for one kind of principal. */
+export function mounted(parts: readonly Part[], auth: Auth, noLongerValid: NoLongerValid): AnyElysia {
+  const all = new Elysia();
+  for (const { routes } of parts) for (const its of routes?.(auth, noLongerValid) ?? []) all.use(its);
+  return all;
+}

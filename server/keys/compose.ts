@@ -1,0 +1,56 @@
+import type { Auth } from "../http/auth.ts";
+import type { Base, Part } from "../http/part.ts";
+import { bearer, createKeyAuthenticate, type KeyAuthentication } from "./authenticate.ts";
+import { keyRoutes, type MeOptions, meRoutes } from "./routes.ts";
+import { createKeyStore } from "./store.ts";
+
+export interface KeyOptions {
+  /** What was sent in clear text stays valid. */
+  keepExposedKeys?: boolean;
+}
+
+type Http = Pick<MeOptions, "limiter"> &
+  Pick<KeyAuthentication, "clientOf"> & { onExposed(hear: (authorization: string) => void): void };
+
+const lastUsedEvery_ms = 60_000;
+
+/** Who may ask the API, and what they may. */
+export function composeKeys({
+  http: { limiter, clientOf, onExposed },
+  keepExposedKeys: keepLive = false,
+  projects,
+  runs,
+  ...base
+}: Base & KeyOptions & Pick<MeOptions, "projects" | "runs"> & { http: Http }) {
+  const keys = createKeyStore(base);
+  let lastUsed: Timer | undefined;
+
+  function writeLastUsed(): void {
+    keys.writeLastUsed().catch((error) => base.log.error("last use of keys was not written", { error }));
+  }
+
+  onExposed((authorization) => {
+    const secret = bearer(authorization);
+    if (secret !== null)
+      keys
+        .expose(secret, { keepLive })
+        .catch((error) => base.log.error("an exposed key could not be marked", { error }));
+  });
+
+  return {
+    routes: (auth) => [keyRoutes({ auth, keys })],
+    ports: {
+      keys,
+      authenticate: createKeyAuthenticate({ keys, limiter, clientOf }),
+      noLongerValid: ({ id }: { id: string }) => keys.noLongerValid(id),
+      /** Who a key is. */
+      me: { routes: (auth: Auth) => [meRoutes({ auth, keys, limiter, projects, runs })] },
+    },
+    start(): void {
+      lastUsed = setInterval(writeLastUsed, lastUsedEvery_ms);
+      lastUsed.unref();
+    },
+    stop: () => clearInterval(lastUsed),
+    noteEnd: keys.writeLastUsed,
+  } satisfies Part;
+}

@@ -1,0 +1,87 @@
+import type { Base, Part } from "../http/part.ts";
+import { createEmbedders, type Embedders, type EmbeddersOptions } from "../retrieval/embed/embedder.ts";
+import { createSearcher } from "../retrieval/search/searcher.ts";
+import { createEmbeddingChooser } from "./embedding.ts";
+import { createEntryStore, type EntryStoreOptions } from "./entries.ts";
+import { createFileEntries } from "./file-entries.ts";
+import { createIndexer, type IndexerOptions } from "./indexer.ts";
+import { createKeyStore } from "./keys.ts";
+import { memoryRoutes } from "./routes.ts";
+import { createMemorySearch } from "./search.ts";
+import { createMemoryStores } from "./store.ts";
+import { createMemorySweeper } from "./sweeper.ts";
+
+export interface MemoryOptions {
+  /** What makes vectors of text; by default the built-in model and those of the operator's connections. */
+  embedders?: Embedders;
+}
+
+/** What of files memory needs. */
+interface FilePorts {
+  documents: IndexerOptions["documents"];
+  files: { document: EntryStoreOptions["fileFor"] };
+  processing: { wake(): void; look(): Promise<unknown> };
+  onMoved(hear: () => void): void;
+}
+
+/** What agents remember: stores, their entries and keys, and who finds them again. */
+export function composeMemory({
+  connections,
+  files: { documents, files, processing, onMoved },
+  announced,
+  embedders: givenEmbedders,
+  ...base
+}: Base &
+  MemoryOptions & {
+    connections: { resolve(model: string, environment: "live"): ReturnType<EmbeddersOptions["resolve"]> };
+    files: FilePorts;
+    announced: () => void;
+  }) {
+  const { db, database, log, now } = base;
+  const embedders = givenEmbedders ?? createEmbedders({ resolve: (model) => connections.resolve(model, "live"), log });
+  const searcher = createSearcher({ path: database ?? null, sqlite: db.sqlite, log });
+  const sweeper = createMemorySweeper({
+    db,
+    forgetStore: searcher.forget,
+    onError: (error) => log.error("memory that nobody finds any more could not be deleted", { error }),
+    now,
+  });
+  /** What waited for an entry or a store that is gone goes on. */
+  const onDelete = () => {
+    sweeper.collectSoon();
+    void processing.look().catch(() => {}); // A timer looks again.
+  };
+  const indexer = createIndexer({
+    ...{ db, embedders, documents, log, now, ended: announced },
+    demanded: processing.wake,
+    forget: searcher.forget,
+  });
+  onMoved(indexer.wake);
+  const stores = createMemoryStores({
+    ...{ ...base, onDelete, progressOf: indexer.progressOf, onEmbedding: indexer.changed },
+    embeddings: createEmbeddingChooser({ embedders }),
+  });
+  const entries = createEntryStore({ ...base, stores, fileFor: files.document, onDelete, indexer });
+  const keys = createKeyStore({ db, stores, now });
+  const search = createMemorySearch({ db, stores, searcher, embedders, now });
+
+  return {
+    routes: (auth) => [memoryRoutes({ auth, stores, entries, keys, search })],
+    ports: {
+      ...{ stores, entries, keys, search, indexer, sweeper },
+      /** What memory stores have of files. */
+      ofFiles: { ...createFileEntries({ db, now }), add: entries.addFile, forget: entries.forgetFile },
+      eraseFirst: sweeper.eraseOfProject,
+    },
+    forget: [keys.forgetExpired, sweeper.forgetExpired, sweeper.forgetDeleted],
+    start(): void {
+      sweeper.collectSoon();
+      indexer.start();
+    },
+    async stop(): Promise<void> {
+      await indexer.stop();
+      searcher.stop();
+      await Promise.all([sweeper.stop(), embedders.stop()]);
+    },
+  } satisfies Part;
+}

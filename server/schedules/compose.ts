@@ -1,0 +1,43 @@
+import type { Base, Part } from "../http/part.ts";
+import type { Journals } from "../journal/compose.ts";
+import { createFirings } from "./firings.ts";
+import { type ScheduleRoutes, scheduleRoutes } from "./routes.ts";
+import { createScheduler } from "./scheduler.ts";
+import { createScheduleStore, type ScheduleStoreOptions } from "./store.ts";
+
+/** Runs that start by the clock. */
+export function composeSchedules({
+  journals,
+  projects,
+  agents,
+  runs: { start, asOf, checkRun, watches },
+  ...base
+}: Base & {
+  journals: Journals;
+  projects: { isOpen(projectId: string): boolean };
+  agents: { has: ScheduleStoreOptions["hasAgent"] };
+  runs: Pick<ScheduleRoutes, "start"> & {
+    asOf: ScheduleRoutes["runAsOf"];
+    checkRun: ScheduleStoreOptions["checkRun"];
+    watches: { listen(hear: ReturnType<typeof createScheduler>["heard"]): unknown };
+  };
+}) {
+  const { requireRoom, now } = base;
+  const firings = createFirings(base);
+  const scheduler = createScheduler({
+    ...base,
+    firings,
+    start,
+    requireRoom: () => requireRoom(),
+    isOpen: projects.isOpen,
+  });
+  const schedules = createScheduleStore({ ...base, hasAgent: agents.has, checkRun, onPlan: scheduler.arm });
+  journals.project(firings.project);
+  watches.listen(scheduler.heard);
+  return {
+    routes: (auth) => [scheduleRoutes({ auth, schedules, firings, start, runAsOf: asOf, now })],
+    ports: { scheduler },
+    start: scheduler.start,
+    stop: scheduler.stop,
+  } satisfies Part;
+}

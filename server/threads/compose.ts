@@ -1,0 +1,15 @@
+import { fold } from "../core/run-state.ts";
+import { unlessDamaged } from "../db/unless-damaged.ts";
+import type { Base, Part } from "../http/part.ts";
+import type { Journals } from "../journal/compose.ts";
+import { createThreadProjector } from "./project.ts";
+import { threadRoutes } from "./routes.ts";
+import { createThreadStore } from "./store.ts";
+
+/** Conversations of several runs. */
+export function composeThreads({ journals, ...base }: Base & { journals: Journals }) {
+  const threads = createThreadStore(base);
+  const { journal, project } = journals;
+  project(createThreadProjector(base.db.sqlite, (runId) => unlessDamaged(() => fold(journal.read(runId)))));
+  return { routes: (auth) => [threadRoutes({ auth, threads })], ports: threads } satisfies Part;
+}
