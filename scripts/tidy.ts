@@ -44,7 +44,7 @@ const levels = [
   ["server/main.ts"],
 ];
 const levelOf = new Map(levels.flatMap((names, level) => names.map((name) => [name, level] as const)));
-const dashboardOrder = ["lib", "ui", "features", "app", "main.tsx"];
+const dashboardOrder = ["lib", "ui", "entities", "features", "app", "main.tsx"];
 
 const isTest = (path: string) => /\.test\.tsx?$/.test(path);
 const isExempt = (path: string) => isTest(path) || path.startsWith("server/testing/");

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import { ChevronsUpDown, Plus } from "lucide-react";
 import { type ComponentProps, cloneElement, lazy, useState } from "react";
+import { useMay } from "../entities/session/use-may.ts";
 import type { Project } from "../lib/types.ts";
-import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { LoadedPart } from "../ui/loaded-part.tsx";
 import { Menu } from "../ui/menu.tsx";

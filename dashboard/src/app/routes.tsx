@@ -10,8 +10,10 @@ import {
   useNavigate,
 } from "@tanstack/react-router";
 import { type ComponentType, useState } from "react";
+import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
+import { sessionQuery } from "../entities/session/session.ts";
+import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
 import { safeReturn } from "../features/account/safe-return.ts";
-import { sessionQuery } from "../features/account/session.ts";
 import { readAgentSearch, readAgentsSearch } from "../features/agents/read-agents-search.ts";
 import { readApprovalsSearch } from "../features/approvals/read-approvals-search.ts";
 import { readDiffSearch } from "../features/diff/read-diff-search.ts";
@@ -23,13 +25,11 @@ import { readOverviewSearch } from "../features/overview/read-overview-search.ts
 import { type PlaygroundSearch, readPlaygroundSearch } from "../features/playground/read-playground-search.ts";
 import { readReferenceSearch } from "../features/reference/read-reference-search.ts";
 import { readRunsSearch } from "../features/runs/read-runs-search.ts";
-import { readScheduleSearch, readSchedulesSearch } from "../features/schedules/read-schedule-search.ts";
 import { readSettingsSearch } from "../features/settings/read-settings-search.ts";
 import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suites-search.ts";
 import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
 import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
 import { readTraceSearch } from "../features/trace/read-trace-search.ts";
-import { readWebhookSearch, readWebhooksSearch } from "../features/webhooks/read-webhook-search.ts";
 import type { Mode } from "../lib/types.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { NoPage, PageError } from "./page-states.tsx";

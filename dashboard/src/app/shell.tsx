@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { type SessionState, sessionQuery } from "../features/account/session.ts";
+import { type SessionState, sessionQuery } from "../entities/session/session.ts";
 import { paint } from "../lib/appearance.ts";
 import { CaFileContext } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";

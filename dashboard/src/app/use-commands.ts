@@ -16,13 +16,13 @@ import {
   Sun,
   ToggleLeft,
 } from "lucide-react";
+import { newestAgentsQuery } from "../entities/agent/use-agent-name.ts";
+import { useMay } from "../entities/session/use-may.ts";
 import type { Command, CommandGroup } from "../features/palette/command.ts";
 import { readRecent } from "../features/palette/recent.ts";
 import { writePreference } from "../lib/preference.ts";
 import type { Project } from "../lib/types.ts";
-import { newestAgentsQuery } from "../lib/use-agent-name.ts";
 import { actOnKey, awaitKey, hasKey } from "../lib/use-keys.ts";
-import { useMay } from "../lib/use-may.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { failed } from "../ui/toast.ts";
 import { groups as places } from "./nav.tsx";

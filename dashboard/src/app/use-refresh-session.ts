@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { sessionQuery } from "../features/account/session.ts";
+import { sessionQuery } from "../entities/session/session.ts";
 
 /** Reads the session again: it holds the projects that the frame shows. */
 export function useRefreshSession(): () => Promise<void> {

@@ -1,5 +1,5 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import { signOut } from "../features/account/session.ts";
+import { signOut } from "../entities/session/session.ts";
 import { mayLeave } from "../lib/use-unsaved.ts";
 import { queryClient } from "./query-client.ts";
 

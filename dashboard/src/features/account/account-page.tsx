@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { useId } from "react";
+import { useSessionUser } from "../../entities/session/use-may.ts";
 import { type Theme, themes } from "../../lib/appearance.ts";
 import { usePreference } from "../../lib/preference.ts";
-import { useSessionUser } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";

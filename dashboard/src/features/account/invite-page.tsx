@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { acceptInvitation, readInvitation } from "../../entities/session/account-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
-import { acceptInvitation, readInvitation } from "./account-api.ts";
 import { checkPassword, type PasswordFaults } from "./check-password.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";

@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useRef } from "react";
+import { signIn } from "../../entities/session/session.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatElapsed } from "../../lib/format.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -8,7 +9,6 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { signIn } from "./session.ts";
 
 /** Signs a person in. */
 export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useRef, useState } from "react";
+import { changePassword, sessionsQuery } from "../../entities/session/account-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatElapsed } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
-import { changePassword, sessionsQuery } from "./account-api.ts";
 import { checkPassword, type PasswordFaults } from "./check-password.ts";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 

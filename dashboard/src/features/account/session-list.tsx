@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { endOtherSessions, endSession, type OpenSession, sessionsQuery } from "../../entities/session/account-api.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
-import { endOtherSessions, endSession, type OpenSession, sessionsQuery } from "./account-api.ts";
 import { browserName } from "./browser-name.ts";
 
 /** Where one is signed in; each session can be ended, and all others at once. */

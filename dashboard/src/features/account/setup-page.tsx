@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { sessionQuery, setUp } from "../../entities/session/session.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
@@ -9,7 +10,6 @@ import { Note } from "../../ui/note.tsx";
 import { type AccountFaults, checkAccount } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
-import { sessionQuery, setUp } from "./session.ts";
 
 interface SetupPageProps {
   /** The code of the one-time link; without it the page asks for it. */

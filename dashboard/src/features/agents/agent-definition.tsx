@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Agent, changeAgent } from "../../entities/agent/agent-api.ts";
+import { changedFields, type DefinitionField, fieldWords } from "../../entities/agent/definition.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError, get, resourceUrl } from "../../lib/api.ts";
 import { type Edited, useEdited } from "../../lib/use-edited.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConflictNote } from "../../ui/conflict-note.tsx";
@@ -10,8 +12,6 @@ import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { AgentForm } from "./agent-form.tsx";
-import { type Agent, changeAgent } from "./agents-api.ts";
-import { changedFields, type DefinitionField, fieldWords } from "./definition.ts";
 import { changesOf, type Draft, draftOf, readDraft } from "./draft.ts";
 import { faultFields } from "./fault-field.ts";
 

@@ -1,4 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { modelsQuery } from "../../entities/agent/agent-api.ts";
+import { reasoningEfforts } from "../../entities/agent/definition.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -7,8 +9,6 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { modelsQuery } from "./agents-api.ts";
-import { reasoningEfforts } from "./definition.ts";
 import type { Draft, Faults } from "./draft.ts";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";

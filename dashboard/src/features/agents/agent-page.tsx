@@ -2,8 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Ellipsis, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { type Agent, agentQuery } from "../../entities/agent/agent-api.ts";
+import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import { useMay } from "../../entities/session/use-may.ts";
 import type { Mode } from "../../lib/types.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -12,7 +14,6 @@ import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
-import { ObjectPage } from "../../ui/object-page.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -21,7 +22,6 @@ import { AgentDefinition } from "./agent-definition.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import type { AgentSearch } from "./agent-search.ts";
 import { AgentVersions } from "./agent-versions.tsx";
-import { type Agent, agentQuery } from "./agents-api.ts";
 import { DeleteAgent } from "./delete-agent.tsx";
 
 export interface AgentPageProps {

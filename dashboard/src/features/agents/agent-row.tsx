@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
-import { useMay } from "../../lib/use-may.ts";
+import type { ListedAgent } from "../../entities/agent/agent-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { ListedAgent } from "./agents-api.ts";
 
 /** One agent of the list. The whole row opens it. */
 export function AgentRow({ agent }: { agent: ListedAgent }) {

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
 import { useRef } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
+import { type Agent, agentRunsQuery } from "../../entities/agent/agent-api.ts";
 import { between, formatCost, formatDuration } from "../../lib/format.ts";
 import { useHeldRows } from "../../lib/use-held-rows.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
@@ -16,7 +17,6 @@ import { StatusPill } from "../../ui/status-pill.tsx";
 import { Cell, Row, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { TimeSwitch } from "../../ui/time-switch.tsx";
-import { type Agent, agentRunsQuery } from "./agents-api.ts";
 
 const columns = [
   { label: "Input and result" },

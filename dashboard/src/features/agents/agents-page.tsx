@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Bot, ListFilter, Plus } from "lucide-react";
 import { useRef } from "react";
+import { type AgentsSearch, agentsQuery } from "../../entities/agent/agent-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -18,7 +19,6 @@ import { SheetBar, SheetHead } from "../../ui/sheet.tsx";
 import { Table, TableSkeleton } from "../../ui/table.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { AgentRow } from "./agent-row.tsx";
-import { type AgentsSearch, agentsQuery } from "./agents-api.ts";
 
 const columns = [
   { label: "Name" },

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { changedFields, type Definition, isSame } from "../../entities/agent/definition.ts";
 import { rebased } from "../../lib/use-edited.ts";
-import { changedFields, type Definition, isSame } from "./definition.ts";
 import { changesOf, creationOf, draftOf, readDraft, restorationOf } from "./draft.ts";
 import { faultFields } from "./fault-field.ts";
 import { pickStores, readPolicy } from "./policy.ts";

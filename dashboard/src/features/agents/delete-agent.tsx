@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type Agent, agentRunsQuery, deleteAgent } from "../../entities/agent/agent-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
-import { type Agent, agentRunsQuery, deleteAgent } from "./agents-api.ts";
 
 /** Deletes an agent. In live, one that has runs is deleted only once its name was typed. */
 export function DeleteAgent({

@@ -1,5 +1,11 @@
+import {
+  type Definition,
+  type DefinitionField,
+  definitionFields,
+  isSame,
+  wireValue,
+} from "../../entities/agent/definition.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
-import { type Definition, type DefinitionField, definitionFields, isSame, wireValue } from "./definition.ts";
 
 /** An agent while somebody writes it: all fields as they are typed. */
 export interface Draft {

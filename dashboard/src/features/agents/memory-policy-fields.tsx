@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { type ListedStore, storesQuery } from "../../entities/agent/agent-api.ts";
+import { contextStrategies, type MemoryPolicy } from "../../entities/agent/definition.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type ListedStore, storesQuery } from "./agents-api.ts";
-import { contextStrategies, type MemoryPolicy } from "./definition.ts";
 import { changeStore, pickStores, policyText, readPolicy } from "./policy.ts";
 
 interface PolicyProps {

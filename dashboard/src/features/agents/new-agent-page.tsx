@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { createAgent } from "../../entities/agent/agent-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
@@ -16,7 +17,6 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { AgentForm } from "./agent-form.tsx";
-import { createAgent } from "./agents-api.ts";
 import { creationOf, type Draft, draftOf, readDraft } from "./draft.ts";
 import { faultFields } from "./fault-field.ts";
 

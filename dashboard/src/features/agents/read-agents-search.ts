@@ -1,6 +1,6 @@
+import type { AgentsSearch } from "../../entities/agent/agent-api.ts";
 import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 import { type AgentSearch, agentTabs } from "./agent-search.ts";
-import type { AgentsSearch } from "./agents-api.ts";
 
 /** Of the list's address. */
 export function readAgentsSearch(search: Record<string, unknown>): AgentsSearch {

@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type Agent, type AgentVersion, changeAgent, toolsQuery } from "../../entities/agent/agent-api.ts";
+import { changedFields, fieldWords } from "../../entities/agent/definition.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
-import { type Agent, type AgentVersion, changeAgent, toolsQuery } from "./agents-api.ts";
-import { changedFields, fieldWords } from "./definition.ts";
 import { restorationOf } from "./draft.ts";
 
 /** Makes an agent what it was at a version, as a new version. */

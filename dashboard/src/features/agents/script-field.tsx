@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { toolsQuery } from "../../entities/agent/agent-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
-import { toolsQuery } from "./agents-api.ts";
 import { exampleScript } from "./test-model.ts";
 
 /** What `test/script` says. An example is made of the tools that were picked. */

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
+import { type ListedTool, toolsQuery } from "../../entities/agent/agent-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { plural } from "../../lib/format.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { type ListedTool, toolsQuery } from "./agents-api.ts";
 
 const searchFrom = 8;
 

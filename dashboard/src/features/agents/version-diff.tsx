@@ -1,8 +1,8 @@
+import type { AgentVersion } from "../../entities/agent/agent-api.ts";
+import { changedFields, type DefinitionField, definitionFields, fieldWords } from "../../entities/agent/definition.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/diff-text.tsx";
-import type { AgentVersion } from "./agents-api.ts";
-import { changedFields, type DefinitionField, definitionFields, fieldWords } from "./definition.ts";
 
 const prose: readonly DefinitionField[] = ["name", "description", "instructions", "model"];
 

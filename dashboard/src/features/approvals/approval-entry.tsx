@@ -3,15 +3,15 @@ import { Link } from "@tanstack/react-router";
 import { Check, X } from "lucide-react";
 import { useState } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { type Approval, runOfCallQuery } from "../../entities/call/approval-api.ts";
+import { OpenCall } from "../../entities/call/open-call.tsx";
 import { ApiError } from "../../lib/api.ts";
 import type { Run } from "../../lib/types.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
-import { OpenCall } from "../../ui/open-call.tsx";
 import { Time } from "../../ui/time.tsx";
-import { type Approval, runOfCallQuery } from "./approvals-api.ts";
 
 /** What a call that somebody else has answered is refused with. */
 const late = ["tool_call_already_resolved", "run_not_awaiting_action", "run_already_terminal", "tool_call_not_found"];

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef } from "react";
+import { type Approval, type ApprovalsSearch, waitingRunsQuery } from "../../entities/call/approval-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import type { Needs } from "../../lib/types.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -19,7 +20,6 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { ApprovalEntry } from "./approval-entry.tsx";
-import { type Approval, type ApprovalsSearch, waitingRunsQuery } from "./approvals-api.ts";
 import { useInbox } from "./use-inbox.ts";
 
 const needsWords: Record<Needs, string> = {

@@ -1,5 +1,5 @@
+import type { ApprovalsSearch } from "../../entities/call/approval-api.ts";
 import { readChoice, readPageSearch } from "../../lib/page-search.ts";
-import type { ApprovalsSearch } from "./approvals-api.ts";
 
 export const allNeeds = ["approval", "output", "reconcile"] as const;
 

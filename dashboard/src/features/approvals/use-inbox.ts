@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { type Approval, type ApprovalsSearch, approvalsQuery } from "../../entities/call/approval-api.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { type Approval, type ApprovalsSearch, approvalsQuery } from "./approvals-api.ts";
 import { answerKey, type Entry, keepInbox } from "./keep-inbox.ts";
 
 interface Kept {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
+import { siblingRunsQuery } from "../../entities/run/diff-api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -9,7 +10,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { Time } from "../../ui/time.tsx";
-import { siblingRunsQuery } from "./diff-api.ts";
 import { readRunId } from "./read-run-id.ts";
 
 interface CompareWithProps {

@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
+import { comparedRunQuery, diffQuery } from "../../entities/run/diff-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import type { Mode, Run } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
-import { comparedRunQuery, diffQuery } from "./diff-api.ts";
 import { DiffHead } from "./diff-head.tsx";
 import { DiffSkeleton } from "./diff-skeleton.tsx";
 import { DiffView } from "./diff-view.tsx";

@@ -2,6 +2,7 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight, ChevronLeft, ChevronRight } from "lucide-react";
 import { Fragment, useMemo, useRef } from "react";
+import type { Change, DiffPage, StepPair } from "../../entities/run/diff-types.ts";
 import { plural } from "../../lib/format.ts";
 import { isOver, type Run } from "../../lib/types.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -10,7 +11,6 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { Note } from "../../ui/note.tsx";
 import { SheetFoot } from "../../ui/sheet.tsx";
 import { DiffHead } from "./diff-head.tsx";
-import type { Change, DiffPage, StepPair } from "./diff-types.ts";
 import { FinalOutput } from "./final-output.tsx";
 import { originLine } from "./origin-line.ts";
 import { OriginRow } from "./origin-row.tsx";

@@ -1,6 +1,6 @@
+import type { Side } from "../../entities/run/diff-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { isOver } from "../../lib/types.ts";
-import type { Side } from "./diff-types.ts";
 import { SectionSide } from "./section-side.tsx";
 
 /** What came of both runs. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { StepPair } from "./diff-types.ts";
+import type { StepPair } from "../../entities/run/diff-types.ts";
 import { originLine } from "./origin-line.ts";
 
 const run = (id: string, more: object = {}) => ({

@@ -1,5 +1,5 @@
+import type { Side, StepPair } from "../../entities/run/diff-types.ts";
 import type { Run } from "../../lib/types.ts";
-import type { Side, StepPair } from "./diff-types.ts";
 
 /** That one of the two runs was made of the other: where it stands, and in words. */
 export interface OriginLine {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { GitFork, History } from "lucide-react";
-import { useMay } from "../../lib/use-may.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import type { OriginLine } from "./origin-line.ts";
 
 /** Where one of the runs left the other, and by what. */

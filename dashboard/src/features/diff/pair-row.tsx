@@ -1,10 +1,10 @@
 import { clsx } from "clsx";
 import { memo, useMemo } from "react";
+import type { Both, Change, DiffStep, Side, StepPair } from "../../entities/run/diff-types.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import type { Both, Change, DiffStep, Side, StepPair } from "./diff-types.ts";
 import { Gutter } from "./gutter.tsx";
 import { SectionSide } from "./section-side.tsx";
 import { type Section, sectionsOf } from "./sections-of.ts";

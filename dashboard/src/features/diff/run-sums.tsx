@@ -3,13 +3,13 @@ import { clsx } from "clsx";
 import { Columns2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import type { DiffPage } from "../../entities/run/diff-types.ts";
 import { formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { costDelta, countDelta, type Delta, timeDelta } from "./delta-words.ts";
-import type { DiffPage } from "./diff-types.ts";
 
 /** Both runs, and what the right one took beside the left one. */
 export function RunSums({ a, b, page }: { a: Run; b: Run; page: DiffPage }) {

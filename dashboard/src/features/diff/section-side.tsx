@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import { memo, useMemo } from "react";
+import type { Side } from "../../entities/run/diff-types.ts";
 import { plural } from "../../lib/format.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
-import type { Side } from "./diff-types.ts";
 import { cutPassage, linesOf } from "./fold-equal.ts";
 import type { Section } from "./sections-of.ts";
 import { wholePhrases } from "./whole-phrases.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { DiffStep, StepPair } from "./diff-types.ts";
+import type { DiffStep, StepPair } from "../../entities/run/diff-types.ts";
 import { sectionsOf } from "./sections-of.ts";
 
 const pair = (more: Partial<StepPair>): StepPair => ({

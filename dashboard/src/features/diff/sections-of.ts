@@ -1,5 +1,5 @@
+import type { Both, DiffStep, StepPair } from "../../entities/run/diff-types.ts";
 import { isJsonObject, jsonText } from "../../lib/json-text.ts";
-import type { Both, DiffStep, StepPair } from "./diff-types.ts";
 
 /** One part of two steps: prose is compared by words, the rest by lines. Null: that side has no such step. */
 export interface Section {

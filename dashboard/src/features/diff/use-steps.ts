@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
+import { stepsQuery } from "../../entities/run/diff-api.ts";
+import type { DiffStep } from "../../entities/run/diff-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { stepsQuery } from "./diff-api.ts";
-import type { DiffStep } from "./diff-types.ts";
 
 /** The steps of a run by their numbers, read on until the last that is wanted is here. */
 export function useSteps(run: Run, wanted: number): ReadonlyMap<number, DiffStep> {

@@ -2,9 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, Clock, Download, Ellipsis, LoaderCircle, Trash2, X } from "lucide-react";
 import { useState } from "react";
+import { contentUrl, deleteFile, retryFile, type StoredFile } from "../../entities/file/file-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount, plural } from "../../lib/format.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
@@ -16,7 +17,6 @@ import { Time } from "../../ui/time.tsx";
 import { failed, toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import { failureWords, purposeWords, shareDone } from "./file-words.ts";
-import { contentUrl, deleteFile, retryFile, type StoredFile } from "./files-api.ts";
 
 /** One file: what it is, how far it is, and who uses it. */
 export function FileRow({ file, storeName }: { file: StoredFile; storeName: (id: string) => string }) {

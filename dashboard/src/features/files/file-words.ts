@@ -1,5 +1,5 @@
+import type { FilePurpose, StoredFile } from "../../entities/file/file-api.ts";
 import { formatBytes } from "../../lib/format.ts";
-import type { FilePurpose, StoredFile } from "./files-api.ts";
 import { mostBytes } from "./upload.ts";
 
 /** What a file is for, in words. */

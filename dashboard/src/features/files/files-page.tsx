@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileText, FileUp, ListFilter } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
+import { type FilesSearch, filePurposes, fileStatuses, filesQuery, storesQuery } from "../../entities/file/file-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -17,7 +18,6 @@ import { Table, TableSkeleton } from "../../ui/table.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { FileRow } from "./file-row.tsx";
 import { purposeWords } from "./file-words.ts";
-import { type FilesSearch, filePurposes, fileStatuses, filesQuery, storesQuery } from "./files-api.ts";
 import { UploadDialog } from "./upload-dialog.tsx";
 import { UploadList } from "./upload-list.tsx";
 import { useUploads } from "./use-uploads.ts";

@@ -1,5 +1,5 @@
+import { type FilesSearch, filePurposes, fileStatuses } from "../../entities/file/file-api.ts";
 import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
-import { type FilesSearch, filePurposes, fileStatuses } from "./files-api.ts";
 
 /** Of the list's address. */
 export function readFilesSearch(search: Record<string, unknown>): FilesSearch {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileUp, X } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
+import { storesQuery } from "../../entities/file/file-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -10,7 +11,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { localFault } from "./file-words.ts";
-import { storesQuery } from "./files-api.ts";
 import type { UploadFields } from "./upload.ts";
 
 const purposes = [

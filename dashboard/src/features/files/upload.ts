@@ -1,5 +1,5 @@
+import type { StoredFile } from "../../entities/file/file-api.ts";
 import { ApiError, type ErrorBody, toError } from "../../lib/api.ts";
-import type { StoredFile } from "./files-api.ts";
 
 /** The largest file that the server takes. */
 export const mostBytes = 100 * 1024 * 1024;

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { connectedModelsQuery, createFirstAgent } from "../../entities/model/first-run-api.ts";
+import { agentBody, guideTool, scriptModel } from "../../entities/model/guide-bodies.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { connectedModelsQuery, createFirstAgent } from "./first-run-api.ts";
-import { agentBody, guideTool, scriptModel } from "./guide-bodies.ts";
 import { Code } from "./key-step.tsx";
 import { Pane } from "./pane.tsx";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { agentBody, scriptModel } from "../../entities/model/guide-bodies.ts";
 import type { Frame } from "../../lib/types.ts";
-import { agentBody, scriptModel } from "./guide-bodies.ts";
 import { readStartSearch } from "./read-start-search.ts";
 import { streamLines } from "./stream-lines.ts";
 

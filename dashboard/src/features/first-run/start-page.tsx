@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "react";
+import type { MadeKey } from "../../entities/model/first-run-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { withModifier } from "../../lib/modifier.ts";
 import type { Mode } from "../../lib/types.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -11,7 +12,6 @@ import { ModePill } from "../../ui/mode-pill.tsx";
 import { Note } from "../../ui/note.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
 import { AgentStep } from "./agent-step.tsx";
-import type { MadeKey } from "./first-run-api.ts";
 import { KeyStep } from "./key-step.tsx";
 import type { StartSearch } from "./read-start-search.ts";
 import { RunStep } from "./run-step.tsx";

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { startRun } from "../../entities/model/first-run-api.ts";
 import { ApiError, resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
 import { emptyRunView, foldRunEvents } from "../../lib/fold-run-events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
 import { type Frame, type Run, runEvents, terminalEvents } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { startRun } from "./first-run-api.ts";
 
 /** Starts a run and reads its stream as it comes, also over a connection that is lost and comes back. */
 export function useFirstRun() {

@@ -1,10 +1,10 @@
 import { useState } from "react";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { KeyUse } from "./key-use.tsx";
-import type { ApiKey } from "./keys-api.ts";
 import { firstOverlap, overlapSeconds } from "./overlap.ts";
 import { OverlapPicker } from "./overlap-picker.tsx";
 import { useChangeKey } from "./use-change-key.ts";

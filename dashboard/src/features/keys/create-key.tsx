@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { createKey, type KeyOrder, type KeyScope, type MadeKey } from "../../entities/key/key-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -11,7 +12,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { type Expiry, expiryFault, expirySeconds } from "./expiry.ts";
 import { ExpiryField } from "./expiry-field.tsx";
-import { createKey, type KeyOrder, type KeyScope, type MadeKey } from "./keys-api.ts";
 import { networkFault, readNetworks } from "./networks.ts";
 import { Restrictions } from "./restrictions.tsx";
 

@@ -1,8 +1,8 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { KeyUse } from "./key-use.tsx";
-import type { ApiKey } from "./keys-api.ts";
 import { useChangeKey } from "./use-change-key.ts";
 
 /** Ends a rotation early, after saying who still uses the old key. */

@@ -1,8 +1,8 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
 import { isExposed, keyState } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 
 const remembered_ms = 7 * 86_400_000;

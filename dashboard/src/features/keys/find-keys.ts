@@ -1,5 +1,5 @@
+import type { ApiKey, KeyScope } from "../../entities/key/key-api.ts";
 import { isUsable, keyState, shortKey } from "./key-state.ts";
-import type { ApiKey, KeyScope } from "./keys-api.ts";
 
 export const keyFilters = ["usable", "ended", "rotating", "exposed", "expiring"] as const;
 export type KeyFilter = (typeof keyFilters)[number];

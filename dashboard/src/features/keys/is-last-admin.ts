@@ -1,5 +1,5 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { isUsable } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 
 const lasts = ({ expires_at }: ApiKey): number => (expires_at ? Date.parse(expires_at) : Number.POSITIVE_INFINITY);
 const isBound = ({ agent_ids, allowed_cidrs }: ApiKey): boolean => agent_ids !== null || allowed_cidrs !== null;

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -14,7 +15,6 @@ import { type ExpiryChoice, expiryEnd, expiryFault, expiryOptions } from "./expi
 import { KeyExpiry } from "./key-expiry.tsx";
 import { KeyPill } from "./key-pill.tsx";
 import { keyState, shortKey } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 import { useChangeKey } from "./use-change-key.ts";
 import { useKeyMaker } from "./use-key-acts.ts";
 

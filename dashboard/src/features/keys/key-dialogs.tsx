@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import type { ApiKey, MadeKey } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
 import { ChangeOverlap } from "./change-overlap.tsx";
@@ -6,7 +7,6 @@ import { CreateKey } from "./create-key.tsx";
 import { EndOverlap } from "./end-overlap.tsx";
 import { KeyDetails } from "./key-details.tsx";
 import { isUsable, keyState } from "./key-state.ts";
-import type { ApiKey, MadeKey } from "./keys-api.ts";
 import { RevealKey } from "./reveal-key.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";

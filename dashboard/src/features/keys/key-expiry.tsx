@@ -1,9 +1,9 @@
 import { clsx } from "clsx";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import { Until } from "../../ui/until.tsx";
 import { isExpiring } from "./find-keys.ts";
 import { keyState } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 
 /** When a key ends, or ended. */
 export function KeyExpiry({ apiKey, now }: { apiKey: ApiKey; now: number }) {

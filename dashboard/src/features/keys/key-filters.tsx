@@ -1,8 +1,8 @@
+import { type KeyScope, keyScopes } from "../../entities/key/key-api.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import type { KeyFilter, KeysSearch } from "./find-keys.ts";
-import { type KeyScope, keyScopes } from "./keys-api.ts";
 
 const words: Record<KeyFilter, string> = {
   usable: "Usable",

@@ -1,4 +1,4 @@
-import type { ApiKey } from "./keys-api.ts";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 
 /** A key with what a test says of it. */
 export const someKey = (said: Partial<ApiKey> = {}): ApiKey => ({

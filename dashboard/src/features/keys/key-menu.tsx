@@ -1,9 +1,9 @@
 import { Copy, Ellipsis, OctagonX, RefreshCw, Settings2, Timer, Trash2 } from "lucide-react";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { copy } from "../../ui/copy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import type { KeyState } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;

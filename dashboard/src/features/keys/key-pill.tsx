@@ -1,9 +1,9 @@
 import { Check, Clock, type LucideIcon, RefreshCw, TriangleAlert, X } from "lucide-react";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 import { countdown } from "./countdown.ts";
 import { isExposed, type KeyState, keyState } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 
 const looks: Record<KeyState, [Tone, LucideIcon, string]> = {
   active: ["ok", Check, "Active"],

@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import { Shield } from "lucide-react";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { plural } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -11,7 +12,6 @@ import { KeyMenu } from "./key-menu.tsx";
 import { KeyPill } from "./key-pill.tsx";
 import type { KeyRow as Entry } from "./key-rows.ts";
 import { isUsable, keyState, shortKey } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 import { type KeyAct, useKeyMaker } from "./use-key-acts.ts";
 
 interface KeyRowProps {

@@ -1,5 +1,5 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { isUsable } from "./key-state.ts";
-import type { ApiKey } from "./keys-api.ts";
 
 /** A key in the list. */
 export interface KeyRow {

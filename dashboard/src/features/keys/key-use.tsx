@@ -1,5 +1,5 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { Time } from "../../ui/time.tsx";
-import type { ApiKey } from "./keys-api.ts";
 
 /** Who used a key last, in a sentence: what one wants to know before one ends it. */
 export function KeyUse({ apiKey }: { apiKey: ApiKey }) {

@@ -1,7 +1,7 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { Table } from "../../ui/table.tsx";
 import { KeyRow } from "./key-row.tsx";
 import { keyRows } from "./key-rows.ts";
-import type { ApiKey } from "./keys-api.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 
 const columns = [

@@ -1,9 +1,9 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { formatEnd } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
-import type { ApiKey } from "./keys-api.ts";
 import {
   type Overlap,
   overlapChoices,

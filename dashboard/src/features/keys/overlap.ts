@@ -1,5 +1,5 @@
+import type { ApiKey } from "../../entities/key/key-api.ts";
 import { formatEnd } from "../../lib/format.ts";
-import type { ApiKey } from "./keys-api.ts";
 
 export const overlapChoices = ["now", "1h", "24h", "3d", "7d", "own"] as const;
 export type OverlapChoice = (typeof overlapChoices)[number];

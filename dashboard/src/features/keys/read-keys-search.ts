@@ -1,6 +1,6 @@
+import { keyScopes } from "../../entities/key/key-api.ts";
 import { readChoice, readText } from "../../lib/page-search.ts";
 import { type KeysSearch, keyFilters } from "./find-keys.ts";
-import { keyScopes } from "./keys-api.ts";
 
 /** The filters in an address; what is none is left out. */
 export function readKeysSearch(search: Record<string, unknown>): KeysSearch {

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
+import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { firstUseQuery, type MadeKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
-import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Note } from "../../ui/note.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
 import { ShowCode } from "../../ui/show-code.tsx";
 import { LiveDot } from "../../ui/stream-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { firstUseQuery, type MadeKey } from "./keys-api.ts";
 
 /** The one time that a key's secret is seen: copied, tried, and watched until it arrives. */
 export function RevealKey({ made, onStored }: { made: MadeKey; onStored: () => void }) {

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { type ApiKey, revokeKey } from "../../entities/key/key-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
@@ -8,7 +9,6 @@ import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { KeyUse } from "./key-use.tsx";
-import { type ApiKey, revokeKey } from "./keys-api.ts";
 
 /** Ends a key for good, after saying what that breaks. In live its name is typed. */
 export function RevokeKey({

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { type ApiKey, type MadeKey, type RotationOrder, rotateKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -10,7 +11,6 @@ import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { type ExpiryChoice, expiryOptions, expirySeconds } from "./expiry.ts";
 import { KeyUse } from "./key-use.tsx";
-import { type ApiKey, type MadeKey, type RotationOrder, rotateKey } from "./keys-api.ts";
 import { firstOverlap, overlapSeconds } from "./overlap.ts";
 import { OverlapPicker } from "./overlap-picker.tsx";
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type ApiKey, changeKey } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { type ApiKey, changeKey } from "./keys-api.ts";
 
 /** Changes a key's name or end, and reads the list anew. */
 export function useChangeKey(key: ApiKey, onChanged: (changed: ApiKey) => void) {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useSessionUser } from "../../lib/use-may.ts";
+import { type ApiKey, keysQuery, type MadeKey } from "../../entities/key/key-api.ts";
+import { useSessionUser } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { type ApiKey, keysQuery, type MadeKey } from "./keys-api.ts";
 
 /** What is being done to a key, in its dialog. */
 export type KeyAct =

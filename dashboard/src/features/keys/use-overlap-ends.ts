@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { ApiKey } from "./keys-api.ts";
+import type { ApiKey } from "../../entities/key/key-api.ts";
 
 const longest_ms = 2 ** 31 - 1;
 

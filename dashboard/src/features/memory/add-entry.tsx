@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { addEntry, filesQuery, type Store } from "../../entities/memory/memory-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -12,7 +13,6 @@ import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
-import { addEntry, filesQuery, type Store } from "./memory-api.ts";
 import { readObject } from "./memory-words.ts";
 
 /** Puts a text or a file into a store. */

@@ -1,5 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { createStore, type MemoryScope, memoryScopes } from "../../entities/memory/memory-api.ts";
+import type { MemoryKind } from "../../entities/memory/memory-search.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -12,8 +14,6 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { toast } from "../../ui/toast.ts";
 import { builtInModel, embeddingModels } from "./embedding-models.ts";
-import { createStore, type MemoryScope, memoryScopes } from "./memory-api.ts";
-import type { MemoryKind } from "./memory-search.ts";
 import { readSeconds, scopeWords } from "./memory-words.ts";
 
 const kinds = [

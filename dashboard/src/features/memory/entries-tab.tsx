@@ -1,9 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, FileText, ListFilter, LoaderCircle, Plus, X } from "lucide-react";
 import { useRef, useState } from "react";
+import { deleteEntry, type Entry, entriesQuery, type Store } from "../../entities/memory/memory-api.ts";
+import { entryStatuses, type StoreSearch } from "../../entities/memory/memory-search.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -21,8 +23,6 @@ import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import { AddEntry } from "./add-entry.tsx";
-import { deleteEntry, type Entry, entriesQuery, type Store } from "./memory-api.ts";
-import { entryStatuses, type StoreSearch } from "./memory-search.ts";
 import { ScopeField } from "./scope-field.tsx";
 
 const columns = [

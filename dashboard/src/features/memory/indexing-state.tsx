@@ -1,8 +1,8 @@
 import { Check, LoaderCircle, TriangleAlert } from "lucide-react";
+import type { Store } from "../../entities/memory/memory-api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { Pill } from "../../ui/pill.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import type { Store } from "./memory-api.ts";
 
 /** Whether a store is whole, or how far it is with another embedding. */
 export function IndexingState({ store: { indexing, name } }: { store: Pick<Store, "indexing" | "name"> }) {

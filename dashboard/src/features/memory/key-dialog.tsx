@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { type KeyValue, readKey, type Store, writeKey } from "../../entities/memory/memory-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
 import { useChanged } from "../../lib/use-changed.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -14,7 +15,6 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Note } from "../../ui/note.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { type KeyValue, readKey, type Store, writeKey } from "./memory-api.ts";
 import { readSeconds } from "./memory-words.ts";
 
 /** Sets a key, or writes another value: over the version that was read, and no other. */

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, ListFilter, Plus, UserRound } from "lucide-react";
 import { useRef, useState } from "react";
+import { deleteKey, type KeyValue, keysQuery, type Store } from "../../entities/memory/memory-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -18,7 +19,6 @@ import { toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import type { TabProps } from "./entries-tab.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
-import { deleteKey, type KeyValue, keysQuery, type Store } from "./memory-api.ts";
 import { ScopeField } from "./scope-field.tsx";
 
 const columns = [

@@ -1,6 +1,6 @@
+import type { Match, Store } from "../../entities/memory/memory-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
-import type { Match, Store } from "./memory-api.ts";
 
 export const kindWords = { vector: "Passages", kv: "Keys" } as const;
 export const scopeWords = { project: "Whole project", user: "Each user", session: "Each session" } as const;

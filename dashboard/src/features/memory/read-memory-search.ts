@@ -1,4 +1,3 @@
-import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 import {
   entryStatuses,
   memoryKinds,
@@ -6,7 +5,8 @@ import {
   type StoreSearch,
   type StoresSearch,
   searchModes,
-} from "./memory-search.ts";
+} from "../../entities/memory/memory-search.ts";
+import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 
 /** Of the list's address. */
 export function readStoresSearch(search: Record<string, unknown>): StoresSearch {

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from "react";
+import type { Store } from "../../entities/memory/memory-api.ts";
 import { Button } from "../../ui/button.tsx";
-import type { Store } from "./memory-api.ts";
 
 /** Whose part of a store is shown. What is typed counts once it is sent. */
 export function ScopeField({

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Search, SearchX } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { type Match, matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -12,7 +13,6 @@ import { Field } from "../../ui/field.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import type { TabProps } from "./entries-tab.tsx";
-import { type Match, matchesQuery, type SearchOrder } from "./memory-api.ts";
 import { readObject, sourceWords } from "./memory-words.ts";
 
 const modes = [

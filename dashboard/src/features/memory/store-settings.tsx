@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { changeStore, deleteStore, type Store } from "../../entities/memory/memory-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useEdited } from "../../lib/use-edited.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -19,7 +20,6 @@ import { toast } from "../../ui/toast.ts";
 import { basicsChanges, basicsOf, basicsWords } from "./basics.ts";
 import { embeddingDraft } from "./embedding-draft.ts";
 import { embeddingModels } from "./embedding-models.ts";
-import { changeStore, deleteStore, type Store } from "./memory-api.ts";
 import { embeddingWords, lifetimeWords, readSeconds, sizeWords } from "./memory-words.ts";
 
 /** Name, lifetime and embedding of a store, and its end. */

@@ -2,8 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BrainCircuit, ListFilter, Plus } from "lucide-react";
 import { useRef, useState } from "react";
+import { type Store, storesQuery } from "../../entities/memory/memory-api.ts";
+import { memoryKinds, type StoresSearch } from "../../entities/memory/memory-search.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -20,8 +22,6 @@ import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { CreateStore } from "./create-store.tsx";
 import { IndexingState } from "./indexing-state.tsx";
-import { type Store, storesQuery } from "./memory-api.ts";
-import { memoryKinds, type StoresSearch } from "./memory-search.ts";
 import { embeddingWords, kindWords, scopeWords, sizeWords } from "./memory-words.ts";
 
 const columns = [

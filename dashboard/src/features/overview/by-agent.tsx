@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import type { AgentUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { Card } from "../../ui/card.tsx";
 import { NumberTable } from "./number-table.tsx";
-import type { AgentUsage } from "./overview-api.ts";
 import { formatCompact, formatDollars, share } from "./scale.ts";
 import { endedOf } from "./usage-days.ts";
 

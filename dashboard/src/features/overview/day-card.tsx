@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
+import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { Card } from "../../ui/card.tsx";
 import { NumberTable } from "./number-table.tsx";
-import type { DayUsage } from "./overview-api.ts";
 import { dayLabels } from "./usage-days.ts";
 
 /** What every chart over days takes. */

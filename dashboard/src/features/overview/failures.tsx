@@ -1,8 +1,8 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
+import { useAgentName, useAgentNames } from "../../entities/agent/use-agent-name.ts";
 import type { List, Run } from "../../lib/types.ts";
-import { useAgentName, useAgentNames } from "../../lib/use-agent-name.ts";
 import { Card } from "../../ui/card.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Time } from "../../ui/time.tsx";

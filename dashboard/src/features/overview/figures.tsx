@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
+import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { DayUsage } from "./overview-api.ts";
 import type { Period } from "./read-overview-search.ts";
 import { formatCompact, formatDollars, share } from "./scale.ts";
 import { endedOf, sumOf, trendWords } from "./usage-days.ts";

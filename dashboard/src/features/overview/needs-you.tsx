@@ -1,16 +1,16 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { runQuery, type WaitingCall } from "../../entities/usage/usage-api.ts";
 import { formatElapsed, formatUntil } from "../../lib/format.ts";
 import type { List, Needs } from "../../lib/types.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { CardError } from "./card-error.tsx";
-import { runQuery, type WaitingCall } from "./overview-api.ts";
 import { TroubleEntry } from "./trouble-entry.tsx";
 import { useTroubles } from "./use-troubles.ts";
 

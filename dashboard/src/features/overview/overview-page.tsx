@@ -2,6 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Table2, Waypoints } from "lucide-react";
 import { useMemo } from "react";
+import {
+  agentUsageQuery,
+  anyRunQuery,
+  dayUsageQuery,
+  failuresQuery,
+  waitingQuery,
+} from "../../entities/usage/usage-api.ts";
 import { useToday } from "../../lib/use-now.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -17,7 +24,6 @@ import { CardError } from "./card-error.tsx";
 import { Failures } from "./failures.tsx";
 import { Figures } from "./figures.tsx";
 import { NeedsYou } from "./needs-you.tsx";
-import { agentUsageQuery, anyRunQuery, dayUsageQuery, failuresQuery, waitingQuery } from "./overview-api.ts";
 import { OverviewSkeleton } from "./overview-skeleton.tsx";
 import type { OverviewSearch, Period } from "./read-overview-search.ts";
 import { RunsChart } from "./runs-chart.tsx";

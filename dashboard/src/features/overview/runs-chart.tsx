@@ -1,10 +1,10 @@
 import { useId } from "react";
+import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { countAxis } from "./axis.ts";
 import { Chart } from "./chart.tsx";
 import { DayCard, type DayChartProps } from "./day-card.tsx";
 import { Legend } from "./lines.tsx";
-import type { DayUsage } from "./overview-api.ts";
 import { formatCompact } from "./scale.ts";
 import { dayLabels, endedOf } from "./usage-days.ts";
 

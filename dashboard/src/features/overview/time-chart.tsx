@@ -1,9 +1,9 @@
+import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { durationAxis } from "./axis.ts";
 import { Chart } from "./chart.tsx";
 import { DayCard, type DayChartProps } from "./day-card.tsx";
 import { Legend, Line } from "./lines.tsx";
-import type { DayUsage } from "./overview-api.ts";
 import { dayLabels, timedOf } from "./usage-days.ts";
 
 /** How long runs worked on each day: the middle one, and the slow ones. */

@@ -1,4 +1,4 @@
-import type { DayUsage, UsageCounts } from "./overview-api.ts";
+import type { DayUsage, UsageCounts } from "../../entities/usage/usage-api.ts";
 import type { Period } from "./read-overview-search.ts";
 
 const day_ms = 86_400_000;

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useMemo } from "react";
+import { runOfQuery } from "../../entities/run/run-of-query.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed } from "../../ui/toast.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { partOfRun, placeOfId } from "./place-of-id.ts";
-import { runOfQuery } from "./run-of-query.ts";
 
 /** What a pasted id opens: its own page, or that of the run that it belongs to. Nothing for any other text. */
 export function useIdCommands(text: string, onGo: (path: string) => void): CommandGroup[] {

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
-import { useMay } from "../../lib/use-may.ts";
+import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Select } from "../../ui/select.tsx";
 

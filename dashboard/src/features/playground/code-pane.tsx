@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
+import { useMay } from "../../entities/session/use-may.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ShowCode } from "../../ui/show-code.tsx";
 

@@ -1,5 +1,5 @@
+import type { FullAgent, ModelSettings, RunBody, ToolReference } from "../../entities/playground/playground-types.ts";
 import { rebased } from "../../lib/use-edited.ts";
-import type { FullAgent, ModelSettings, RunBody, ToolReference } from "./playground-types.ts";
 
 /** An agent with what was changed here. Numbers are as they were typed. */
 export interface Draft {

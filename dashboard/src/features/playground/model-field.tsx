@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { modelsQuery } from "../../entities/playground/playground-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { SuggestField } from "../../ui/suggest-field.tsx";
-import { modelsQuery } from "./playground-api.ts";
 
 /** Which model is asked: those that are known and can be reached now, or any other by its name. */
 export function ModelField({

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
+import type { FullAgent, Tool } from "../../entities/playground/playground-types.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -12,7 +13,6 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ModelField } from "./model-field.tsx";
-import type { FullAgent, Tool } from "./playground-types.ts";
 import { type Preset, presetAgent, presets, weatherTool } from "./presets.ts";
 
 const words: Record<Preset, { label: string; hint: string; name: string; instructions: string }> = {

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import type { ToolAnswer } from "../../entities/call/answer-call.ts";
+import { OpenCall } from "../../entities/call/open-call.tsx";
+import { toolsQuery, useHeldRun } from "../../entities/playground/playground-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import type { ToolAnswer } from "../../ui/answer-call.ts";
 import { Note } from "../../ui/note.tsx";
-import { OpenCall } from "../../ui/open-call.tsx";
-import { toolsQuery, useHeldRun } from "./playground-api.ts";
 
 /** The calls of a run that wait for somebody, in order. The first takes the focus from the composer. */
 export function OpenCalls({

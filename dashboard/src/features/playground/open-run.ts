@@ -1,9 +1,9 @@
 import { createParser } from "eventsource-parser";
+import type { RunBody } from "../../entities/playground/playground-types.ts";
 import { ApiError, refusalOf, resourceUrl, unreachable } from "../../lib/api.ts";
 import { followStream, type StreamState, toFrame } from "../../lib/events.ts";
 import { type Frame, runEvents, terminalEvents } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { RunBody } from "./playground-types.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 

@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
+import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { fullAgentQuery } from "../../entities/playground/playground-api.ts";
+import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
+import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import type { Mode } from "../../lib/types.ts";
-import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { AgentSelect } from "./agent-select.tsx";
 import { NewAgent } from "./new-agent.tsx";
-import { fullAgentQuery } from "./playground-api.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { Workbench } from "./workbench.tsx";
 

@@ -1,8 +1,8 @@
 import type { QueryClient } from "@tanstack/react-query";
+import { runKey } from "../../entities/playground/playground-api.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import type { Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { runKey } from "./playground-api.ts";
 
 const retry_ms = 2000;
 

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { fullAgentQuery } from "../../entities/playground/playground-api.ts";
+import type { FullAgent } from "../../entities/playground/playground-types.ts";
 import { ApiError, patch, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
-import { fullAgentQuery } from "./playground-api.ts";
-import type { FullAgent } from "./playground-types.ts";
 import type { EditedAgent } from "./use-draft.ts";
 
 /** Keeps what was changed as the agent's next version, unless somebody else was faster: theirs is read then. */

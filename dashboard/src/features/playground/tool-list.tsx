@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
+import { toolsQuery } from "../../entities/playground/playground-api.ts";
+import type { Tool, ToolReference } from "../../entities/playground/playground-types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { toolsQuery } from "./playground-api.ts";
-import type { Tool, ToolReference } from "./playground-types.ts";
 
 /** The tools that the agent has here, to take away and to add. */
 export function ToolList({

@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
+import type { ToolAnswer } from "../../entities/call/answer-call.ts";
+import { useHeldRun } from "../../entities/playground/playground-api.ts";
 import type { Part, TextPart } from "../../lib/fold-run-events.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { isOver, type RunError } from "../../lib/types.ts";
 import { useNow } from "../../lib/use-now.ts";
-import type { ToolAnswer } from "../../ui/answer-call.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -12,7 +13,6 @@ import { StatusPill } from "../../ui/status-pill.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { CallCard } from "./call-card.tsx";
 import { OpenCalls } from "./open-calls.tsx";
-import { useHeldRun } from "./playground-api.ts";
 import { isOpen, type Turn } from "./turn.ts";
 
 interface TurnProps {

@@ -1,15 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import type { ToolAnswer } from "../../entities/call/answer-call.ts";
+import { runsOfThread } from "../../entities/playground/playground-api.ts";
+import type { RunBody } from "../../entities/playground/playground-types.ts";
 import { ApiError, post, resourceUrl, unreachable } from "../../lib/api.ts";
 import { foldRunEvents } from "../../lib/fold-run-events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
 import type { Frame } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import type { ToolAnswer } from "../../ui/answer-call.ts";
 import { followRun, openRun, type RunListener } from "./open-run.ts";
-import { runsOfThread } from "./playground-api.ts";
-import type { RunBody } from "./playground-types.ts";
 import { createRunReader } from "./read-runs.ts";
 import { isOpen, newTurn, type Turn } from "./turn.ts";
 

@@ -1,7 +1,8 @@
 import { clsx } from "clsx";
 import { useRef } from "react";
-import { useKeptText } from "../../lib/use-kept-text.ts";
-import { useMay } from "../../lib/use-may.ts";
+import type { FullAgent, RunBody } from "../../entities/playground/playground-types.ts";
+import { useKeptText } from "../../entities/session/use-kept-text.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { AgentPanel } from "./agent-panel.tsx";
 import { ChatNotes } from "./chat-notes.tsx";
@@ -11,7 +12,6 @@ import { agentChanges, faultsOf, runParts, unsavedOnly } from "./draft.ts";
 import { LaneView } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import { PaneSwitch } from "./pane-switch.tsx";
-import type { FullAgent, RunBody } from "./playground-types.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { requestsOf } from "./requests-of.ts";
 import { TryAgent } from "./try-agent.tsx";

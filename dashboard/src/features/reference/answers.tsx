@@ -1,8 +1,8 @@
 import { ChevronRight } from "lucide-react";
+import type { Answer, OpenApi } from "../../entities/server/openapi-api.ts";
 import { FieldTable } from "./field-table.tsx";
 import { listFields } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
-import type { Answer, OpenApi } from "./reference-api.ts";
 import { typeOf } from "./type-of.ts";
 
 /** What an operation answers, by status. A success is open, a refusal is folded. */

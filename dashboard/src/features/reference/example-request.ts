@@ -1,8 +1,8 @@
+import type { OpenApi, Schema } from "../../entities/server/openapi-api.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
 import type { Mode } from "../../lib/types.ts";
 import { resolve } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
-import type { OpenApi, Schema } from "./reference-api.ts";
 
 /** A request that shows the operation, with what it asks for and nothing else. */
 export function exampleRequest(operation: Listed, document: OpenApi, mode: Mode): ApiRequest {

@@ -1,4 +1,4 @@
-import type { OpenApi, Schema } from "./reference-api.ts";
+import type { OpenApi, Schema } from "../../entities/server/openapi-api.ts";
 import { ruleOf } from "./rule-of.ts";
 import { typeOf } from "./type-of.ts";
 

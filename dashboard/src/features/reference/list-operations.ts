@@ -1,4 +1,4 @@
-import type { OpenApi, Operation } from "./reference-api.ts";
+import type { OpenApi, Operation } from "../../entities/server/openapi-api.ts";
 
 /** An operation with its address. */
 export interface Listed extends Operation {

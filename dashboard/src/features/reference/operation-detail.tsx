@@ -1,5 +1,6 @@
 import { ChevronLeft } from "lucide-react";
 import { type ReactNode, useId } from "react";
+import type { OpenApi } from "../../entities/server/openapi-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -11,7 +12,6 @@ import { listFields } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
 import { Method } from "./method.tsx";
 import { parameterLines } from "./parameter-lines.ts";
-import type { OpenApi } from "./reference-api.ts";
 
 interface OperationDetailProps {
   operation: Listed;

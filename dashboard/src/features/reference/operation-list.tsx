@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import type { OpenApi } from "../../entities/server/openapi-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { listOperations } from "./list-operations.ts";
 import { Method } from "./method.tsx";
 import type { ReferenceSearch } from "./read-reference-search.ts";
-import type { OpenApi } from "./reference-api.ts";
 
 interface OperationListProps {
   document: OpenApi;

@@ -1,6 +1,6 @@
+import type { OpenApi } from "../../entities/server/openapi-api.ts";
 import type { FieldLine } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
-import type { OpenApi } from "./reference-api.ts";
 import { ruleOf } from "./rule-of.ts";
 import { typeOf } from "./type-of.ts";
 

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { BookOpen, Download } from "lucide-react";
+import { openApiQuery, openApiUrl } from "../../entities/server/openapi-api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -12,7 +13,6 @@ import { listOperations } from "./list-operations.ts";
 import { OperationDetail } from "./operation-detail.tsx";
 import { OperationList } from "./operation-list.tsx";
 import type { ReferenceSearch } from "./read-reference-search.ts";
-import { openApiQuery, openApiUrl } from "./reference-api.ts";
 
 interface ReferencePageProps {
   search: ReferenceSearch;

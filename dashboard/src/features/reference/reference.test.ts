@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import type { OpenApi } from "../../entities/server/openapi-api.ts";
 import { exampleRequest } from "./example-request.ts";
 import { listFields } from "./list-fields.ts";
 import { listOperations } from "./list-operations.ts";
 import { readReferenceSearch } from "./read-reference-search.ts";
-import type { OpenApi } from "./reference-api.ts";
 import { ruleOf } from "./rule-of.ts";
 
 const document: OpenApi = {

@@ -1,4 +1,4 @@
-import type { Schema } from "./reference-api.ts";
+import type { Schema } from "../../entities/server/openapi-api.ts";
 
 /** The bounds of a value in words: `1 to 255 characters`, `above 0, at most 1,000,000`, `default 20`. */
 export function ruleOf(schema: Schema): string {

@@ -1,4 +1,4 @@
-import type { OpenApi, Schema } from "./reference-api.ts";
+import type { OpenApi, Schema } from "../../entities/server/openapi-api.ts";
 
 /** What a value may be, in words: `string`, `test | live`, `integer or null`, `list of object`, `Run`. */
 export function typeOf(schema: Schema, document: OpenApi): string {

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { sameRun } from "../../entities/run/same-run.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
 import { createPostOnce, type PostOnce } from "../../lib/post-once.ts";
-import { sameRun } from "../../lib/same-run.ts";
 import type { Run } from "../../lib/types.ts";
 import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";

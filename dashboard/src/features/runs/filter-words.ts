@@ -1,6 +1,6 @@
+import type { RunsSearch } from "../../entities/run/runs-search.ts";
+import { isSpan, timeWords } from "../../entities/run/time-span.ts";
 import type { RunOrigin } from "../../lib/types.ts";
-import type { RunsSearch } from "./runs-search.ts";
-import { isSpan, timeWords } from "./time-span.ts";
 
 export const originWords: Record<RunOrigin, string> = {
   run: "Run",

@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { ListFilter, ListTree } from "lucide-react";
-import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
 import { filterWords } from "./filter-words.ts";
-import { isFiltered, type RunsSearch } from "./runs-search.ts";
 
 /** No run was ever made here. */
 export function NoRuns() {

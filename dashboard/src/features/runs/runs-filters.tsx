@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { newestAgentsQuery, useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { runOrigins, runStatuses } from "../../lib/types.ts";
-import { newestAgentsQuery, useAgentName } from "../../lib/use-agent-name.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -11,7 +12,6 @@ import { StatusPill, statusWords } from "../../ui/status-pill.tsx";
 import { TextChip } from "../../ui/text-chip.tsx";
 import { originHints, originWords } from "./filter-words.ts";
 import { pastedId } from "./pasted-id.ts";
-import { isFiltered, type RunsSearch } from "./runs-search.ts";
 import { TimeChip } from "./time-chip.tsx";
 
 const statusChoices = runStatuses.map((value) => ({

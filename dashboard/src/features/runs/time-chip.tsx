@@ -1,11 +1,19 @@
 import { clsx } from "clsx";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import {
+  fieldTime,
+  isSpan,
+  spanStart,
+  spanWords,
+  type TimeSpan,
+  timeSpans,
+  timeWords,
+} from "../../entities/run/time-span.ts";
 import { ClearChip, chipClass } from "../../ui/chip.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { fieldTime, isSpan, spanStart, spanWords, type TimeSpan, timeSpans, timeWords } from "./time-span.ts";
 
 export interface TimeRange {
   since?: string;

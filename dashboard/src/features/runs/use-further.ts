@@ -1,10 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { fetchRuns } from "../../entities/run/run-api.ts";
+import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import type { List, Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { joinRuns } from "./join-runs.ts";
-import { fetchRuns } from "./runs-api.ts";
-import type { RunsSearch } from "./runs-search.ts";
 
 /** After so many pages without a find the reader decides whether to go on. */
 const pagesAtOnce = 10;

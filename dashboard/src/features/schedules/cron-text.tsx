@@ -1,5 +1,5 @@
+import type { Schedule } from "../../entities/schedule/schedule-api.ts";
 import { cronWords } from "./cron-words.ts";
-import type { Schedule } from "./schedules-api.ts";
 
 /** When a schedule fires, in words where there are some, and its zone. */
 export function CronText({ schedule: { cron, timezone } }: { schedule: Pick<Schedule, "cron" | "timezone"> }) {

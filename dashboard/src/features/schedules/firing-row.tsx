@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
+import type { Firing } from "../../entities/schedule/schedule-api.ts";
 import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { OutcomePill } from "./schedule-pill.tsx";
-import type { Firing } from "./schedules-api.ts";
 
 const triggers: Record<Firing["trigger"], string> = {
   plan: "By plan",

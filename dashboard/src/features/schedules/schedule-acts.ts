@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { changeSchedule, type Schedule, triggerSchedule } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed, toast } from "../../ui/toast.ts";
-import { changeSchedule, type Schedule, triggerSchedule } from "./schedules-api.ts";
 
 /** What is being done to a schedule, in its dialog. */
 export type ScheduleAct = { kind: "create" } | { kind: "edit" | "delete"; schedule: Schedule };

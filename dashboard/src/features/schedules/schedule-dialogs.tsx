@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { deleteSchedule, type Schedule, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { failed, toast } from "../../ui/toast.ts";
 import { type ScheduleAct, useRefreshSchedules } from "./schedule-acts.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
-import { deleteSchedule, type Schedule, scheduleQuery } from "./schedules-api.ts";
 
 /** The dialog of what is being done to a schedule. */
 export function ScheduleDialogs({

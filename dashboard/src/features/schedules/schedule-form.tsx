@@ -1,8 +1,16 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { lastText, withLastText } from "../../../../server/core/run-input.ts";
+import { newestAgentsQuery, useAgentName } from "../../entities/agent/use-agent-name.ts";
+import {
+  type CatchUp,
+  changeSchedule,
+  createSchedule,
+  type IfBusy,
+  type Schedule,
+  type ScheduleOrder,
+} from "../../entities/schedule/schedule-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
-import { newestAgentsQuery, useAgentName } from "../../lib/use-agent-name.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
@@ -16,14 +24,6 @@ import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
 import { PlanFields } from "./plan-fields.tsx";
 import { useRefreshSchedules } from "./schedule-acts.ts";
-import {
-  type CatchUp,
-  changeSchedule,
-  createSchedule,
-  type IfBusy,
-  type Schedule,
-  type ScheduleOrder,
-} from "./schedules-api.ts";
 
 const busyChoices: { value: IfBusy; label: string; hint: string }[] = [
   { value: "start", label: "Start another one", hint: "Both run side by side." },

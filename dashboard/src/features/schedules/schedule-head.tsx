@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
-import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import type { Schedule } from "../../entities/schedule/schedule-api.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -15,7 +16,6 @@ import { ViewOnly } from "../../ui/view-only.tsx";
 import { type ScheduleAct, useRunNow, useSwitchSchedule } from "./schedule-acts.ts";
 import { ScheduleMenu } from "./schedule-menu.tsx";
 import { SchedulePill } from "./schedule-pill.tsx";
-import type { Schedule } from "./schedules-api.ts";
 
 /** Which schedule this is, how it stands, and what last went wrong. */
 export function ScheduleHead({

@@ -1,8 +1,8 @@
 import { Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import type { Schedule } from "../../entities/schedule/schedule-api.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { type ScheduleAct, useSwitchSchedule } from "./schedule-acts.ts";
-import type { Schedule } from "./schedules-api.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 

@@ -1,7 +1,7 @@
 import { Check, CircleX, FastForward, LoaderCircle, type LucideIcon, OctagonX, Pause, Square, X } from "lucide-react";
+import type { Outcome } from "../../entities/schedule/read-schedule-search.ts";
+import type { Schedule } from "../../entities/schedule/schedule-api.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { Outcome } from "./read-schedule-search.ts";
-import type { Schedule } from "./schedules-api.ts";
 
 /** How a schedule stands: it fires, it is paused, or it was switched off for its failures. */
 export function SchedulePill({ schedule }: { schedule: Schedule }) {

@@ -1,7 +1,7 @@
 import { wholeText } from "../../../../server/core/run-input.ts";
+import type { CatchUp, IfBusy, Schedule } from "../../entities/schedule/schedule-api.ts";
 import { cronWords } from "./cron-words.ts";
 import { NextTimesList } from "./next-times-list.tsx";
-import type { CatchUp, IfBusy, Schedule } from "./schedules-api.ts";
 
 const busyWords: Record<IfBusy, string> = {
   start: "While a run of it is going, another one starts beside it.",

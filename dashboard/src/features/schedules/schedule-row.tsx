@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lastText } from "../../../../server/core/run-input.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { lastFiringQuery, type Schedule } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
@@ -11,7 +12,6 @@ import { CronText } from "./cron-text.tsx";
 import type { ScheduleAct } from "./schedule-acts.ts";
 import { ScheduleMenu } from "./schedule-menu.tsx";
 import { OutcomePill, SchedulePill } from "./schedule-pill.tsx";
-import { lastFiringQuery, type Schedule } from "./schedules-api.ts";
 
 /** One schedule: what it runs, when, and what came of it. The row opens it. */
 export function ScheduleRow({

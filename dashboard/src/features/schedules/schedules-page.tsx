@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { CalendarClock, Plus } from "lucide-react";
 import { useRef, useState } from "react";
+import { schedulesQuery } from "../../entities/schedule/schedule-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -19,7 +20,6 @@ import { ViewOnly } from "../../ui/view-only.tsx";
 import { type ScheduleAct, useRunNow } from "./schedule-acts.ts";
 import { ScheduleDialogs } from "./schedule-dialogs.tsx";
 import { ScheduleRow } from "./schedule-row.tsx";
-import { schedulesQuery } from "./schedules-api.ts";
 
 const columns = [
   { label: "Name and input" },

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { addConnection, connectionsQuery, pricesQuery } from "../../entities/server/server-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -8,7 +9,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
 import { toast } from "../../ui/toast.ts";
-import { addConnection, connectionsQuery, pricesQuery } from "./server-api.ts";
 
 const providers = [
   { value: "openai", label: "OpenAI" },

@@ -1,9 +1,9 @@
 import { type FormEvent, useRef, useState } from "react";
+import type { ProjectDetails } from "../../entities/project/project-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { type Amount, changedValues, nested, toAmount, toValue, type Value } from "./amount.ts";
 import { AmountRow, type AmountSetting } from "./amount-row.tsx";
 import { SaveBar } from "./save-bar.tsx";
-import type { ProjectDetails } from "./settings-api.ts";
 import { useProjectChange } from "./use-project-change.ts";
 
 interface AmountsFormProps {

@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { archiveProject, type ProjectDetails } from "../../entities/project/project-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { archiveProject, type ProjectDetails } from "./settings-api.ts";
 
 interface ArchiveProjectProps {
   project: ProjectDetails;

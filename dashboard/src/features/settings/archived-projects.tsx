@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
+import { type ProjectDetails, unarchiveProject } from "../../entities/project/project-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DeleteProject } from "./delete-project.tsx";
-import { type ProjectDetails, unarchiveProject } from "./settings-api.ts";
 
 interface ArchivedProjectsProps {
   projects: ProjectDetails[];

@@ -1,7 +1,7 @@
+import type { AuditEntry } from "../../entities/server/server-api.ts";
 import { Cell, Row, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { detailsLine } from "./details-line.ts";
-import type { AuditEntry } from "./server-api.ts";
 
 interface AuditRowProps {
   entry: AuditEntry;

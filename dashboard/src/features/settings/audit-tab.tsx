@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
+import { auditQuery, peopleQuery } from "../../entities/server/server-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chip, SetChip } from "../../ui/chip.tsx";
@@ -9,7 +10,6 @@ import { Table } from "../../ui/table.tsx";
 import { auditActions } from "./audit-actions.ts";
 import { AuditRow } from "./audit-row.tsx";
 import type { SettingsSearch } from "./read-settings-search.ts";
-import { auditQuery, peopleQuery } from "./server-api.ts";
 import { TabTable } from "./tab-table.tsx";
 
 const columns = [

@@ -1,13 +1,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
+import { type Backup, backupUrl, makeBackup } from "../../entities/server/server-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes } from "../../lib/format.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Until } from "../../ui/until.tsx";
-import { type Backup, backupUrl, makeBackup } from "./server-api.ts";
 
 /** Copies the database, and hands the copy to the browser. */
 export function BackUpNow({ databaseBytes }: { databaseBytes: number | null }) {

@@ -1,6 +1,6 @@
+import type { ProjectDetails } from "../../entities/project/project-api.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
-import type { ProjectDetails } from "./settings-api.ts";
 import { UnknownPriceForm } from "./unknown-price-form.tsx";
 
 const budget = (name: string, label: string, hint: string, unit: string): AmountSetting => ({

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plug, Plus } from "lucide-react";
 import { useState } from "react";
+import { type Connection, connectionsQuery } from "../../entities/server/server-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -10,7 +11,6 @@ import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AddConnection } from "./add-connection.tsx";
 import { RemoveConnection } from "./remove-connection.tsx";
-import { type Connection, connectionsQuery } from "./server-api.ts";
 import { TabTable } from "./tab-table.tsx";
 import { TestConnection } from "./test-connection.tsx";
 

@@ -1,10 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { deleteProject, type ProjectDetails } from "../../entities/project/project-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
-import { deleteProject, type ProjectDetails } from "./settings-api.ts";
 
 interface DeleteProjectProps {
   project: ProjectDetails;

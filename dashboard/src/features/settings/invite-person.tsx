@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { invitationsQuery, invite } from "../../entities/server/server-api.ts";
+import type { Role } from "../../entities/session/use-may.ts";
 import { faultOf } from "../../lib/fault-of.ts";
-import type { Role } from "../../lib/use-may.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
-import { invitationsQuery, invite } from "./server-api.ts";
 
 const choices = [
   { value: "viewer", label: "Viewer", hint: "Reads everything in all projects, but for the secrets of keys." },

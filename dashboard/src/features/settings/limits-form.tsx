@@ -1,7 +1,7 @@
 import { defaultLimits } from "../../../../server/core/project-settings.ts";
+import type { ProjectDetails } from "../../entities/project/project-api.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
-import type { ProjectDetails } from "./settings-api.ts";
 
 const limit = (name: keyof typeof defaultLimits, label: string, hint: string, unit: string): AmountSetting => ({
   ...{ name, label, hint, unit, usual: defaultLimits[name], blank: "No limit" },

@@ -1,8 +1,8 @@
 import { type FormEvent, useRef, useState } from "react";
+import type { ProjectDetails } from "../../entities/project/project-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { Field } from "../../ui/field.tsx";
 import { SaveBar } from "./save-bar.tsx";
-import type { ProjectDetails } from "./settings-api.ts";
 import { useProjectChange } from "./use-project-change.ts";
 
 /** Renames a project. */

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { createProject, projectsQuery } from "../../entities/project/project-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { createProject, projectsQuery } from "./settings-api.ts";
 
 interface NewProjectProps {
   open: boolean;

@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
 import { useState } from "react";
-import { useMay } from "../../lib/use-may.ts";
+import { projectsQuery } from "../../entities/project/project-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ArchivedProjects } from "./archived-projects.tsx";
 import { NewProject } from "./new-project.tsx";
-import { projectsQuery } from "./settings-api.ts";
 
 /** What stands where no project is in use: the way to the first one, or back to one that was put away. */
 export function NoProject({ onProjectsChanged }: { onProjectsChanged: () => Promise<void> }) {

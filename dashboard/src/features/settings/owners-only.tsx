@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { useMay } from "../../lib/use-may.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { Note } from "../../ui/note.tsx";
 
 /** What owners alone change. Others read it, and are told why they cannot change it. */

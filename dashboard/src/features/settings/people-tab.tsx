@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
+import { type Invitation, invitationsQuery, type Person, peopleQuery } from "../../entities/server/server-api.ts";
+import { useMay, useSessionUser } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay, useSessionUser } from "../../lib/use-may.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
@@ -11,7 +12,6 @@ import { Until } from "../../ui/until.tsx";
 import { InvitePerson } from "./invite-person.tsx";
 import { RemovePerson } from "./remove-person.tsx";
 import { RoleSelect } from "./role-select.tsx";
-import { type Invitation, invitationsQuery, type Person, peopleQuery } from "./server-api.ts";
 import { TabTable } from "./tab-table.tsx";
 import { WithdrawInvitation } from "./withdraw-invitation.tsx";
 

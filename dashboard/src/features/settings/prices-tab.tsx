@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Coins } from "lucide-react";
 import { useState } from "react";
+import { type Price, pricesQuery } from "../../entities/server/server-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -11,7 +12,6 @@ import { Cell, Row, RowActs, SecondLine, Table } from "../../ui/table.tsx";
 import { formatPrice } from "./format-price.ts";
 import type { SettingsSearch } from "./read-settings-search.ts";
 import { ResetPrice } from "./reset-price.tsx";
-import { type Price, pricesQuery } from "./server-api.ts";
 import { SetPrice } from "./set-price.tsx";
 import { TabTable } from "./tab-table.tsx";
 

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FolderX } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { type ProjectDetails, projectsQuery } from "../../entities/project/project-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -16,7 +17,6 @@ import { LimitsForm } from "./limits-form.tsx";
 import { NameForm } from "./name-form.tsx";
 import { OwnersOnly } from "./owners-only.tsx";
 import { RetentionForm } from "./retention-form.tsx";
-import { type ProjectDetails, projectsQuery } from "./settings-api.ts";
 import { SettingsSkeleton } from "./settings-skeleton.tsx";
 import { TabBody } from "./tab-body.tsx";
 

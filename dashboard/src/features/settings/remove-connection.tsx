@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { type Connection, connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
 import { RemoveButton } from "./remove-button.tsx";
-import { type Connection, connectionsQuery, pricesQuery, removeConnection } from "./server-api.ts";
 
 /** Removes a stored connection, after saying what that ends. */
 export function RemoveConnection({ connection: { name, prefix }, may }: { connection: Connection; may: boolean }) {

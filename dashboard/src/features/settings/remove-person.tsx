@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { type Person, peopleQuery, removePerson } from "../../entities/server/server-api.ts";
 import { RemoveButton } from "./remove-button.tsx";
-import { type Person, peopleQuery, removePerson } from "./server-api.ts";
 
 interface RemovePersonProps {
   person: Person;

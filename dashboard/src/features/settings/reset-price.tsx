@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { pricesQuery, resetPrice } from "../../entities/server/server-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { failed, toast } from "../../ui/toast.ts";
-import { pricesQuery, resetPrice } from "./server-api.ts";
 
 /** Goes back to the price that came along. */
 export function ResetPrice({ model, may }: { model: string; may: boolean }) {

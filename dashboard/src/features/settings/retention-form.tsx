@@ -1,11 +1,11 @@
 import { useState } from "react";
+import type { ProjectDetails } from "../../entities/project/project-api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import type { Value } from "./amount.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
 import { forgotten } from "./forgotten.ts";
-import type { ProjectDetails } from "./settings-api.ts";
 
 const kept = (mode: Mode, what: "runs" | "traces", label: string): AmountSetting => ({
   ...{ name: `${mode}.${what}_days`, label, unit: "days", usual: null, blank: "–" },

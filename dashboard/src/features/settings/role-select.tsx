@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Role, useSessionUser } from "../../lib/use-may.ts";
+import { type Person, peopleQuery, setRole } from "../../entities/server/server-api.ts";
+import { type Role, useSessionUser } from "../../entities/session/use-may.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
-import { type Person, peopleQuery, setRole } from "./server-api.ts";
 
 const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
 const withArticle: Record<Role, string> = { viewer: "a viewer", member: "a member", owner: "an owner" };

@@ -1,6 +1,6 @@
 import { LoaderCircle, type LucideIcon, ShieldAlert, ShieldCheck, ShieldOff } from "lucide-react";
+import type { SandboxLevel } from "../../entities/server/server-api.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { SandboxLevel } from "./server-api.ts";
 
 interface Shown {
   tone: Tone;

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { type ServerInfo, serverQuery } from "../../entities/server/server-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -7,7 +8,6 @@ import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
 import { BackUpNow } from "./back-up-now.tsx";
 import { SandboxFact } from "./sandbox-fact.tsx";
-import { type ServerInfo, serverQuery } from "./server-api.ts";
 import { SettingsSkeleton } from "./settings-skeleton.tsx";
 import { TabBody } from "./tab-body.tsx";
 

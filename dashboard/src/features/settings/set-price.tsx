@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { type Price, pricesQuery, setPrice } from "../../entities/server/server-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
-import { type Price, pricesQuery, setPrice } from "./server-api.ts";
 
 const labels = {
   input: "Input",

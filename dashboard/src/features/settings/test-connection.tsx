@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { type Connection, type Tried, testConnection } from "../../entities/server/server-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
-import { type Connection, type Tried, testConnection } from "./server-api.ts";
 
 interface TestConnectionProps {
   connection: Connection | undefined;

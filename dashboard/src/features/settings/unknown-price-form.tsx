@@ -1,8 +1,8 @@
 import { type FormEvent, useId, useState } from "react";
 import type { UnknownPrice } from "../../../../server/core/budget.ts";
+import type { ProjectDetails } from "../../entities/project/project-api.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { SaveBar } from "./save-bar.tsx";
-import type { ProjectDetails } from "./settings-api.ts";
 import { useProjectChange } from "./use-project-change.ts";
 
 const choices = [

@@ -1,5 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { changeProject, type ProjectChange, type ProjectDetails, projectsQuery } from "./settings-api.ts";
+import {
+  changeProject,
+  type ProjectChange,
+  type ProjectDetails,
+  projectsQuery,
+} from "../../entities/project/project-api.ts";
 
 /** Saves a change of a project; what the server made of it is what all pages show from then on. */
 export function useProjectChange(id: string, onSaved?: (project: ProjectDetails) => void) {

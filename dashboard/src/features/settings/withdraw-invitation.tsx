@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Invitation, invitationsQuery, withdraw } from "../../entities/server/server-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { failed, toast } from "../../ui/toast.ts";
-import { type Invitation, invitationsQuery, withdraw } from "./server-api.ts";
 
 /** Makes an invitation's link void. */
 export function WithdrawInvitation({ invitation: { id, email } }: { invitation: Invitation }) {

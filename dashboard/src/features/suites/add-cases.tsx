@@ -1,5 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { addCases, suiteQuery } from "../../entities/suite/suite-api.ts";
+import type { Suite } from "../../entities/suite/suite-types.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -9,8 +11,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ChooseRuns, chosenRuns, noChoice, type RunChoice } from "./choose-runs.tsx";
 import { useRefreshSuites } from "./suite-acts.ts";
-import type { Suite } from "./suite-types.ts";
-import { addCases, suiteQuery } from "./suites-api.ts";
 
 /** Pins more runs by a suite. */
 export function AddCases({ suite, onClose }: { suite: Suite; onClose: () => void }) {

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { addCases, allSuitesQuery, createSuite, suiteQuery } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
@@ -13,7 +14,6 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.ts";
 import { canBePinned } from "./can-be-pinned.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
-import { addCases, allSuitesQuery, createSuite, suiteQuery } from "./suites-api.ts";
 
 const newOne = "new";
 

@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Columns2, ListTree, X } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import type { CaseResult, LiveResult } from "../../entities/suite/suite-types.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
 import { diffWords } from "../../lib/text-diff.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -16,7 +17,6 @@ import { DivergenceCard } from "./divergence-card.tsx";
 import type { JoinedCase } from "./join-cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { CasePill, LivePill } from "./suite-pill.tsx";
-import type { CaseResult, LiveResult } from "./suite-types.ts";
 import { caseLine } from "./suite-words.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;

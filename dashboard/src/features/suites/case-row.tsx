@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Columns2, ListTree, X } from "lucide-react";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { formatCost } from "../../lib/format.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import type { JoinedCase } from "./join-cases.ts";

@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useState } from "react";
 import { lastText, wholeText } from "../../../../server/core/run-input.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { newestRunsQuery } from "../../entities/suite/suite-api.ts";
 import type { Run } from "../../lib/types.ts";
-import { useAgentName } from "../../lib/use-agent-name.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -13,7 +14,6 @@ import { TextArea } from "../../ui/text-area.tsx";
 import { Time } from "../../ui/time.tsx";
 import { canBePinned } from "./can-be-pinned.ts";
 import { runIdsIn } from "./run-ids.ts";
-import { newestRunsQuery } from "./suites-api.ts";
 
 /** Runs that were marked in the list, and a text with the ids of others. */
 export interface RunChoice {

@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { createSuite } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -11,7 +12,6 @@ import { toast } from "../../ui/toast.ts";
 import { ChooseRuns, chosenRuns, noChoice, type RunChoice } from "./choose-runs.tsx";
 import { useRefreshSuites } from "./suite-acts.ts";
 import { SuiteFields } from "./suite-fields.tsx";
-import { createSuite } from "./suites-api.ts";
 
 /** Makes a suite of runs that are chosen here. */
 export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCreated: (suiteId: string) => void }) {

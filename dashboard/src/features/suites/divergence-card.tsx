@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import type { Divergence } from "../../entities/suite/suite-types.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/diff-text.tsx";
-import type { Divergence } from "./suite-types.ts";
 import { placeWords } from "./suite-words.ts";
 
 /** One place where the replay would do something else than the record says, and what, as far as that is short. */

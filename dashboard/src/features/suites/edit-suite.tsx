@@ -1,5 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { changeSuite } from "../../entities/suite/suite-api.ts";
+import type { Suite } from "../../entities/suite/suite-types.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -9,8 +11,6 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
 import { SuiteFields } from "./suite-fields.tsx";
-import type { Suite } from "./suite-types.ts";
-import { changeSuite } from "./suites-api.ts";
 
 /** Gives a suite another name, or other words about it. */
 export function EditSuite({ suite, onClose }: { suite: Suite; onClose: () => void }) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { CaseResult, CaseStatus, PinnedCase } from "../../entities/suite/suite-types.ts";
 import { joinCases, ofOutcome } from "./join-cases.ts";
-import type { CaseResult, CaseStatus, PinnedCase } from "./suite-types.ts";
 
 const pinned = (run_id: string): PinnedCase => ({ run_id, agent_id: "agt_1", status: "completed", output: "Yes." });
 const result = (run_id: string, status: CaseStatus): CaseResult => ({

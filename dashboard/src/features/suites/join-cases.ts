@@ -1,4 +1,4 @@
-import type { CaseResult, CaseStatus, PinnedCase } from "./suite-types.ts";
+import type { CaseResult, CaseStatus, PinnedCase } from "../../entities/suite/suite-types.ts";
 
 /** A case of a suite beside what came of it. */
 export interface JoinedCase {

@@ -1,5 +1,5 @@
+import { type CaseStatus, caseStatuses } from "../../entities/suite/suite-types.ts";
 import { type PageSearch, readChoice, readId, readPageSearch } from "../../lib/page-search.ts";
-import { type CaseStatus, caseStatuses } from "./suite-types.ts";
 
 /** Which cases of a suite are listed, what of them is told, and the one that is looked at. */
 export interface SuiteSearch {

@@ -1,9 +1,9 @@
-import { useAgentName } from "../../lib/use-agent-name.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import type { JoinedCase } from "./join-cases.ts";
 import { useRemoveCase } from "./suite-acts.ts";
-import type { SuiteWithCases } from "./suite-types.ts";
 
 /** Takes a case out of a suite, after saying what that does. */
 export function RemoveCase({

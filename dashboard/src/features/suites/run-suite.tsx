@@ -1,5 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { startSuiteRun } from "../../entities/suite/suite-api.ts";
+import type { Suite } from "../../entities/suite/suite-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -11,8 +13,6 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { firstLiveDraft, type LiveDraft, liveBody, liveFaults } from "./live-draft.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
-import type { Suite } from "./suite-types.ts";
-import { startSuiteRun } from "./suites-api.ts";
 
 /** Holds the pinned runs against their agents as they are now; by request, what diverges goes on with its model. */
 export function RunSuite({

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { cancelSuiteRun, removeCase } from "../../entities/suite/suite-api.ts";
+import type { PinnedCase, Suite } from "../../entities/suite/suite-types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
-import type { PinnedCase, Suite } from "./suite-types.ts";
-import { cancelSuiteRun, removeCase } from "./suites-api.ts";
 
 /** What is being done to a suite, in its dialog. */
 export type SuiteAct = { kind: "create" } | { kind: "run" | "add" | "edit" | "delete"; suite: Suite };

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useEffect, useRef } from "react";
+import { suiteRunQuery, suiteRunsQuery } from "../../entities/suite/suite-api.ts";
+import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -12,8 +14,6 @@ import type { SuiteSearch } from "./read-suites-search.ts";
 import { SuiteCases } from "./suite-cases.tsx";
 import { SuiteRunBar } from "./suite-run-bar.tsx";
 import { SuiteRuns } from "./suite-runs.tsx";
-import type { SuiteWithCases } from "./suite-types.ts";
-import { suiteRunQuery, suiteRunsQuery } from "./suites-api.ts";
 
 /** The cases with what came of them, and beside them the suite runs so far, or the case that is looked at. */
 export function SuiteBody({

@@ -1,5 +1,6 @@
 import { ListFilter } from "lucide-react";
 import { useRef, useState } from "react";
+import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -9,7 +10,6 @@ import { type JoinedCase, ofOutcome } from "./join-cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { RemoveCase } from "./remove-case.tsx";
 import { caseWords } from "./suite-pill.tsx";
-import type { SuiteWithCases } from "./suite-types.ts";
 
 /** Whether some went on live is known when one has: until then the column would stand empty. */
 const columnsOf = (cases: readonly JoinedCase[]) => [

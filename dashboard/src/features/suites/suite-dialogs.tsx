@@ -1,4 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
+import { deleteSuite } from "../../entities/suite/suite-api.ts";
+import type { Suite } from "../../entities/suite/suite-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
@@ -8,8 +10,6 @@ import { CreateSuite } from "./create-suite.tsx";
 import { EditSuite } from "./edit-suite.tsx";
 import { RunSuite } from "./run-suite.tsx";
 import { type SuiteAct, useRefreshSuites } from "./suite-acts.ts";
-import type { Suite } from "./suite-types.ts";
-import { deleteSuite } from "./suites-api.ts";
 
 /** The dialog of what is being done to a suite. */
 export function SuiteDialogs({

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
 import { formatCount } from "../../lib/format.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -10,7 +11,6 @@ import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteMenu } from "./suite-menu.tsx";
-import type { SuiteWithCases } from "./suite-types.ts";
 
 /** Which suite this is, and what can be done with it. */
 export function SuiteHead({

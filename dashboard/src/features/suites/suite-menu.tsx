@@ -1,8 +1,8 @@
 import { Ellipsis, Pencil, Plus, Trash2 } from "lucide-react";
+import type { Suite } from "../../entities/suite/suite-types.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import type { SuiteAct } from "./suite-acts.ts";
-import type { Suite } from "./suite-types.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 

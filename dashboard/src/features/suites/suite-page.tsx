@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import { useMay } from "../../entities/session/use-may.ts";
+import { suiteQuery } from "../../entities/suite/suite-api.ts";
 import type { Mode } from "../../lib/types.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { ObjectPage } from "../../ui/object-page.tsx";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteBody } from "./suite-body.tsx";
 import { SuiteDialogs } from "./suite-dialogs.tsx";
 import { SuiteHead } from "./suite-head.tsx";
-import { suiteQuery } from "./suites-api.ts";
 
 export interface SuitePageProps {
   id: string;

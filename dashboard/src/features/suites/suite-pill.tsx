@@ -1,6 +1,6 @@
 import { Check, Clock, LoaderCircle, type LucideIcon, Minus, Square, TriangleAlert, X } from "lucide-react";
+import type { CaseStatus, LiveResult, SuiteRunStatus } from "../../entities/suite/suite-types.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { CaseStatus, LiveResult, SuiteRunStatus } from "./suite-types.ts";
 import { liveWords } from "./suite-words.ts";
 
 const runLooks: Record<SuiteRunStatus, [Tone, LucideIcon, string]> = {

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import type { ListedSuite } from "../../entities/suite/suite-types.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
@@ -6,7 +7,6 @@ import { Time } from "../../ui/time.tsx";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteMenu } from "./suite-menu.tsx";
 import { SuiteRunPill } from "./suite-pill.tsx";
-import type { ListedSuite } from "./suite-types.ts";
 import { countWords } from "./suite-words.ts";
 
 /** One suite: how much it pins, and what last came of it. The row opens it. */

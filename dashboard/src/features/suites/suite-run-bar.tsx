@@ -1,3 +1,4 @@
+import { type CaseStatus, caseStatuses, type SuiteRunWithCases } from "../../entities/suite/suite-types.ts";
 import { formatCost } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -8,7 +9,6 @@ import { Time } from "../../ui/time.tsx";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { useCancelSuiteRun } from "./suite-acts.ts";
 import { CasePill, caseWords, SuiteRunPill } from "./suite-pill.tsx";
-import { type CaseStatus, caseStatuses, type SuiteRunWithCases } from "./suite-types.ts";
 import { countWords } from "./suite-words.ts";
 
 const choices = caseStatuses.map((value) => ({ value, label: <CasePill status={value} />, word: caseWords(value) }));

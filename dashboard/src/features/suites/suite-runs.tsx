@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import type { SuiteRun, SuiteWithCases } from "../../entities/suite/suite-types.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { SuiteRunPill } from "./suite-pill.tsx";
-import type { SuiteRun, SuiteWithCases } from "./suite-types.ts";
 import { countWords, shellWord } from "./suite-words.ts";
 
 /** What came of a suite so far, and how a build runs it. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { CaseResult, SuiteRun } from "./suite-types.ts";
+import type { CaseResult, SuiteRun } from "../../entities/suite/suite-types.ts";
 import { caseLine, countWords, liveWords, shellWord } from "./suite-words.ts";
 
 const counts = (more: Partial<SuiteRun["counts"]>): SuiteRun["counts"] => ({

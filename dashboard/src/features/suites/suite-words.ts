@@ -1,5 +1,5 @@
+import type { CaseResult, Divergence, LiveResult, SuiteRun } from "../../entities/suite/suite-types.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { CaseResult, Divergence, LiveResult, SuiteRun } from "./suite-types.ts";
 
 /** `3 of 4 equal, 1 diverged`; while it goes on, how far it is. */
 export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts">): string {

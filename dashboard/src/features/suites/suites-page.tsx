@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { ListChecks, Plus } from "lucide-react";
 import { useRef, useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import { suitesQuery } from "../../entities/suite/suite-api.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -19,7 +20,6 @@ import { ViewOnly } from "../../ui/view-only.tsx";
 import type { SuiteAct } from "./suite-acts.ts";
 import { SuiteDialogs } from "./suite-dialogs.tsx";
 import { SuiteRow } from "./suite-row.tsx";
-import { suitesQuery } from "./suites-api.ts";
 
 const columns = [
   { label: "Suite" },

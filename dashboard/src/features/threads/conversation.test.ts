@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import type { ThreadMessage } from "../../entities/thread/thread-api.ts";
 import { conversation } from "./conversation.ts";
 import { metadataFault } from "./metadata-fault.ts";
 import { readThreadsSearch } from "./read-threads-search.ts";
-import type { ThreadMessage } from "./threads-api.ts";
 import { withoutSent } from "./without-sent.ts";
 
 const message = (part: Partial<ThreadMessage>): ThreadMessage => ({

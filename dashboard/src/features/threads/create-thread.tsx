@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { allThreads, type Thread } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -8,7 +9,6 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { allThreads, type Thread } from "./threads-api.ts";
 
 /** Asks for whose a new thread is, and opens it. */
 export function CreateThread({ onClose, onCreated }: { onClose: () => void; onCreated: (threadId: string) => void }) {

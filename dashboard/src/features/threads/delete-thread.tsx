@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { allThreads, type Thread, threadPath } from "../../entities/thread/thread-api.ts";
 import { remove, resourceUrl } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
-import { allThreads, type Thread, threadPath } from "./threads-api.ts";
 
 /** Deletes a thread with what was said in it, after saying so. */
 export function DeleteThread({

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { allThreads, type Thread, threadPath, threadQuery } from "../../entities/thread/thread-api.ts";
 import { patch, resourceUrl } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -11,7 +12,6 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { metadataFault } from "./metadata-fault.ts";
-import { allThreads, type Thread, threadPath, threadQuery } from "./threads-api.ts";
 
 /** Changes a thread's title and metadata. */
 export function EditThread({ thread, onClose }: { thread: Thread; onClose: () => void }) {

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import { OpenCall } from "../../entities/call/open-call.tsx";
+import { openRunQuery } from "../../entities/thread/thread-api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";
-import { OpenCall } from "../../ui/open-call.tsx";
 import { RunLine } from "./run-line.tsx";
 import { Asked } from "./run-part.tsx";
-import { openRunQuery } from "./threads-api.ts";
 import { useRunText } from "./use-run-text.ts";
 
 /** A run of the thread that is not over: what it was asked, what it says so far, and what it waits for. */

@@ -1,5 +1,5 @@
+import { type ThreadsSearch, threadStatuses } from "../../entities/thread/thread-api.ts";
 import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
-import { type ThreadsSearch, threadStatuses } from "./threads-api.ts";
 
 /** What the address of the list of threads says. */
 export function readThreadsSearch(search: Record<string, unknown>): ThreadsSearch {

@@ -1,14 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
+import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { useKeptText } from "../../entities/session/use-kept-text.ts";
+import { allThreads, type Thread } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import type { Agent, Run } from "../../lib/types.ts";
-import { newestAgentsQuery } from "../../lib/use-agent-name.ts";
-import { useKeptText } from "../../lib/use-kept-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { allThreads, type Thread } from "./threads-api.ts";
 import { withoutSent } from "./without-sent.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };

@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { MessagesSquare } from "lucide-react";
 import { useMemo } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import { messagesQuery, type Thread, threadRunsQuery } from "../../entities/thread/thread-api.ts";
 import { isOver } from "../../lib/types.ts";
 import { useFollowEnd } from "../../lib/use-follow-end.ts";
 import { useKeptFocus } from "../../lib/use-kept-focus.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -13,7 +14,6 @@ import { conversation } from "./conversation.ts";
 import { OpenRun } from "./open-run.tsx";
 import { RunInThread } from "./run-in-thread.tsx";
 import { RunPartView } from "./run-part.tsx";
-import { messagesQuery, type Thread, threadRunsQuery } from "./threads-api.ts";
 
 /** What was said, the oldest first, with the runs that are still at it, and the field to say more. */
 export function ThreadConversation({ thread }: { thread: Thread }) {

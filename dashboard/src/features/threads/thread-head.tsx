@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import type { Thread } from "../../entities/thread/thread-api.ts";
 import type { StreamState } from "../../lib/events.ts";
 import { formatCount } from "../../lib/format.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -17,7 +18,6 @@ import { ViewOnly } from "../../ui/view-only.tsx";
 import { DeleteThread } from "./delete-thread.tsx";
 import { EditThread } from "./edit-thread.tsx";
 import { ThreadPill } from "./thread-pill.tsx";
-import type { Thread } from "./threads-api.ts";
 
 /** Whose the thread is, how it stands, and what can be done with it. */
 export function ThreadHead({ thread, stream, onLeave }: { thread: Thread; stream: StreamState; onLeave: () => void }) {

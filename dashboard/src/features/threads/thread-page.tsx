@@ -1,15 +1,15 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import { allThreads, type Thread, threadPath, threadQuery } from "../../entities/thread/thread-api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { ObjectPage } from "../../ui/object-page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { ThreadConversation } from "./thread-conversation.tsx";
 import { ThreadHead } from "./thread-head.tsx";
-import { allThreads, type Thread, threadPath, threadQuery } from "./threads-api.ts";
 
 interface ThreadPageProps {
   id: string;

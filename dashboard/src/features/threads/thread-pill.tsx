@@ -1,6 +1,6 @@
 import { CircleHelp, LoaderCircle, type LucideIcon, MessageSquare } from "lucide-react";
+import type { ThreadStatus } from "../../entities/thread/thread-api.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { ThreadStatus } from "./threads-api.ts";
 
 export const threadWords: Record<ThreadStatus, string> = { idle: "Idle", busy: "Busy", waiting: "Waiting" };
 

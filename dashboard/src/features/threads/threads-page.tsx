@@ -2,10 +2,17 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListFilter, MessagesSquare, Plus } from "lucide-react";
 import { useRef, useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import {
+  allThreads,
+  type Thread,
+  type ThreadsSearch,
+  threadStatuses,
+  threadsQuery,
+} from "../../entities/thread/thread-api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -23,7 +30,6 @@ import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { CreateThread } from "./create-thread.tsx";
 import { ThreadPill, threadWords } from "./thread-pill.tsx";
-import { allThreads, type Thread, type ThreadsSearch, threadStatuses, threadsQuery } from "./threads-api.ts";
 
 const columns = [
   { label: "Status" },

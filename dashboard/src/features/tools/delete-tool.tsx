@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { deleteTool, usersQuery } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { Tool } from "./tool.ts";
-import { deleteTool, usersQuery } from "./tools-api.ts";
 
 /** Deletes a tool. In live, one that agents have is deleted only once its name was typed. */
 export function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => void; onDeleted: () => void }) {

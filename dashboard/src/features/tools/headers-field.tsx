@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Plus, X } from "lucide-react";
+import { secretsQuery } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { secretsQuery } from "./tools-api.ts";
 import type { CommonDraft } from "./types/tool-part.ts";
 
 type Header = CommonDraft["headers"][number];

@@ -2,9 +2,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
+import { useMay } from "../../entities/session/use-may.ts";
+import { createTool } from "../../entities/tool/tool-api.ts";
+import type { NewToolSearch } from "../../entities/tool/tools-search.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
@@ -20,8 +22,6 @@ import { toast } from "../../ui/toast.ts";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { readToolDraft, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
-import { createTool } from "./tools-api.ts";
-import type { NewToolSearch } from "./tools-search.ts";
 import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** Makes a tool. One that signs its calls shows its signing secret, once. */

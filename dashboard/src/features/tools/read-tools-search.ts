@@ -1,6 +1,6 @@
 import { toolTypes } from "../../../../server/core/agent-snapshot.ts";
+import { type NewToolSearch, type ToolSearch, type ToolsSearch, toolTabs } from "../../entities/tool/tools-search.ts";
 import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
-import { type NewToolSearch, type ToolSearch, type ToolsSearch, toolTabs } from "./tools-search.ts";
 
 /** Of the list's address. */
 export function readToolsSearch(search: Record<string, unknown>): ToolsSearch {

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import { deleteSecret, secretsQuery, setSecret } from "../../entities/tool/tool-api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -9,7 +10,6 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
-import { deleteSecret, secretsQuery, setSecret } from "./tools-api.ts";
 
 /** The names of secrets, and a new value for one. A value that was set is never shown again. */
 export function SecretsDialog({ onClose }: { onClose: () => void }) {

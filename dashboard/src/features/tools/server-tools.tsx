@@ -1,8 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
+import { useMay } from "../../entities/session/use-may.ts";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { refreshTool } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -10,8 +12,6 @@ import { FormSection } from "../../ui/form-section.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { Tool } from "./tool.ts";
-import { refreshTool } from "./tools-api.ts";
 
 /** What an MCP server can do, as it said last, and why it did not answer since. */
 export function ServerTools({ tool }: { tool: Tool }) {

@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMay } from "../../entities/session/use-may.ts";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { changeTool, ToolChanged } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { type Edited, useEdited } from "../../lib/use-edited.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConflictNote } from "../../ui/conflict-note.tsx";
@@ -9,11 +11,9 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import type { Tool } from "./tool.ts";
 import { readToolDraft, toolChanges, toolDraftOf, toolFaults } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 import { toolWords } from "./tool-words.ts";
-import { changeTool, ToolChanged } from "./tools-api.ts";
 import { type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** What a tool is, to read and to change. Its type stands. */

@@ -1,6 +1,6 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
+import type { Tool } from "../../entities/tool/tool.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
-import type { Tool } from "./tool.ts";
 import { type CommonDraft, type DraftReader, numberText, type ToolFaults } from "./types/tool-part.ts";
 import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
 

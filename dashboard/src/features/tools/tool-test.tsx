@@ -2,12 +2,14 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, X } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { type TestAnswer, testTool } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { exampleArguments } from "../../lib/example-output.ts";
 import { formatBytes, formatDuration, plural } from "../../lib/format.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -19,8 +21,6 @@ import { Note } from "../../ui/note.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Select } from "../../ui/select.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import type { Tool } from "./tool.ts";
-import { type TestAnswer, testTool } from "./tools-api.ts";
 import { toolParts } from "./types/tool-parts.ts";
 
 interface ToolTestProps {

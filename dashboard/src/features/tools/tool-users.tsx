@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { usersQuery } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import type { Tool } from "./tool.ts";
-import { usersQuery } from "./tools-api.ts";
 
 const shown = 3;
 

@@ -2,8 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { KeyRound, ListFilter, Plus, Wrench } from "lucide-react";
 import { useRef, useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import { approvalWords, type Tool } from "../../entities/tool/tool.ts";
+import { toolsQuery, usersQuery } from "../../entities/tool/tool-api.ts";
+import type { ToolsSearch } from "../../entities/tool/tools-search.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -19,9 +22,6 @@ import { Cell, Row, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/t
 import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
 import { SecretsDialog } from "./secrets-dialog.tsx";
-import { approvalWords, type Tool } from "./tool.ts";
-import { toolsQuery, usersQuery } from "./tools-api.ts";
-import type { ToolsSearch } from "./tools-search.ts";
 import { shownTypes, toolParts } from "./types/tool-parts.ts";
 
 const columns = [

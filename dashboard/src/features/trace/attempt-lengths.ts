@@ -1,5 +1,5 @@
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { between } from "../../lib/format.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 /** How long each attempt that was given up had taken, in milliseconds: it began when the wait after the one before was over. */
 export function attemptLengths({ started_at, retries }: Pick<TraceStep, "started_at" | "retries">): (number | null)[] {

@@ -1,8 +1,8 @@
 import { RotateCcw } from "lucide-react";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import { attemptLengths } from "./attempt-lengths.ts";
 import { Block } from "./block.tsx";
-import type { TraceStep } from "./trace-types.ts";
 
 /** Why each attempt that was given up was given up, and how long was waited then. */
 export function Attempts({ step }: { step: TraceStep }) {

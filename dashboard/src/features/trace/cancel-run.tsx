@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { runQuery } from "../../entities/run/trace-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { isOver, type Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { runQuery } from "./trace-api.ts";
 
 /** Cancels a run, after saying what that does. Of one that is over nothing is left of it. */
 export function CancelRun({

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { formatCount, formatDuration, plural } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,7 +12,6 @@ import { NotYet } from "./not-yet.tsx";
 import { RowContext, shownStep } from "./row-context.ts";
 import { StepText } from "./step-text.tsx";
 import { fieldsOf, statusWord } from "./step-words.ts";
-import type { TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 const shownAtFirst = 40;

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, GitFork } from "lucide-react";
 import type { ReactNode } from "react";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { Button } from "../../ui/button.tsx";
@@ -9,7 +10,6 @@ import { StepIcon } from "../../ui/step-icon.tsx";
 import { MarkPill } from "./mark-pill.tsx";
 import { type Row, rowMarkWord } from "./rows.ts";
 import { typeWord } from "./step-words.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 /** Which step is shown, its facts, and what can be done from it. */
 export function DetailHead({ row, onBack, onFork }: { row: Row; onBack: () => void; onFork: (() => void) | null }) {

@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from "react";
+import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -13,7 +14,6 @@ import { RowContext } from "./row-context.ts";
 import type { Row } from "./rows.ts";
 import { RunOutput } from "./run-output.tsx";
 import { type TraceTab, tabOf, tabsOf, tabWords } from "./tabs-of.ts";
-import type { LoadedTrace, TraceStep } from "./trace-types.ts";
 import { Value } from "./value.tsx";
 import { WaitingCalls } from "./waiting-calls.tsx";
 

@@ -1,5 +1,5 @@
+import type { RunEvent } from "../../entities/run/trace-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
-import type { RunEvent } from "./trace-api.ts";
 
 /** The type whose colour and icon an event has. */
 export type EventIcon =

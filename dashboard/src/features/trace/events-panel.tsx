@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useState } from "react";
+import { eventsQuery, type RunEvent } from "../../entities/run/trace-api.ts";
 import { between, formatDuration, formatUtc } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -10,7 +11,6 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { eventIcon, eventLine } from "./event-line.ts";
-import { eventsQuery, type RunEvent } from "./trace-api.ts";
 
 /** The run's journaled events, in order, each with its data to open. `seq`: the newest that the stream told of. */
 export function EventsPanel({ runId, startedAt, seq }: { runId: string; startedAt: string; seq: number }) {

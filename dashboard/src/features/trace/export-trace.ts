@@ -1,8 +1,8 @@
+import { traceUrl } from "../../entities/run/trace-api.ts";
+import type { TracePage } from "../../entities/run/trace-types.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import { downloadText, downloadUrl } from "../../lib/download.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { traceUrl } from "./trace-api.ts";
-import type { TracePage } from "./trace-types.ts";
 
 /** Saves the whole trace with the journal's entries: what another server takes as an import. */
 export async function downloadTrace(at: Workspace, runId: string): Promise<void> {

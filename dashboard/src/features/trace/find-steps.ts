@@ -1,6 +1,6 @@
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import type { Row } from "./rows.ts";
 import { statusWord, typeWord } from "./step-words.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 /** What a step says, once: it is searched with every letter that is typed. */
 const texts = new WeakMap<TraceStep, string>();

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { agentQuery } from "../../entities/agent/use-agent-name.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
-import { agentQuery } from "../../lib/use-agent-name.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import type { ForkDraft } from "./fork-draft.ts";
 import { type ForkEstimate, forkEstimate, type Price, type Unpriced } from "./fork-estimate.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { draftFaults, forkBody, recordedDraft } from "./fork-draft.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 const run = { input: "Go", origin: "run" } as const;
 const step = (more: Partial<TraceStep>): TraceStep =>

@@ -1,8 +1,8 @@
 import { lastText, type RunInput, withLastText } from "../../../../server/core/run-input.ts";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import type { Run } from "../../lib/types.ts";
 import { fieldsOf } from "./step-words.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 export const forkRules = ["recorded_then_live", "recorded_only", "live"] as const;
 /** What becomes of tool calls after the step. */

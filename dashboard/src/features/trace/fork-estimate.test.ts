@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { StepUsage, TraceStep } from "../../entities/run/trace-types.ts";
 import { type ForkPlan, forkEstimate } from "./fork-estimate.ts";
-import type { StepUsage, TraceStep } from "./trace-types.ts";
 
 const usage = (more: Partial<StepUsage> = {}): StepUsage => ({
   ...{ input_tokens: 1000, output_tokens: 100, cached_input_tokens: 400, reasoning_tokens: 0 },

@@ -1,5 +1,5 @@
+import type { StepUsage, TraceStep } from "../../entities/run/trace-types.ts";
 import type { ForkDraft } from "./fork-draft.ts";
-import type { StepUsage, TraceStep } from "./trace-types.ts";
 
 /** What a model costs, in USD per million tokens. */
 export interface Price {

@@ -1,10 +1,10 @@
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { type ForkDraft, type ForkRule, forkRules } from "./fork-draft.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 interface ForkFieldsProps {
   run: Run;

@@ -1,7 +1,7 @@
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { type draftFaults, editableOf, type ForkDraft } from "./fork-draft.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 interface ForkOutputProps {
   step: TraceStep;

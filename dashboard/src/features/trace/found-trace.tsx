@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import { isOver, type Run } from "../../lib/types.ts";
 import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useKeys } from "../../lib/use-keys.ts";
@@ -15,7 +16,6 @@ import { StepsBar } from "./steps-bar.tsx";
 import { type TraceTab, tabBeside, tabOf } from "./tabs-of.ts";
 import { TraceHead } from "./trace-head.tsx";
 import type { TracePageProps } from "./trace-page.tsx";
-import type { LoadedTrace } from "./trace-types.ts";
 import { useLive } from "./use-live.ts";
 import { useRested } from "./use-rested.ts";
 import { useRows } from "./use-rows.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { JournalEntry } from "../../entities/run/trace-types.ts";
 import { grownLength } from "./grown-text.ts";
-import type { JournalEntry } from "./trace-types.ts";
 
 const raw = [
   { seq: 1, at: 1000, event: { type: "step.started" } },

@@ -1,3 +1,4 @@
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import type { LiveText } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
@@ -7,7 +8,6 @@ import { PromptView } from "./prompt-view.tsx";
 import type { Row } from "./rows.ts";
 import { StepText } from "./step-text.tsx";
 import { fieldsOf } from "./step-words.ts";
-import type { TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 interface SentMessage {

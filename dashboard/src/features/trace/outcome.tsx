@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { requestIdQuery } from "../../entities/run/trace-api.ts";
 import { isOver, type Run, type RunError } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
-import { requestIdQuery } from "./trace-api.ts";
 import { WaitingCalls } from "./waiting-calls.tsx";
 
 /** The answer first: why a run failed, or what it waits for. */

@@ -1,4 +1,5 @@
 import { Download } from "lucide-react";
+import type { Approval, StepFile, TraceStep } from "../../entities/run/trace-types.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount } from "../../lib/format.ts";
@@ -17,7 +18,6 @@ import { NotYet } from "./not-yet.tsx";
 import { Sources } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
 import { fieldsOf } from "./step-words.ts";
-import type { Approval, StepFile, TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 import { Value } from "./value.tsx";
 

@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { stepQuery } from "../../entities/run/trace-api.ts";
+import type { Prompt, PromptMessage, TraceStep } from "../../entities/run/trace-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -9,8 +11,6 @@ import { Note } from "../../ui/note.tsx";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
 import type { Row } from "./rows.ts";
-import { stepQuery } from "./trace-api.ts";
-import type { Prompt, PromptMessage, TraceStep } from "./trace-types.ts";
 
 /** What a model read: the new messages, or word for word all of it. */
 export function PromptView({ row, step, children }: { row: Row; step: TraceStep; children: ReactNode }) {

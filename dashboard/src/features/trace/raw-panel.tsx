@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { stepQuery } from "../../entities/run/trace-api.ts";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import type { Row } from "./rows.ts";
-import { stepQuery } from "./trace-api.ts";
-import type { TraceStep } from "./trace-types.ts";
 import { Value } from "./value.tsx";
 
 /** A step as the API gives it, and the journal's own entries of it. */

@@ -1,6 +1,6 @@
 import { createContext, useContext } from "react";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import type { Row } from "./rows.ts";
-import type { TraceStep } from "./trace-types.ts";
 
 /** What of a row says how far a replay has come with it. */
 export type ShownRow = Pick<Row, "start" | "end" | "step" | "runId" | "before">;

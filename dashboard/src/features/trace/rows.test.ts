@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { Trace, TraceStep } from "../../entities/run/trace-types.ts";
 import { findSteps } from "./find-steps.ts";
 import { ancestorsOf, firstStep } from "./first-step.ts";
 import { isProblem, type RunSteps, rowsOf } from "./rows.ts";
 import { ms, stepOf, time, traceOf } from "./trace-fixtures.ts";
-import type { Trace, TraceStep } from "./trace-types.ts";
 
 const loaded = (steps: TraceStep[], more: Partial<Trace> = {}): RunSteps => ({
   trace: traceOf(more),

@@ -1,7 +1,7 @@
+import type { LoadedTrace, Recovery, TraceStep } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import type { Span } from "./spans.ts";
 import { isFlagged, statusWord, stepSub } from "./step-words.ts";
-import type { LoadedTrace, Recovery, TraceStep } from "./trace-types.ts";
 import { type CallFacts, waitsOf } from "./waits.ts";
 
 /** What is marked at a row: success is silent. */

@@ -1,8 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { sameRun } from "../../entities/run/same-run.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { createPostOnce } from "../../lib/post-once.ts";
-import { sameRun } from "../../lib/same-run.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";

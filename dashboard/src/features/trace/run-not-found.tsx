@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
+import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
 import type { Mode } from "../../lib/types.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { ObjectNotFound } from "../../ui/object-not-found.tsx";
 
 /** No run has this id in this mode. Says so when the other mode has it. */
 export function RunNotFound({ id, onLookIn }: { id: string; onLookIn: (mode: Mode) => void }) {

@@ -1,4 +1,5 @@
 import { wholeText } from "../../../../server/core/run-input.ts";
+import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { Block } from "./block.tsx";
 import type { LiveView } from "./fold-live.ts";
@@ -7,7 +8,6 @@ import { Outcome } from "./outcome.tsx";
 import { RowContext, shownStep, useShownRow } from "./row-context.ts";
 import { passagesOf, placeOf } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
-import type { LoadedTrace, TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 /** What went into a run and what came out; while it goes on, as far as it wrote. */

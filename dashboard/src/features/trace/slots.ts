@@ -1,7 +1,7 @@
+import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import type { Row } from "./rows.ts";
 import type { Timeline } from "./timeline.ts";
-import type { LoadedTrace, TraceStep } from "./trace-types.ts";
 
 /** What the page gives to the player at its foot. */
 export interface PlayerSlot {

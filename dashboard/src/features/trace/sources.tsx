@@ -1,4 +1,5 @@
 import { FileText } from "lucide-react";
+import type { Passage, TraceStep } from "../../entities/run/trace-types.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { plural } from "../../lib/format.ts";
@@ -7,7 +8,6 @@ import { Note } from "../../ui/note.tsx";
 import { Block } from "./block.tsx";
 import { LongText } from "./long-text.tsx";
 import { fieldsOf } from "./step-words.ts";
-import type { Passage, TraceStep } from "./trace-types.ts";
 
 /** What a retrieval found: each passage with its file and page. */
 export function Sources({ step }: { step: TraceStep }) {

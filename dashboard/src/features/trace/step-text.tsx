@@ -1,4 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { stepQuery } from "../../entities/run/trace-api.ts";
+import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { grownLength } from "./grown-text.ts";
@@ -6,8 +8,6 @@ import { LongText } from "./long-text.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { useReplay } from "./replay-context.ts";
 import { type ShownRow, useShownRow } from "./row-context.ts";
-import { stepQuery } from "./trace-api.ts";
-import type { TraceStep } from "./trace-types.ts";
 import { useReached } from "./use-reached.ts";
 
 /** Longer texts are folded instead of being taken apart. */

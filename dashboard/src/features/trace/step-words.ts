@@ -1,5 +1,5 @@
+import type { StepStatus, TraceStep } from "../../entities/run/trace-types.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { StepStatus, TraceStep } from "./trace-types.ts";
 
 const types: Record<string, string> = {
   run: "Run",

@@ -1,4 +1,4 @@
-import type { Trace, TraceStep } from "./trace-types.ts";
+import type { Trace, TraceStep } from "../../entities/run/trace-types.ts";
 
 const begun = Date.parse("2026-11-21T02:00:00.000Z");
 

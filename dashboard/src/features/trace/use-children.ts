@@ -1,10 +1,10 @@
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { runQuery, traceQuery } from "../../entities/run/trace-api.ts";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import type { RunSteps } from "./rows.ts";
-import { runQuery, traceQuery } from "./trace-api.ts";
-import type { LoadedTrace } from "./trace-types.ts";
 
 const again_ms = 1000;
 const nextPage_ms = 20;

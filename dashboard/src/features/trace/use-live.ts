@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { runQuery, streamStart, traceQuery } from "../../entities/run/trace-api.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
 import { type Frame, runEvents, terminalEvents } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { emptyLive, foldLive, type LiveView } from "./fold-live.ts";
 import { paced } from "./paced.ts";
-import { runQuery, streamStart, traceQuery } from "./trace-api.ts";
 
 const rest_ms = 150;
 

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { ancestorsOf } from "./first-step.ts";
 import { type Row, rowsOf } from "./rows.ts";
-import type { LoadedTrace } from "./trace-types.ts";
 import { useChildren } from "./use-children.ts";
 
 /** The rows of a run, with those of the runs below that were opened. A wanted row opens all that lead to it. */

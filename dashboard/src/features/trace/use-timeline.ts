@@ -1,9 +1,9 @@
 import { useMemo } from "react";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import type { Row } from "./rows.ts";
 import { overlap } from "./spans.ts";
 import { createTimeline, type Timeline } from "./timeline.ts";
 import type { Spent } from "./trace-head.tsx";
-import type { LoadedTrace } from "./trace-types.ts";
 import { useClock } from "./use-clock.ts";
 import { endedWork, workUntil } from "./work-of.ts";
 

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { traceQuery } from "../../entities/run/trace-api.ts";
 import { isOver, type RunStatus } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { traceQuery } from "./trace-api.ts";
 
 /**
  * A run's trace. A long one comes page by page: what is here is shown while the rest is on its way. Of a run that is

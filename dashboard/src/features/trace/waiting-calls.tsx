@@ -1,5 +1,5 @@
+import { OpenCall } from "../../entities/call/open-call.tsx";
 import type { PendingCall } from "../../lib/types.ts";
-import { OpenCall } from "../../ui/open-call.tsx";
 
 /** What waits for a person, to be answered in place by who may. */
 export const WaitingCalls = ({ runId, calls }: { runId: string; calls: readonly PendingCall[] }) =>

@@ -1,5 +1,5 @@
+import type { Recovery, TraceStep } from "../../entities/run/trace-types.ts";
 import type { Span } from "./spans.ts";
-import type { Recovery, TraceStep } from "./trace-types.ts";
 
 /** What the run's own record says of a call beside its step. */
 export interface CallFacts {

@@ -1,11 +1,11 @@
 import { Check, X } from "lucide-react";
+import type { Attempt } from "../../entities/webhook/webhook-api.ts";
 import { formatDuration } from "../../lib/format.ts";
 import { readJson } from "../../lib/json-text.ts";
 import { WireLine } from "../../ui/error-note.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { Attempt } from "./webhooks-api.ts";
 
 /** One attempt: what came back, and the heads of both sides. */
 export function AttemptCard({ attempt, isOpen }: { attempt: Attempt; isOpen: boolean }) {

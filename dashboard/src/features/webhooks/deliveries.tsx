@@ -3,6 +3,12 @@ import { clsx } from "clsx";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef } from "react";
 import { testEvent, webhookEvents } from "../../../../server/wire/names.ts";
+import {
+  type DeliveriesSearch,
+  type DeliveryStatus,
+  deliveryStatuses,
+} from "../../entities/webhook/read-webhook-search.ts";
+import { deliveriesQuery, type Webhook } from "../../entities/webhook/webhook-api.ts";
 import { useHeldRows } from "../../lib/use-held-rows.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -16,8 +22,6 @@ import { SheetBar } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
 import { DeliveryPane } from "./delivery-pane.tsx";
 import { DeliveryRow } from "./delivery-row.tsx";
-import { type DeliveriesSearch, type DeliveryStatus, deliveryStatuses } from "./read-webhook-search.ts";
-import { deliveriesQuery, type Webhook } from "./webhooks-api.ts";
 
 const words: Record<DeliveryStatus, string> = { pending: "Pending", delivered: "Delivered", failed: "Failed" };
 const statuses = deliveryStatuses.map((value) => ({ value, label: words[value], word: words[value] }));

@@ -2,6 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Send } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
+import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
+import { deliveryQuery } from "../../entities/webhook/webhook-api.ts";
 import { readJson } from "../../lib/json-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -13,10 +15,8 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
 import { AttemptCard } from "./attempt-card.tsx";
-import type { DeliveriesSearch } from "./read-webhook-search.ts";
 import { useSendAgain } from "./webhook-acts.ts";
 import { DeliveryPill } from "./webhook-pill.tsx";
-import { deliveryQuery } from "./webhooks-api.ts";
 
 /** One delivery: what was sent, each attempt, and what was answered. */
 export function DeliveryPane({

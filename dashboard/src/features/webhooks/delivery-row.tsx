@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
+import type { Delivery } from "../../entities/webhook/webhook-api.ts";
 import { plural } from "../../lib/format.ts";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
-import type { DeliveriesSearch } from "./read-webhook-search.ts";
 import { DeliveryPill } from "./webhook-pill.tsx";
-import type { Delivery } from "./webhooks-api.ts";
 
 /** One delivery in the list; it opens beside it. */
 export function DeliveryRow({

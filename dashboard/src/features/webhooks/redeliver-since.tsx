@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { redeliverAll, type Webhook } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd, plural } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -8,7 +9,6 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 import { useRefreshWebhooks } from "./webhook-acts.ts";
-import { redeliverAll, type Webhook } from "./webhooks-api.ts";
 
 const choices = [
   { value: "1", label: "1 hour" },

@@ -1,8 +1,8 @@
+import type { MadeWebhook } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd } from "../../lib/format.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Note } from "../../ui/note.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
-import type { MadeWebhook } from "./webhooks-api.ts";
 
 /** The one time that a webhook's secret is seen. */
 export function RevealSecret({ made, onStored }: { made: MadeWebhook; onStored: () => void }) {

@@ -1,6 +1,6 @@
+import type { Webhook } from "../../entities/webhook/webhook-api.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { useSwitchWebhook } from "./webhook-acts.ts";
-import type { Webhook } from "./webhooks-api.ts";
 
 /** Switches a webhook off, after saying what its receiver never hears of. */
 export function SwitchOff({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { Webhook, WholeDelivery } from "../../entities/webhook/webhook-api.ts";
 import { testWords } from "./test-words.ts";
-import type { Webhook, WholeDelivery } from "./webhooks-api.ts";
 import { whyDisabled } from "./why-disabled.ts";
 
 const tried = (status: WholeDelivery["status"], last: object) =>

@@ -1,4 +1,4 @@
-import type { WholeDelivery } from "./webhooks-api.ts";
+import type { WholeDelivery } from "../../entities/webhook/webhook-api.ts";
 
 /** What came of a test event, in a line. */
 export function testWords({ status, attempts }: WholeDelivery): string {

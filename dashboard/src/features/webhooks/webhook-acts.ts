@@ -1,8 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  changeWebhook,
+  type MadeWebhook,
+  redeliver,
+  testWebhook,
+  type Webhook,
+} from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed, toast } from "../../ui/toast.ts";
 import { testWords } from "./test-words.ts";
-import { changeWebhook, type MadeWebhook, redeliver, testWebhook, type Webhook } from "./webhooks-api.ts";
 
 /** What is being done to a webhook, in its dialog. */
 export type WebhookAct =

@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { deleteWebhook, type MadeWebhook, type Webhook } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -8,7 +9,6 @@ import { RotateSecret } from "./rotate-secret.tsx";
 import { SwitchOff } from "./switch-off.tsx";
 import { useRefreshWebhooks, type WebhookAct } from "./webhook-acts.ts";
 import { WebhookForm } from "./webhook-form.tsx";
-import { deleteWebhook, type MadeWebhook, type Webhook } from "./webhooks-api.ts";
 
 /** The dialog of what is being done to a webhook. */
 export function WebhookDialogs({

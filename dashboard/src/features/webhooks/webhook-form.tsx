@@ -1,5 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import {
+  changeWebhook,
+  createWebhook,
+  type MadeWebhook,
+  type Webhook,
+  type WebhookOrder,
+} from "../../entities/webhook/webhook-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -9,7 +16,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import { useRefreshWebhooks } from "./webhook-acts.ts";
-import { changeWebhook, createWebhook, type MadeWebhook, type Webhook, type WebhookOrder } from "./webhooks-api.ts";
 
 /** Makes a webhook, or changes one: where to, of what, and what for. */
 export function WebhookForm({

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Send } from "lucide-react";
+import type { Webhook } from "../../entities/webhook/webhook-api.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -14,7 +15,6 @@ import { ViewOnly } from "../../ui/view-only.tsx";
 import { useSwitchWebhook, useTestWebhook, type WebhookAct } from "./webhook-acts.ts";
 import { WebhookMenu } from "./webhook-menu.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
-import type { Webhook } from "./webhooks-api.ts";
 import { whyDisabled } from "./why-disabled.ts";
 
 /** Which webhook this is, how it stands, and why it hears nothing. */

@@ -1,9 +1,9 @@
 import { Ellipsis, Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-react";
+import type { Webhook } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { useSwitchWebhook, type WebhookAct } from "./webhook-acts.ts";
-import type { Webhook } from "./webhooks-api.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 

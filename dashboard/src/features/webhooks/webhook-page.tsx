@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { ObjectPage } from "../../entities/resource/object-page.tsx";
+import { useMay } from "../../entities/session/use-may.ts";
+import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
+import { webhookQuery } from "../../entities/webhook/webhook-api.ts";
 import type { Mode } from "../../lib/types.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { ObjectPage } from "../../ui/object-page.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import type { DeliveriesSearch } from "./read-webhook-search.ts";
 import type { WebhookAct } from "./webhook-acts.ts";
 import { WebhookDialogs } from "./webhook-dialogs.tsx";
 import { WebhookHead } from "./webhook-head.tsx";
-import { webhookQuery } from "./webhooks-api.ts";
 
 /** One webhook, and what it heard. */
 export function WebhookPage({

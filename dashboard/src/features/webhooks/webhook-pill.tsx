@@ -1,6 +1,6 @@
 import { Check, Clock, type LucideIcon, Power, TriangleAlert, X } from "lucide-react";
+import type { Delivery, Webhook } from "../../entities/webhook/webhook-api.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
-import type { Delivery, Webhook } from "./webhooks-api.ts";
 
 const looks: Record<Webhook["status"], [Tone, LucideIcon, string]> = {
   active: ["ok", Check, "Active"],

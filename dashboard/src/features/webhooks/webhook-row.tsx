@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import type { Webhook } from "../../entities/webhook/webhook-api.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
@@ -6,7 +7,6 @@ import { Time } from "../../ui/time.tsx";
 import type { WebhookAct } from "./webhook-acts.ts";
 import { WebhookMenu } from "./webhook-menu.tsx";
 import { WebhookPill } from "./webhook-pill.tsx";
-import type { Webhook } from "./webhooks-api.ts";
 import { whyDisabled } from "./why-disabled.ts";
 
 const shownEvents = 2;

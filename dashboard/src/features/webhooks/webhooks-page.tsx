@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import { useRef, useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import { webhooksQuery } from "../../entities/webhook/webhook-api.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useMay } from "../../lib/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -19,7 +20,6 @@ import { ViewOnly } from "../../ui/view-only.tsx";
 import { useTestWebhook, type WebhookAct } from "./webhook-acts.ts";
 import { WebhookDialogs } from "./webhook-dialogs.tsx";
 import { WebhookRow } from "./webhook-row.tsx";
-import { webhooksQuery } from "./webhooks-api.ts";
 
 const columns = [
   { label: "Address" },

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { agentsQuery } from "../../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";
-import { agentsQuery } from "../tools-api.ts";
 import type { ToolFormProps, ToolPart } from "./tool-part.ts";
 
 export interface AgentDraft {

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { filesQuery } from "../../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { ChoiceBar } from "../../../ui/choice-bar.tsx";
 import { ChoiceCards } from "../../../ui/choice-cards.tsx";
@@ -6,7 +7,6 @@ import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { TextArea } from "../../../ui/text-area.tsx";
 import { indentKey } from "../indent-key.ts";
-import { filesQuery } from "../tools-api.ts";
 import { numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
 
 export interface CodeDraft {

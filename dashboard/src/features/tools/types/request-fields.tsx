@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
+import type { Tool } from "../../../entities/tool/tool.ts";
 import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { HeadersField } from "../headers-field.tsx";
-import type { Tool } from "../tool.ts";
 import { type DraftReader, numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
 import type { ToolDraft } from "./tool-parts.ts";
 

@@ -1,0 +1,59 @@
+import { CircleHelp } from "lucide-react";
+import type { ReactNode } from "react";
+import { formatElapsed } from "../../lib/format.ts";
+import { useNow } from "../../lib/use-now.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { AnswerApproval } from "./answer-approval.tsx";
+import type { AnswerProps } from "./answer-form.tsx";
+import { AnswerOutput } from "./answer-output.tsx";
+import { AnswerReconcile } from "./answer-reconcile.tsx";
+
+interface AnswerCardProps extends AnswerProps {
+  /** Why the last answer was refused. */
+  error: Error | null;
+  /** Beside the title: where the call comes from, say. */
+  aside?: ReactNode;
+  /** What the output of a client tool could look like. */
+  example?: unknown;
+}
+
+/** A call that waits for a person: an output, an approval, or what became of it. ⌘↵ gives the answer. */
+export function AnswerCard({ error, aside, example, ...answer }: AnswerCardProps) {
+  const { call } = answer;
+  const titles = {
+    output: `${call.tool} waits for its output`,
+    approval: `Approve ${call.tool}?`,
+    reconcile: `Did ${call.tool} happen?`,
+  };
+  const forms = {
+    output: () => <AnswerOutput {...answer} example={example} />,
+    approval: () => <AnswerApproval {...answer} />,
+    reconcile: () => <AnswerReconcile {...answer} />,
+  };
+  return (
+    <article
+      data-call={call.id}
+      className="flex min-w-0 flex-col gap-3 rounded-md border border-warn-line bg-surface p-3 ring-3 ring-warn-soft"
+    >
+      <header className="flex min-w-0 items-start gap-2">
+        <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" strokeWidth={1.5} />
+        <h3 className="min-w-0 flex-1 font-strong wrap-anywhere">{titles[call.needs]}</h3>
+        {aside}
+      </header>
+      {error && <ErrorNote title="The answer was not taken" error={error} />}
+      {forms[call.needs]()}
+      <Expiry at={call.expires_at} />
+    </article>
+  );
+}
+
+function Expiry({ at }: { at: string | null }) {
+  const now = useNow(at !== null);
+  if (!at) return null;
+  const left = Date.parse(at) - now;
+  return (
+    <p className="text-xs text-muted">
+      {left > 0 ? `Without an answer the run fails in ${formatElapsed(left)}.` : "The time for an answer is over."}
+    </p>
+  );
+}

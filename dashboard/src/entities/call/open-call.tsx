@@ -1,0 +1,62 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
+import { exampleOutput } from "../../lib/example-output.ts";
+import { forgetKept } from "../../lib/kept.ts";
+import type { PendingCall } from "../../lib/types.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { useKeptName } from "../session/use-kept-name.ts";
+import { useMay } from "../session/use-may.ts";
+import { allToolsQuery } from "../tool/all-tools.ts";
+import { type ToolAnswer, useAnswerCall } from "./answer-call.ts";
+import { AnswerCard } from "./answer-card.tsx";
+import { UnansweredCall } from "./unanswered-call.tsx";
+
+/**
+ * A call that waits, to be answered in place by who may. Its key is its id and what it needs: one that was approved may
+ * need its output then, which is another question.
+ */
+export function OpenCall({
+  runId,
+  call,
+  onAnswered,
+  onRefused,
+}: {
+  runId: string;
+  call: PendingCall & { tool_id?: string };
+  onAnswered?: (answer: ToolAnswer) => void;
+  onRefused?: (error: Error) => void;
+}) {
+  const at = useWorkspace();
+  const may = useMay("member");
+  const place = useRef<HTMLDivElement>(null);
+  const needsExample = may && call.needs === "output";
+  const tools = useQuery({ ...allToolsQuery(at), enabled: needsExample });
+  const answer = useAnswerCall(runId);
+  const written = useKeptName(`answer.${call.id}.`);
+  // The editor begins with the example: it waits for what the tool takes.
+  if (!may || (needsExample && tools.isPending)) return <UnansweredCall call={call} />;
+  const tool = tools.data?.find(({ id, name }) => (call.tool_id ? id === call.tool_id : name === call.tool));
+  const give = async (given: ToolAnswer) => {
+    try {
+      await answer.mutateAsync(given);
+    } catch (error) {
+      onRefused?.(error as Error);
+      // While it was sent its buttons took no focus, and lost the one they had.
+      requestAnimationFrame(() => place.current?.querySelector<HTMLElement>("button[type=submit]")?.focus());
+      return;
+    }
+    forgetKept(written);
+    onAnswered?.(given);
+  };
+  return (
+    <div ref={place} className="min-w-0">
+      <AnswerCard
+        call={call}
+        busy={answer.isPending || answer.isSuccess}
+        error={answer.error}
+        example={exampleOutput(tool?.parameters, call.arguments)}
+        onAnswer={(given) => void give(given)}
+      />
+    </div>
+  );
+}

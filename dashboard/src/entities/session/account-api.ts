@@ -1,0 +1,38 @@
+import { queryOptions } from "@tanstack/react-query";
+import { get, post, remove } from "../../lib/api.ts";
+import type { Session } from "../../lib/types.ts";
+import type { Role } from "./use-may.ts";
+
+/** Where somebody is signed in. */
+export interface OpenSession {
+  id: string;
+  user_agent: string | null;
+  ip: string | null;
+  created_at: string;
+  last_seen_at: string;
+  /** The one that asks. */
+  current: boolean;
+}
+
+/** Whom a link invites. */
+export interface InvitationRead {
+  email: string;
+  role: Role;
+  expires_at: string;
+}
+
+/** The own sessions, the newest use first. */
+export const sessionsQuery = queryOptions({
+  queryKey: ["sessions"],
+  queryFn: async ({ signal }) => (await get<{ data: OpenSession[] }>("/console/api/account/sessions", signal)).data,
+});
+
+export const endSession = (id: string): Promise<unknown> => remove(`/console/api/account/sessions/${id}`);
+export const endOtherSessions = (): Promise<{ ended: number }> => remove("/console/api/account/sessions");
+export const changePassword = (body: { current_password: string; password: string }): Promise<unknown> =>
+  post("/console/api/account/password", body);
+
+export const readInvitation = (token: string): Promise<InvitationRead> =>
+  post("/console/api/invitations/read", { token });
+export const acceptInvitation = (body: { token: string; password: string }): Promise<Session> =>
+  post("/console/api/invitations/accept", body);
