@@ -1,7 +1,7 @@
 import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { decodeFile, readEnd } from "./end-message.ts";
-import type { Frame } from "./frame.ts";
+import type { Packet } from "./packet.ts";
 import { printedText } from "./printed-text.ts";
 import type { ProgramError, ProgramFile, ProgramOutcome } from "./program.ts";
 
@@ -28,7 +28,7 @@ export function openAnswer() {
 
   return {
     /** Throws for what no runtime of ours says. */
-    hear({ kind, payload }: Frame): void {
+    hear({ kind, payload }: Packet): void {
       if (end !== null || kind === "ready" || kind === "started") throw new Error(`${kind} is out of turn.`);
       if (kind === "stdout") stdout.add(payload);
       else if (kind === "stderr") stderr.add(payload);

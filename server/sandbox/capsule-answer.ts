@@ -1,5 +1,5 @@
 import { capsuleLimits } from "../core/capsule-format.ts";
-import type { Frame } from "./frame.ts";
+import type { Packet } from "./packet.ts";
 
 /** What was read of a capsule. Nothing of it is known to be true: the JSON is not even parsed. */
 export interface CapsuleContent {
@@ -54,7 +54,7 @@ export function openCapsuleAnswer() {
 
   return {
     /** Throws for what no reader of ours says. */
-    hear({ kind, payload }: Frame): void {
+    hear({ kind, payload }: Packet): void {
       if (end !== null) throw new Error(`${kind} is out of turn.`);
       const said: unknown = JSON.parse(new TextDecoder().decode(payload) || "null");
       if (kind === "rows" && Array.isArray(said)) said.forEach(take);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { childCommand } from "./child-order.ts";
 import { runReplacing, startChild } from "./child-process.ts";
-import { encodeFrame, frameKinds, frameReader } from "./frame.ts";
+import { encodePacket, packetKinds, packetReader } from "./packet.ts";
 import type { Program } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
 
@@ -27,15 +27,15 @@ const lyingInTurn = (bytes: Uint8Array, then = "") =>
   saying(`printf '${octal(ready)}'; head -c 4 > /dev/null; printf '${octal(bytes)}'; ${then}`);
 const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const never = () => new AbortController().signal;
-const [ready, started] = [encodeFrame("ready"), encodeFrame("started")];
+const [ready, started] = [encodePacket("ready"), encodePacket("started")];
 const text = (json: string) => new TextEncoder().encode(json);
-const end = encodeFrame("ended", text('{"error":null,"files_dropped":0,"peak_memory_mb":1}'));
+const end = encodePacket("ended", text('{"error":null,"files_dropped":0,"peak_memory_mb":1}'));
 
 test("whatever a child answers, the parent has an outcome in time", async () => {
-  const frame = fc
-    .tuple(fc.constantFrom(...frameKinds), fc.uint8Array({ maxLength: 60 }))
-    .map(([kind, payload]) => encodeFrame(kind, payload));
-  const said = fc.array(fc.oneof(frame, fc.uint8Array({ maxLength: 60 })), { maxLength: 5 });
+  const packet = fc
+    .tuple(fc.constantFrom(...packetKinds), fc.uint8Array({ maxLength: 60 }))
+    .map(([kind, payload]) => encodePacket(kind, payload));
+  const said = fc.array(fc.oneof(packet, fc.uint8Array({ maxLength: 60 })), { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(fc.boolean(), said, fc.boolean(), async (begins, pieces, ends) => {
       const bytes = Buffer.concat([...(begins ? [started] : []), ...pieces, ...(ends ? [end] : [])]);
@@ -57,7 +57,7 @@ test.each([
   async (language, code) => {
     const order = { language, parent: process.pid };
     const child = Bun.spawn(childCommand("jail", order), { stdin: "pipe", stdout: "pipe", stderr: "ignore", env: {} });
-    const said = frameReader(1024);
+    const said = packetReader(1024);
     let begun = false;
     for await (const piece of child.stdout) {
       const kinds = said(piece).map(({ kind }) => kind);
@@ -86,17 +86,17 @@ test("a program that takes long gives way to the server and to short ones", asyn
 });
 
 test.each<[string, Uint8Array[]]>([
-  ["a result that is no JSON", [started, encodeFrame("result", text("{")), end]],
-  ["a result that nests too deep", [started, encodeFrame("result", text("[".repeat(100) + "]".repeat(100))), end]],
-  ["a file with a path for a name", [started, encodeFrame("file", text("\u0004../ax")), end]],
-  ["a file with a name that is no text", [started, encodeFrame("file", new Uint8Array([1, 255, 0])), end]],
-  ["the same file twice", [started, encodeFrame("file", text("\u0001a")), encodeFrame("file", text("\u0001a")), end]],
-  ["an error that nobody knows", [started, encodeFrame("ended", text('{"error":{"code":"x","message":"y"}}'))]],
-  ["an end that is no object", [started, encodeFrame("ended", text("7"))]],
-  ["an answer before it has started", [encodeFrame("result", text("1")), end]],
-  ["a second start", [started, encodeFrame("started"), end]],
-  ["no frame", [new Uint8Array([99, 0, 0, 0, 0])]],
-  ["a frame without an end", [started, new Uint8Array([4, 255, 255, 255, 255])]],
+  ["a result that is no JSON", [started, encodePacket("result", text("{")), end]],
+  ["a result that nests too deep", [started, encodePacket("result", text("[".repeat(100) + "]".repeat(100))), end]],
+  ["a file with a path for a name", [started, encodePacket("file", text("\u0004../ax")), end]],
+  ["a file with a name that is no text", [started, encodePacket("file", new Uint8Array([1, 255, 0])), end]],
+  ["the same file twice", [started, encodePacket("file", text("\u0001a")), encodePacket("file", text("\u0001a")), end]],
+  ["an error that nobody knows", [started, encodePacket("ended", text('{"error":{"code":"x","message":"y"}}'))]],
+  ["an end that is no object", [started, encodePacket("ended", text("7"))]],
+  ["an answer before it has started", [encodePacket("result", text("1")), end]],
+  ["a second start", [started, encodePacket("started"), end]],
+  ["no packet", [new Uint8Array([99, 0, 0, 0, 0])]],
+  ["a packet without an end", [started, new Uint8Array([4, 255, 255, 255, 255])]],
   ["nothing", []],
 ])("a child that answers %s has failed", async (_, pieces) => {
   const outcome = await lyingInTurn(Buffer.concat(pieces)).run(program, never());
@@ -104,7 +104,7 @@ test.each<[string, Uint8Array[]]>([
 });
 
 test("a child that answers before it was asked has failed", async () => {
-  const outcome = await lying(Buffer.concat([ready, started, encodeFrame("result", text("1")), end])).run(
+  const outcome = await lying(Buffer.concat([ready, started, encodePacket("result", text("1")), end])).run(
     program,
     never(),
   );
@@ -112,7 +112,7 @@ test("a child that answers before it was asked has failed", async () => {
 });
 
 test("a child that keeps to its turn is believed", async () => {
-  const outcome = await lyingInTurn(Buffer.concat([started, encodeFrame("result", text("1")), end])).run(
+  const outcome = await lyingInTurn(Buffer.concat([started, encodePacket("result", text("1")), end])).run(
     program,
     never(),
   );
@@ -137,12 +137,12 @@ test.each(["yes", "cat /dev/zero", "printf '\\002\\100\\000\\000\\000'; cat /dev
   },
 );
 
-test("frames come out as they went in, however they are cut", () => {
-  const frames = fc.array(fc.tuple(fc.constantFrom(...frameKinds), fc.uint8Array({ maxLength: 300 })));
+test("packets come out as they went in, however they are cut", () => {
+  const packets = fc.array(fc.tuple(fc.constantFrom(...packetKinds), fc.uint8Array({ maxLength: 300 })));
   fc.assert(
-    fc.property(frames, fc.integer({ min: 1, max: 50 }), (given, size) => {
-      const all = Buffer.concat(given.map(([kind, payload]) => encodeFrame(kind, payload)));
-      const read = frameReader(300);
+    fc.property(packets, fc.integer({ min: 1, max: 50 }), (given, size) => {
+      const all = Buffer.concat(given.map(([kind, payload]) => encodePacket(kind, payload)));
+      const read = packetReader(300);
       const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
         all.subarray(at * size, (at + 1) * size),
       );
@@ -156,7 +156,7 @@ test.each([
   ["before it is ready", "exit 1"],
   ["with its program, before it has begun with it", `printf '${octal(ready)}'; head -c 4 > /dev/null; kill -ABRT $$`],
 ])("a child that dies %s is replaced, once", async (_, dying) => {
-  const said = octal(Buffer.concat([started, encodeFrame("result", text("1")), end]));
+  const said = octal(Buffer.concat([started, encodePacket("result", text("1")), end]));
   const scripts = [dying, `printf '${octal(ready)}'; head -c 4 > /dev/null; printf '${said}'`];
   const starts: string[] = [];
   const start = () => {
@@ -172,7 +172,7 @@ test.each([
 test("a child that the system does not start now is started when it does; one that it never starts is an outcome", async () => {
   using folder = temporaryFolder();
   const file = folder.file("child");
-  const said = octal(Buffer.concat([started, encodeFrame("result", text("1")), end]));
+  const said = octal(Buffer.concat([started, encodePacket("result", text("1")), end]));
   writeFileSync(file, `#!/bin/sh\nprintf '${octal(ready)}'; head -c 4 > /dev/null; printf '${said}'\n`, {
     mode: 0o600,
   });

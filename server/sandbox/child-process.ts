@@ -3,14 +3,14 @@ import { getPriority, setPriority } from "node:os";
 import { startFault, startPatiently } from "../lib/start-patiently.ts";
 import { bounds } from "./bounds.ts";
 import { childCommand } from "./child-order.ts";
-import { type Frame, frameReader } from "./frame.ts";
 import { type ChildLanguage, languages } from "./languages.ts";
+import { type Packet, packetReader } from "./packet.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
 import { programTask } from "./program-task.ts";
 import type { Stop, Task } from "./task.ts";
 
 /** The largest piece in which any child may speak. */
-const frameLimit = bounds.output + 1024;
+const packetLimit = bounds.output + 1024;
 /** Until it has its task a child says that it is ready, and nothing more. */
 const silence = 1024;
 const startLimit_ms = 10_000;
@@ -64,21 +64,21 @@ export function startChild({ language, jailed, command }: ChildOptions) {
     timer = setTimeout(late, ms);
   };
 
-  const hear = (frame: Frame) => {
-    if (frame.kind === "ready" && task === null && started === null) {
+  const hear = (packet: Packet) => {
+    if (packet.kind === "ready" && task === null && started === null) {
       clearTimeout(timer);
       return ready.resolve(true);
     }
-    if (task === null) throw new Error(`${frame.kind} is out of turn.`);
-    if (frame.kind === "started" && started === null) {
+    if (task === null) throw new Error(`${packet.kind} is out of turn.`);
+    if (packet.kind === "started" && started === null) {
       started = performance.now();
       void sendContent(child.stdin, task, gone, () => ended > 0).catch((error) =>
         end(failure(`could not be given all: ${wordsOf(error)}`)),
       );
       return arm(task.timeout_ms + grace_ms);
     }
-    if (started === null) throw new Error(`${frame.kind} is out of turn.`);
-    task.hear(frame);
+    if (started === null) throw new Error(`${packet.kind} is out of turn.`);
+    task.hear(packet);
     if (task.isWhole()) end(null);
   };
   const gone: Promise<void> = listen(
@@ -164,17 +164,17 @@ export const runReplacing = (start: () => Child | Promise<Child>, program: Progr
 /** Reads what the child says until its pipe and the process itself have ended. Never more than one piece is waiting. */
 async function listen(
   child: Bun.Subprocess<"pipe", "pipe", "ignore">,
-  hear: (frame: Frame) => void,
+  hear: (packet: Packet) => void,
   limit: () => number,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  const read = frameReader(frameLimit);
+  const read = packetReader(packetLimit);
   let total = 0;
   try {
     for await (const piece of child.stdout) {
       total += piece.length;
       if (total > limit()) throw new Error("The child says too much.");
-      for (const frame of read(piece)) hear(frame);
+      for (const packet of read(piece)) hear(packet);
     }
   } catch (error) {
     fail(error);

@@ -1,11 +1,11 @@
 import { documentBounds } from "../documents/bounds.ts";
 import type { Chunking, DocumentChunk } from "../documents/chunking.ts";
 import { type ParseFault, parseFaults } from "../documents/document-error.ts";
-import type { Frame } from "./frame.ts";
+import type { Packet } from "./packet.ts";
 
 /** Text with what overlaps of it: an overlap is less than half of a chunk. */
 export const chunkedTextLimit = 2 * documentBounds.text;
-const frameLimit = 4 * 2 ** 20;
+const packetLimit = 4 * 2 ** 20;
 
 /** What was heard of a document so far. Whoever speaks may be the document itself, out of its parser. */
 export function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
@@ -21,8 +21,8 @@ export function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
   };
   return {
     /** Throws for what no reader of ours says. */
-    hear({ kind, payload }: Frame): void {
-      if (end !== null || payload.length > frameLimit) throw new Error(`${kind} is out of turn, or too long.`);
+    hear({ kind, payload }: Packet): void {
+      if (end !== null || payload.length > packetLimit) throw new Error(`${kind} is out of turn, or too long.`);
       const said: unknown = JSON.parse(new TextDecoder().decode(payload) || "null");
       if (kind === "ended") end = readEnd(Object(said));
       else if (kind === "chunks" && Array.isArray(said)) said.forEach(take);

@@ -7,7 +7,7 @@ import { hostileDocuments, mimeTypes } from "../testing/hostile-documents.ts";
 import { performReplacing, startChild } from "./child-process.ts";
 import { createDocumentReader, type DocumentOrder, type DocumentReader } from "./document-reader.ts";
 import { documentTask } from "./document-task.ts";
-import { encodeFrame, frameKinds } from "./frame.ts";
+import { encodePacket, packetKinds } from "./packet.ts";
 
 const reader = createDocumentReader({ level: () => "strict" });
 afterAll(() => reader.stop());
@@ -156,28 +156,28 @@ test("heavy documents have a clear end in a child, and cost the server nothing",
 }, 60_000);
 
 const octal = (bytes: Uint8Array) => Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
-const [ready, started] = [encodeFrame("ready"), encodeFrame("started")];
-const said = (kind: "chunks" | "ended" | "result", value: unknown) => encodeFrame(kind, utf8(JSON.stringify(value)));
+const [ready, started] = [encodePacket("ready"), encodePacket("started")];
+const said = (kind: "chunks" | "ended" | "result", value: unknown) => encodePacket(kind, utf8(JSON.stringify(value)));
 const end = said("ended", { error: null, pages: null });
 /** A child that is ready, takes its order, and then says these bytes, whatever the document is. */
-const lying = (...frames: Uint8Array[]) =>
+const lying = (...packets: Uint8Array[]) =>
   startChild({
     language: "documents",
     jailed: false,
     command: [
       "/bin/sh",
       "-c",
-      `printf '${octal(ready)}'; head -c 4 >/dev/null; printf '${octal(Buffer.concat(frames))}'`,
+      `printf '${octal(ready)}'; head -c 4 >/dev/null; printf '${octal(Buffer.concat(packets))}'`,
     ],
   });
-const answer = (...frames: Uint8Array[]) => lying(...frames).perform(documentTask(order(utf8("x"))), never);
+const answer = (...packets: Uint8Array[]) => lying(...packets).perform(documentTask(order(utf8("x"))), never);
 const chunk = ["text", 1, null, null];
 
 describe("a child that was taken over", () => {
   test.each<[string, Uint8Array[]]>([
     ["a chunk that is no text", [started, said("chunks", [[1, 1, null, null]]), end]],
     ["a blank chunk", [started, said("chunks", [[" ", 1, null, null]]), end]],
-    ["half a character", [started, encodeFrame("chunks", utf8('[["\\ud800",1,null,null]]')), end]],
+    ["half a character", [started, encodePacket("chunks", utf8('[["\\ud800",1,null,null]]')), end]],
     ["a zero in a text", [started, said("chunks", [["a\0b", 1, null, null]]), end]],
     ["more tokens than a chunk has", [started, said("chunks", [["text", 801, null, null]]), end]],
     ["half a token", [started, said("chunks", [["text", 0.5, null, null]]), end]],
@@ -193,10 +193,10 @@ describe("a child that was taken over", () => {
     ["a result of a program", [started, said("result", 1), end]],
     ["an answer before it has started", [said("chunks", [chunk]), end]],
     ["nothing more", [started]],
-  ])("and says %s is not believed", async (_, frames) => {
+  ])("and says %s is not believed", async (_, packets) => {
     // Too long for a command line: what is said a thousand times is said by the shell.
-    const small = frames.filter((frame) => frame.length < 20_000);
-    const outcome = small.length === frames.length ? await answer(...frames) : hearAll(frames);
+    const small = packets.filter((packet) => packet.length < 20_000);
+    const outcome = small.length === packets.length ? await answer(...packets) : hearAll(packets);
     expect(outcome).toMatchObject({ error: { code: "sandbox_failed" } });
   });
 
@@ -208,12 +208,12 @@ describe("a child that was taken over", () => {
   });
 
   test("and says whatever it likes has an outcome in time", async () => {
-    const frame = fc
-      .tuple(fc.constantFrom(...frameKinds), fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.json().map(utf8)))
-      .map(([kind, payload]) => encodeFrame(kind, payload));
+    const packet = fc
+      .tuple(fc.constantFrom(...packetKinds), fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.json().map(utf8)))
+      .map(([kind, payload]) => encodePacket(kind, payload));
     await fc.assert(
-      fc.asyncProperty(fc.array(frame, { maxLength: 4 }), async (frames) => {
-        const outcome = await answer(started, ...frames);
+      fc.asyncProperty(fc.array(packet, { maxLength: 4 }), async (packets) => {
+        const outcome = await answer(started, ...packets);
         expect("error" in outcome || outcome.chunks.every(({ text }) => typeof text === "string")).toBe(true);
       }),
       { numRuns: 50 },
@@ -236,12 +236,12 @@ describe("a child that was taken over", () => {
   });
 });
 
-/** The same frames, told to the task without a process between. */
-function hearAll(frames: readonly Uint8Array[]) {
+/** The same packets, told to the task without a process between. */
+function hearAll(packets: readonly Uint8Array[]) {
   const task = documentTask(order(utf8("x")));
   try {
-    for (const frame of frames.slice(1))
-      task.hear({ kind: frameKinds[frame[0] ?? 0] ?? "ended", payload: frame.slice(5) as Uint8Array<ArrayBuffer> });
+    for (const packet of packets.slice(1))
+      task.hear({ kind: packetKinds[packet[0] ?? 0] ?? "ended", payload: packet.slice(5) as Uint8Array<ArrayBuffer> });
     return task.outcome(null, 0);
   } catch {
     return task.outcome({ kind: "failed", message: "" }, 0);

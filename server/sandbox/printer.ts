@@ -1,5 +1,5 @@
 import { bounds } from "./bounds.ts";
-import { encodeFrame } from "./frame.ts";
+import { encodePacket } from "./packet.ts";
 import { writeOutput } from "./pipes.ts";
 
 const piece = 4096;
@@ -16,7 +16,7 @@ export function printer(kind: "stdout" | "stderr") {
   let size = 0;
   let sent = Number.NEGATIVE_INFINITY;
   const send = () => {
-    if (size > 0) writeOutput(encodeFrame(kind, Buffer.concat(held)));
+    if (size > 0) writeOutput(encodePacket(kind, Buffer.concat(held)));
     [held, size, sent] = [[], 0, performance.now()];
   };
   return {

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { capsuleId, capsuleLimits, capsuleTables, capsuleVersion, sqliteMagic } from "../core/capsule-format.ts";
 import { type CapsuleEnd, type CapsuleRow, decodeCapsuleHead, rowBatch } from "./capsule-message.ts";
-import { encodeFrame } from "./frame.ts";
 import type { LastRights } from "./last-rights.ts";
+import { encodePacket } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 
 /** What is wrong with a capsule, in words for whoever sent it. */
@@ -11,15 +11,15 @@ class CapsuleFault extends Error {}
 /** The second life of a child: opens one capsule, says what is in it, and exits. */
 export async function serveCapsule(rights: LastRights): Promise<never> {
   rights.loaded();
-  writeOutput(encodeFrame("ready"));
+  writeOutput(encodePacket("ready"));
   const size = decodeCapsuleHead(readInput);
   if (size === null) process.exit(0);
-  writeOutput(encodeFrame("started"));
+  writeOutput(encodePacket("started"));
   const bytes = readInput(size);
   if (bytes === null) process.exit(0);
   rights.told();
   const end: CapsuleEnd = { error: faultOf(bytes) };
-  writeOutput(encodeFrame("ended", encode(end)));
+  writeOutput(encodePacket("ended", encode(end)));
   process.exit(0);
 }
 
@@ -40,7 +40,7 @@ function createRows() {
   let batch: CapsuleRow[] = [];
   let size = 0;
   const flush = () => {
-    if (batch.length > 0) writeOutput(encodeFrame("rows", encode(batch)));
+    if (batch.length > 0) writeOutput(encodePacket("rows", encode(batch)));
     [batch, size] = [[], 0];
   };
   const add = (row: CapsuleRow) => {

@@ -5,8 +5,8 @@ import { DocumentError, type ParseFault, tooLarge } from "../documents/document-
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
 import { batchBytes, type DocumentHead, decodeHead, encodeChunks } from "./document-message.ts";
-import { encodeFrame } from "./frame.ts";
 import type { LastRights } from "./last-rights.ts";
+import { encodePacket } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 
 /** The second life of a child: loads the parsers, waits for one document, reads it, answers and exits. */
@@ -14,15 +14,15 @@ export async function serveDocument(rights: LastRights): Promise<never> {
   await loadPdf();
   const countTokens = loadTokenCounter();
   rights.loaded();
-  writeOutput(encodeFrame("ready"));
+  writeOutput(encodePacket("ready"));
   const head = decodeHead(readInput);
   if (head === null) process.exit(0);
-  writeOutput(encodeFrame("started"));
+  writeOutput(encodePacket("started"));
   const bytes = readInput(head.bytes);
   if (bytes === null) process.exit(0);
   rights.told();
   const end = await read(bytes, head, countTokens).catch(fault);
-  writeOutput(encodeFrame("ended", new TextEncoder().encode(JSON.stringify(end))));
+  writeOutput(encodePacket("ended", new TextEncoder().encode(JSON.stringify(end))));
   process.exit(0);
 }
 
@@ -39,7 +39,7 @@ async function read(
   const { sections, pages } = await parse(bytes, mime_type);
   let [batch, size, count]: [DocumentChunk[], number, number] = [[], 0, 0];
   const flush = () => {
-    if (batch.length > 0) writeOutput(encodeFrame("chunks", encodeChunks(batch)));
+    if (batch.length > 0) writeOutput(encodePacket("chunks", encodeChunks(batch)));
     [batch, size] = [[], 0];
   };
   for (const chunk of chunkSections(sections, chunking, countTokens)) {

@@ -1,8 +1,8 @@
 import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { encodeFile } from "./end-message.ts";
-import { encodeFrame } from "./frame.ts";
 import type { LastRights } from "./last-rights.ts";
+import { encodePacket } from "./packet.ts";
 import { readInput, writeOutput } from "./pipes.ts";
 import { printer } from "./printer.ts";
 import { decodeProgram } from "./program-message.ts";
@@ -12,11 +12,11 @@ import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
 export async function serveProgram(load: LoadRuntime, rights: LastRights): Promise<never> {
   const run = await load();
   rights.loaded();
-  writeOutput(encodeFrame("ready"));
+  writeOutput(encodePacket("ready"));
   const program = decodeProgram(readInput);
   if (program === null) process.exit(0);
   rights.told();
-  writeOutput(encodeFrame("started"));
+  writeOutput(encodePacket("started"));
   const [stdout, stderr] = [printer("stdout"), printer("stderr")];
   const end = bounded(await run(program, { stdout: stdout.print, stderr: stderr.print }).catch(failed));
   const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
@@ -25,11 +25,11 @@ export async function serveProgram(load: LoadRuntime, rights: LastRights): Promi
 }
 
 function answer({ result, error, files, files_dropped, peak_memory_mb }: ProgramEnd, truncated: object): void {
-  if (result !== null) writeOutput(encodeFrame("result", encode(result)));
-  for (const file of files) writeOutput(encodeFrame("file", encodeFile(file)));
+  if (result !== null) writeOutput(encodePacket("result", encode(result)));
+  for (const file of files) writeOutput(encodePacket("file", encodeFile(file)));
   const short = error && { ...error, message: error.message.slice(0, bounds.message) };
   writeOutput(
-    encodeFrame("ended", encode(JSON.stringify({ error: short, files_dropped, peak_memory_mb, ...truncated }))),
+    encodePacket("ended", encode(JSON.stringify({ error: short, files_dropped, peak_memory_mb, ...truncated }))),
   );
 }
 

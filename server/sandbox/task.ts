@@ -1,4 +1,4 @@
-import type { Frame } from "./frame.ts";
+import type { Packet } from "./packet.ts";
 
 /** Why a child was ended before it had answered. */
 export interface Stop {
@@ -23,7 +23,7 @@ export interface Task<Outcome> {
   /** How long that is, as the child was told. */
   content_bytes: number;
   /** Throws for what no child of ours says. */
-  hear(frame: Frame): void;
+  hear(packet: Packet): void;
   isWhole(): boolean;
   outcome(why: Stop | null, duration_ms: number): Outcome;
 }

@@ -250,7 +250,7 @@ export const breakingPython: Hostile[] = escapes("harmless", {
   "an abort of the process": "process.abort()",
   "a kill of itself": "process.kill(process.pid, 'SIGKILL')",
   "noise in the answer": "fs.writeSync(1, 'noise'.repeat(1000))",
-  "a frame that is too long":
+  "a packet that is too long":
     "fs.writeSync(1, Buffer.of(6, 255, 255, 255, 255)); for (;;) fs.writeSync(1, Buffer.alloc(65536))",
   "a second start": "fs.writeSync(1, Buffer.of(1, 0, 0, 0, 0))",
   "a file with a path in the answer":

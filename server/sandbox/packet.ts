@@ -2,7 +2,7 @@
  * What a child says, in this order: ready, started, then of a program any number of printed pieces, result and files,
  * of a document its chunks, or of a capsule its rows, and ended.
  */
-export const frameKinds = [
+export const packetKinds = [
   "ready",
   "started",
   "stdout",
@@ -13,40 +13,40 @@ export const frameKinds = [
   "chunks",
   "rows",
 ] as const;
-export type FrameKind = (typeof frameKinds)[number];
+export type PacketKind = (typeof packetKinds)[number];
 
-export interface Frame {
-  kind: FrameKind;
+export interface Packet {
+  kind: PacketKind;
   payload: Uint8Array<ArrayBuffer>;
 }
 
 const head = 5;
 
 /** One byte for the kind, four for the length, and the payload. */
-export function encodeFrame(kind: FrameKind, payload: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
+export function encodePacket(kind: PacketKind, payload: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(head + payload.length);
-  bytes[0] = frameKinds.indexOf(kind);
+  bytes[0] = packetKinds.indexOf(kind);
   new DataView(bytes.buffer).setUint32(1, payload.length, true);
   bytes.set(payload, head);
   return bytes;
 }
 
-/** Reads frames out of pieces of any size. Throws for what is no frame, and so holds no more than one of `limit` bytes. */
-export function frameReader(limit: number): (piece: Uint8Array) => Frame[] {
+/** Reads packets out of pieces of any size. Throws for what is no packet, and so holds no more than one of `limit` bytes. */
+export function packetReader(limit: number): (piece: Uint8Array) => Packet[] {
   let held = new Uint8Array(0);
   let size = 0;
   return (piece) => {
     held = append(held, size, piece);
     size += piece.length;
-    const frames: Frame[] = [];
+    const packets: Packet[] = [];
     let at = 0;
-    for (let end = endOfFrame(held, at, size, limit); end <= size; end = endOfFrame(held, at, size, limit)) {
-      frames.push({ kind: kindOf(held[at]), payload: held.slice(at + head, end) });
+    for (let end = endOfPacket(held, at, size, limit); end <= size; end = endOfPacket(held, at, size, limit)) {
+      packets.push({ kind: kindOf(held[at]), payload: held.slice(at + head, end) });
       at = end;
     }
     held.copyWithin(0, at, size);
     size -= at;
-    return frames;
+    return packets;
   };
 }
 
@@ -59,17 +59,17 @@ function append(held: Uint8Array<ArrayBuffer>, size: number, piece: Uint8Array):
   return room;
 }
 
-/** Infinite as long as the frame's head is not whole. */
-function endOfFrame(held: Uint8Array<ArrayBuffer>, at: number, size: number, limit: number): number {
+/** Infinite as long as the packet's head is not whole. */
+function endOfPacket(held: Uint8Array<ArrayBuffer>, at: number, size: number, limit: number): number {
   if (size - at < head) return Number.POSITIVE_INFINITY;
   kindOf(held[at]);
   const length = new DataView(held.buffer).getUint32(at + 1, true);
-  if (length > limit) throw new Error("The child sent a frame that is too long.");
+  if (length > limit) throw new Error("The child sent a packet that is too long.");
   return at + head + length;
 }
 
-function kindOf(byte: number | undefined): FrameKind {
-  const kind = frameKinds[byte ?? -1];
-  if (kind === undefined) throw new Error("The child sent what is no frame.");
+function kindOf(byte: number | undefined): PacketKind {
+  const kind = packetKinds[byte ?? -1];
+  if (kind === undefined) throw new Error("The child sent what is no packet.");
   return kind;
 }
