@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { inProject, root } from "./root.ts";
 import { cycles, deadFiles, type Files, layerFaults, leftovers, packageFaults } from "./tidy.ts";
+import { refusedWords, wordFaults } from "./words.ts";
 
 function readSources(): Files {
   const sources = new Bun.Glob("{server,dashboard,migrations,e2e,scripts}/**/*.{ts,tsx,mjs}");
@@ -35,6 +36,12 @@ describe("the project", () => {
 
   test("packages are imported only where they belong", () => {
     expect(packageFaults(files)).toEqual([]);
+  });
+
+  test("no word stands where the glossary refuses it", () => {
+    const refused = refusedWords(readFileSync(inProject("server/glossary.md"), "utf8"));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(wordFaults(files, refused)).toEqual([]);
   });
 
   test("nothing is left behind", () => {
@@ -137,5 +144,20 @@ describe("these checks find what they look for", () => {
     const left = ["// TO" + "DO later", "test.only('a', b)", "  debugger;", "console.log(1)"];
     for (const source of left) expect(leftovers({ "server/runs/a.ts": source })).toHaveLength(1);
     expect(leftovers({ "server/cli/a.ts": "console.log(1)" })).toEqual([]);
+  });
+});
+
+describe("a word that the glossary refuses is found", () => {
+  const glossary = "| Word | Means | Never |\n| --- | --- | --- |\n| store | SQL | vault, depot (scripts/) |\n";
+  const found = (source: string, path = "server/a.ts") => wordFaults({ [path]: source }, refusedWords(glossary)).length;
+
+  test.each(["const vault = 1;", "createVault()", "// A vault.", "openVault", "class Vault {}"])("%s", (source) => {
+    expect(found(source)).toBe(1);
+  });
+
+  test("but not as a part of another word, in a test, or in its own folder", () => {
+    expect(found("vaulted, Vaulting")).toBe(0);
+    expect(found("vault", "server/a.test.ts")).toBe(0);
+    expect([found("depot", "scripts/a.ts"), found("depot")]).toEqual([0, 1]);
   });
 });
