@@ -1,7 +1,6 @@
-import type { Budget, Guardrail, MemoryPolicy } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { AppError, type Fault } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
-import type { JsonSchema, ModelSettings } from "../core/model-call.ts";
 import type { Environment } from "../core/scope.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
 import { fault, validationError } from "../http/errors.ts";
@@ -9,28 +8,21 @@ import { nameFaults } from "../http/name-fault.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { parseModel } from "../models/registry.ts";
-import { completePolicy, type FactsOf } from "./memory-policy.ts";
-import type { CreateAgent, UpdateAgent } from "./schema.ts";
+import type { FactsOf } from "./memory-policy.ts";
+import {
+  type CreateAgent,
+  type Definition,
+  type DefinitionFieldName,
+  definitionFields,
+  type UpdateAgent,
+} from "./schema.ts";
 
-/** What stands in an agent's row beside its name and model. */
-export interface Definition {
-  description: string | null;
-  instructions: string;
-  model_settings: ModelSettings;
-  output_schema: JsonSchema | null;
-  max_turns: number;
-  guardrails: Guardrail[];
-  budget: Budget | null;
-  memory: MemoryPolicy | null;
-}
+const fieldNames = Object.keys(definitionFields) as DefinitionFieldName[];
+
+const initial = Object.fromEntries(fieldNames.map((name) => [name, definitionFields[name].initial])) as Definition;
 
 /** A definition as it was stored, also before it had all of today's fields. */
-export const readDefinition = <T extends Definition>(stored: string): T => ({
-  guardrails: [],
-  budget: null,
-  memory: null,
-  ...JSON.parse(stored),
-});
+export const readDefinition = <T extends Definition>(stored: string): T => ({ ...initial, ...JSON.parse(stored) });
 
 /** For lists: without the script of a test model. */
 export function withoutScript<T extends Pick<Definition, "model_settings">>(agent: T): T & { truncated?: string[] } {
@@ -51,22 +43,31 @@ export interface VersionDefinition extends Definition {
   tools: ToolReference[];
 }
 
+/** A field as it is written down; each entry's own types fit together, which a loop over all of them cannot say. */
+type AnyField = {
+  keep?(given: unknown, factsOf: FactsOf): unknown;
+  pin?(kept: unknown, factsOf: FactsOf): Partial<AgentSnapshot>;
+};
+const fieldOf = (name: DefinitionFieldName): AnyField => definitionFields[name] as AnyField;
+
 /** A definition with changes, over an earlier one or over the defaults; `factsOf` knows the stores of memory. */
 export function changed(input: CreateAgent | UpdateAgent, before: Definition | null, factsOf: FactsOf): Definition {
-  return {
-    description: input.description === undefined ? (before?.description ?? null) : input.description,
-    instructions: input.instructions ?? before?.instructions ?? "",
-    model_settings: (input.model_settings as ModelSettings | undefined) ?? before?.model_settings ?? {},
-    output_schema: input.output_schema === undefined ? (before?.output_schema ?? null) : input.output_schema,
-    max_turns: input.max_turns ?? before?.max_turns ?? 25,
-    guardrails: input.guardrails === undefined ? (before?.guardrails ?? []) : complete(input.guardrails ?? []),
-    budget: input.budget === undefined ? (before?.budget ?? null) : input.budget,
-    memory: input.memory === undefined ? (before?.memory ?? null) : completePolicy(input.memory, factsOf),
-  };
+  const base = before ?? initial;
+  const values = fieldNames.map((name) => {
+    const { keep } = fieldOf(name);
+    if (input[name] === undefined) return [name, base[name]];
+    return [name, keep ? keep(input[name], factsOf) : input[name]];
+  });
+  return Object.fromEntries(values);
 }
 
-const complete = (list: NonNullable<CreateAgent["guardrails"]>): Guardrail[] =>
-  list.map(({ type, on, action, config = {} }) => ({ type, on, action, config }));
+/** What a run pins of a definition. */
+export const pinnedFields = (definition: Definition, factsOf: FactsOf) =>
+  Object.assign({}, ...fieldNames.map((name) => fieldOf(name).pin?.(definition[name], factsOf))) as Pick<
+    AgentSnapshot,
+    "instructions" | "settings" | "max_turns" | "output_schema"
+  > &
+    Partial<AgentSnapshot>;
 
 export type ModelAvailable = (model: string, environment: Environment) => boolean;
 

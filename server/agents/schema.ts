@@ -1,10 +1,20 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { contextStrategies, guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import {
+  type AgentSnapshot,
+  type Budget as CoreBudget,
+  contextStrategies,
+  type Guardrail,
+  guardrailActions,
+  guardrailPoints,
+  guardrailTypes,
+  type MemoryPolicy,
+} from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
-import { reasoningEfforts } from "../core/model-call.ts";
+import { type ModelSettings as CoreModelSettings, type JsonSchema, reasoningEfforts } from "../core/model-call.ts";
 import { guardrailLimits } from "../guardrails/check.ts";
 import { type AgentOverrides, agentFields, Budget, idOf, JsonObject, Metadata } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../wire/schema.ts";
+import { completePolicy, type FactsOf, pinnedPolicy } from "./memory-policy.ts";
 
 const closed = { additionalProperties: false };
 
@@ -43,7 +53,7 @@ const ModelSettings = named(
   ),
 );
 
-const Guardrail = named(
+const GuardrailInput = named(
   "GuardrailInput",
   Type.Object(
     {
@@ -106,20 +116,71 @@ const MemoryInput = named(
 );
 export type MemoryInput = Static<typeof MemoryInput>;
 
-const { instructions, model, ...optional } = agentFields;
 /** What a fork may have different from the agent that its record has pinned. */
 export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;
 
-const name = Type.String({ minLength: 1, maxLength: 128 });
-const others = {
-  ...optional,
-  description: orNull(Type.String({ maxLength: 4096 })),
-  model_settings: ModelSettings,
-  guardrails: orNull(Type.Array(Guardrail, { maxItems: guardrailLimits.list })),
-  budget: orNull(Budget),
-  memory: orNull(MemoryInput),
-  metadata: Metadata,
+interface DefinitionField<Given extends TSchema, Kept> {
+  given: Given;
+  /** What an agent has of which nothing was said. */
+  initial: Kept;
+  /** What is kept of what was given; without it, that. */
+  keep?(given: Static<Given>, factsOf: FactsOf): Kept;
+  /** What a run pins of it. */
+  pin?(kept: Kept, factsOf: FactsOf): Partial<AgentSnapshot>;
+}
+const field = <Given extends TSchema, Kept>(each: DefinitionField<Given, Kept>) => each;
+
+/** What an agent has beside its name, its model, its tools and its metadata: one entry a field, in the order of responses. */
+export const definitionFields = {
+  description: field({ given: orNull(Type.String({ maxLength: 4096 })), initial: null as string | null }),
+  instructions: field({
+    given: agentFields.instructions,
+    initial: "",
+    pin: (instructions) => ({ instructions }),
+  }),
+  model_settings: field({
+    given: ModelSettings,
+    initial: {} as CoreModelSettings,
+    pin: (settings) => ({ settings }),
+  }),
+  output_schema: field({
+    given: agentFields.output_schema,
+    initial: null as JsonSchema | null,
+    pin: (output_schema) => ({ output_schema }),
+  }),
+  max_turns: field({ given: agentFields.max_turns, initial: 25, pin: (max_turns) => ({ max_turns }) }),
+  guardrails: field({
+    given: orNull(Type.Array(GuardrailInput, { maxItems: guardrailLimits.list })),
+    initial: [] as Guardrail[],
+    keep: (list) => (list ?? []).map(({ type, on, action, config = {} }) => ({ type, on, action, config })),
+    pin: (guardrails) => (guardrails.length > 0 ? { guardrails } : {}),
+  }),
+  budget: field({
+    given: orNull(Budget),
+    initial: null as CoreBudget | null,
+    pin: (budget) => (budget ? { budget } : {}),
+  }),
+  memory: field({
+    given: orNull(MemoryInput),
+    initial: null as MemoryPolicy | null,
+    keep: completePolicy,
+    pin: (memory, factsOf) => (memory ? { memory: pinnedPolicy(memory, factsOf) } : {}),
+  }),
 };
+
+type Fields = typeof definitionFields;
+export type DefinitionFieldName = keyof Fields;
+
+/** What stands in an agent's row beside its name and model. */
+export type Definition = { [Name in DefinitionFieldName]: Fields[Name]["initial"] };
+
+const given = Object.fromEntries(
+  Object.entries(definitionFields).map(([name, { given }]) => [name, given]),
+) as unknown as { [Name in DefinitionFieldName]: Fields[Name]["given"] };
+const { instructions, max_turns, output_schema, ...optional } = given;
+const { model, tools } = agentFields;
+const name = Type.String({ minLength: 1, maxLength: 128 });
+const others = { tools, max_turns, output_schema, ...optional, metadata: Metadata };
 
 export const CreateAgent = Type.Composite(
   [Type.Object({ name, instructions, model }), Type.Partial(Type.Object(others))],

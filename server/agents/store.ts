@@ -14,15 +14,15 @@ import {
   changed,
   checkAgent,
   checkJudges,
-  type Definition,
   type ModelAvailable,
+  pinnedFields,
   readDefinition,
   type ToolReference,
   withoutScript,
 } from "./definition.ts";
-import { type FactsOf, pinnedPolicy, presentStores, type StoreFacts } from "./memory-policy.ts";
+import { type FactsOf, presentStores, type StoreFacts } from "./memory-policy.ts";
 import { memoryTools } from "./memory-tools.ts";
-import type { AgentEdits, CreateAgent, UpdateAgent } from "./schema.ts";
+import type { AgentEdits, CreateAgent, Definition, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
 interface Row extends Scope {
@@ -217,29 +217,24 @@ export function createAgentStore({
     const row = find(scope, id);
     requireOwn(scope, overrides);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
-    const { guardrails, budget, memory, ...definition } = readDefinition(row.definition);
-    checkJudges(overrides.model ?? row.model, guardrails);
-    const references = overrides.tools ? requireTools(scope, overrides.tools, "overrides.") : toolsOf(scope, id);
-    if (overrides.tools) requireOtherNames(memory, references, factsOf(scope), "overrides.");
+    const { tools: chosen, model = row.model, ...different } = overrides;
+    const definition: Definition = { ...readDefinition(row.definition), ...different };
+    const { memory } = definition;
+    checkJudges(model, definition.guardrails);
+    const references = chosen ? requireTools(scope, chosen, "overrides.") : toolsOf(scope, id);
+    if (chosen) requireOtherNames(memory, references, factsOf(scope), "overrides.");
     const { tools, unavailable } = toolSnapshots(
       scope,
       references.map((each) => each.id),
     );
     const names = new Set(tools.map(({ name }) => name));
     const ofMemory = memory ? memoryTools(presentStores(memory, factsOf(scope)), names) : [];
+    const { instructions, settings, max_turns, ...rest } = pinnedFields(definition, factsOf(scope));
     return {
-      id,
-      version: row.version,
-      name: row.name,
-      model: overrides.model ?? row.model,
-      instructions: overrides.instructions ?? definition.instructions,
-      settings: definition.model_settings,
+      ...{ id, version: row.version, name: row.name, model, instructions, settings },
       tools: [...tools, ...ofMemory],
-      max_turns: overrides.max_turns ?? definition.max_turns,
-      output_schema: overrides.output_schema === undefined ? definition.output_schema : overrides.output_schema,
-      ...(guardrails.length > 0 && { guardrails }),
-      ...(budget && { budget }),
-      ...(memory && { memory: pinnedPolicy(memory, factsOf(scope)) }),
+      max_turns,
+      ...rest,
       ...(unavailable.length > 0 && { unavailable }),
     };
   }
@@ -302,9 +297,7 @@ function toAgentItem(row: Row & { tools: number }) {
 }
 
 function toAgent(row: Row, tools: ToolReference[]) {
-  const definition: Definition = readDefinition(row.definition);
-  const { description, instructions, model_settings, output_schema, max_turns, guardrails, budget, memory } =
-    definition;
+  const { description, instructions, model_settings, ...rest } = readDefinition<Definition>(row.definition);
   return {
     id: row.id,
     object: "agent" as const,
@@ -315,11 +308,7 @@ function toAgent(row: Row, tools: ToolReference[]) {
     model_settings,
     tools,
     tools_count: tools.length,
-    output_schema,
-    max_turns,
-    guardrails,
-    budget,
-    memory,
+    ...rest,
     version: row.version,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     created_at: timestamp(row.created_at_ms),
