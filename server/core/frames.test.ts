@@ -18,7 +18,7 @@ import {
   turnWithCalls,
   usage,
 } from "./__fixtures__/events.ts";
-import { frameOf, isLastFrame, requiredAction } from "./frames.ts";
+import { type FrameName, frameOf, isLastFrame, requiredAction } from "./frames.ts";
 import type { RunEvent, RunEventType } from "./run-event.ts";
 import { noUsage } from "./usage.ts";
 
@@ -35,7 +35,7 @@ const action = requiredAction(stateOf(...turnWithCalls(["a", "output"])).calls, 
 const { text: _, ...about } = attached();
 
 // One line for each type of event, so that a new one has to say what clients see of it.
-const table: Record<RunEventType, [RunEvent, name: string, data: object]> = {
+const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
   "run.created": [created(), "run.created", { id, status: "in_progress", agent_id: "agt_1", request_id: "req_1" }],
   "run.queued": [{ type: "run.queued", queue_position: 3 }, "run.queued", { id, status: "queued", queue_position: 3 }],
   "run.started": [{ type: "run.started" }, "run.started", { id, status: "in_progress" }],

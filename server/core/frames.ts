@@ -1,11 +1,47 @@
-import type { JournalEntry, RequiredAction, RequiredCall, RunError, RunEvent } from "./run-event.ts";
+import type { JournalEntry, RequiredAction, RequiredCall, RunError, RunEvent, RunEventType } from "./run-event.ts";
 import type { ToolCall } from "./run-state.ts";
 import { timestamp } from "./time.ts";
+
+/** The events of a run's stream: `token` stands in no journal, and clients of the specification know no cancelled run. */
+export type FrameName =
+  | Exclude<RunEventType, "run.cancelled" | "guardrail.decided">
+  | "guardrail.passed"
+  | "guardrail.triggered"
+  | "token";
+
+const all: Record<FrameName, true> = {
+  "run.created": true,
+  "run.queued": true,
+  "run.started": true,
+  "run.requires_action": true,
+  "run.resumed": true,
+  "run.recovered": true,
+  "run.completed": true,
+  "run.failed": true,
+  "step.started": true,
+  "step.restarted": true,
+  "step.completed": true,
+  token: true,
+  "tool.requested": true,
+  "tool.decided": true,
+  "tool.completed": true,
+  "subagent.started": true,
+  "subagent.waiting": true,
+  "subagent.resumed": true,
+  "guardrail.passed": true,
+  "guardrail.triggered": true,
+  "output.rejected": true,
+  "history.loaded": true,
+  "documents.attached": true,
+  "memory.retrieved": true,
+  "context.compacted": true,
+};
+export const frameNames = Object.keys(all) as FrameName[];
 
 /** What clients see of a journal entry: an event name of the specification and its data. */
 export interface Frame {
   seq: number;
-  event: string;
+  event: FrameName;
   at: string;
   data: Record<string, unknown>;
 }
@@ -20,7 +56,7 @@ export function frameOf(runId: string, { seq, at, event }: JournalEntry): Frame 
 /** Every stream ends with exactly one of these two: clients of the specification close on them. */
 export const isLastFrame = (event: string): boolean => event === "run.completed" || event === "run.failed";
 
-function wire(id: string, event: RunEvent): [name: string, data: Record<string, unknown>] {
+function wire(id: string, event: RunEvent): [name: FrameName, data: Record<string, unknown>] {
   switch (event.type) {
     case "run.created": {
       const status = event.queued ? "queued" : "in_progress";

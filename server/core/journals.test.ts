@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { hashJson } from "../lib/hash.ts";
+import { namesOf, readJournal as read } from "./__fixtures__/corpus.ts";
 import prompts from "./__fixtures__/journals/v1-prompts.json";
 import agents from "./__fixtures__/journals/v2-memory-agents.json";
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { type ContextPlan, planContext } from "./context.ts";
 import { modelRequest } from "./prompt.ts";
-import type { JournalEntry } from "./run-event.ts";
 import { apply, fold, initialState, isOver } from "./run-state.ts";
 import { summaryRequest } from "./summary.ts";
 import { traceOf } from "./trace.ts";
@@ -15,18 +15,8 @@ import { traceOf } from "./trace.ts";
 // Journals as earlier versions wrote them. Neither these files nor what they fold to may ever change: customers have
 // millions like them. A state may gain fields, as events may. The agents that they pin stand beside them.
 const corpus = `${import.meta.dir}/__fixtures__/journals`;
-const namesOf = (version: string): string[] =>
-  readdirSync(`${corpus}/${version}`).flatMap((file) =>
-    file.endsWith(".jsonl") ? [`${version}/${file.slice(0, -".jsonl".length)}`] : [],
-  );
 const [first, second, third] = [namesOf("v1"), namesOf("v2-memory"), namesOf("v2")];
 const names = [...first, ...second, ...third];
-
-const read = (name: string): JournalEntry[] =>
-  readFileSync(`${corpus}/${name}.jsonl`, "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
 
 test("there are journals of every kind of run", () => {
   expect([first.length, second.length, third.length]).toEqual([11, 13, 20]);

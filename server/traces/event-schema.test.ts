@@ -1,25 +1,14 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import type { JournalEntry } from "../core/run-event.ts";
+import { corpus } from "../core/__fixtures__/corpus.ts";
 import { eventSchemas } from "./event-schema.ts";
 import { readEvent } from "./foreign-event.ts";
 
-const corpus = `${import.meta.dir}/../core/__fixtures__/journals`;
-const journals = ["v1", "v2-memory"].flatMap((version) =>
-  readdirSync(`${corpus}/${version}`).flatMap((file) => (file.endsWith(".jsonl") ? [`${version}/${file}`] : [])),
-);
-const read = (file: string): JournalEntry[] =>
-  readFileSync(`${corpus}/${file}`, "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-
-test.each(journals)("every entry of %s, as an earlier version wrote it, can be imported", (file) => {
-  for (const { event } of read(file)) expect(readEvent(event)).toEqual({ event });
+test.each(corpus)("every entry of $name, as an earlier version wrote it, can be imported", ({ entries }) => {
+  for (const { event } of entries) expect(readEvent(event)).toEqual({ event });
 });
 
 test("an entry with a field more, or one that is of another kind, is none", () => {
-  const [created] = read(journals[0]!);
+  const [created] = corpus[0]!.entries;
   expect(readEvent({ ...created!.event, more: 1 })).toMatchObject({ path: "more" });
   for (const [field, value] of Object.entries(created!.event)) {
     if (field === "type") continue;

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
 import { runErrorCodes } from "../core/errors.ts";
 import { origins } from "../core/origin.ts";
 import { callNeeds, divergenceKinds, replayAgents, replayModes } from "../core/run-event.ts";
@@ -71,11 +72,13 @@ const pendingCall = {
   expires_at: time,
 };
 
+export const RequiredCall = object({ ...pendingCall, run_id: optional(text) });
+
 export const RequiredAction = named(
   "RequiredAction",
   object({
     type: word("submit_tool_outputs"),
-    submit_tool_outputs: object({ tool_calls: list(object({ ...pendingCall, run_id: optional(text) })) }),
+    submit_tool_outputs: object({ tool_calls: list(RequiredCall) }),
   }),
 );
 
@@ -108,6 +111,9 @@ export const Divergence = named(
   }),
 );
 
+/** Which of an agent's guardrails, and what it looked at. */
+export const GuardrailPlace = object({ index: integer, type: oneOf(guardrailTypes), on: oneOf(guardrailPoints) });
+
 export const RunError = named(
   "RunError",
   object({
@@ -116,6 +122,7 @@ export const RunError = named(
     message: text,
     step_index: orNull(integer),
     retryable: boolean,
+    guardrail: optional(GuardrailPlace),
     divergence: optional(Divergence),
   }),
 );
