@@ -76,12 +76,14 @@ function folderOf(path: string): string {
   return path.startsWith("migrations/") ? "migrations" : path.split("/").slice(0, 2).join("/");
 }
 
+/** Files of the wire without schemas: these would bring their library into the browser. */
+const isPureWire = (path: string) => /^server\/wire\/(names|fold-frames)\.ts$/.test(path);
+
 function dashboardFault({ from, to, typeOnly }: Import): string | null {
-  if (to.startsWith("server/core/") || to === "server/wire/names.ts") return null;
+  if (to.startsWith("server/core/") || isPureWire(to)) return null;
   if (to.startsWith("server/")) {
-    return typeOnly && /^server\/(wire\/\w+|\w+\/schema)\.ts$/.test(to)
-      ? null
-      : "only server/core, the names of server/wire and types of schemas";
+    const isShape = /^server\/(wire\/[\w-]+|\w+\/schema)\.ts$/.test(to);
+    return typeOnly && isShape ? null : "only server/core, and the types of server/wire and of a schema.ts";
   }
   if (!from.startsWith("dashboard/src/") || !to.startsWith("dashboard/src/")) return null;
   const [mine = "", feature] = from.split("/").slice(2);

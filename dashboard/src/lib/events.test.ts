@@ -1,5 +1,60 @@
-import { expect, test } from "bun:test";
-import { resumeUrl, retryDelay, toFrame } from "./events.ts";
+import { afterEach, expect, test } from "bun:test";
+import { corpus } from "../../../server/core/__fixtures__/corpus.ts";
+import { frameOf } from "../../../server/core/frames.ts";
+import { frames } from "../../../server/wire/events.ts";
+import { type Frame, followEvents, resumeUrl, retryDelay, type StreamState, toFrame } from "./events.ts";
+
+/** As a browser's: an event that nobody listens for by its name is dropped. */
+class NamedEvents extends EventTarget {
+  static readonly CLOSED = 2;
+  static last: NamedEvents;
+  isClosed = false;
+  constructor(readonly url: string) {
+    super();
+    NamedEvents.last = this;
+  }
+  close() {
+    this.isClosed = true;
+  }
+  send(event: string, data: object) {
+    this.dispatchEvent(new MessageEvent(event, { data: JSON.stringify(data), lastEventId: "1" }));
+  }
+}
+
+const browser = globalThis as Record<string, unknown>;
+afterEach(() => {
+  delete browser.EventSource;
+  delete browser.document;
+});
+
+function follow() {
+  browser.EventSource = NamedEvents;
+  browser.document = Object.assign(new EventTarget(), { hidden: false });
+  const heard: Frame[] = [];
+  const states: StreamState[] = [];
+  const stop = followEvents({
+    url: "/runs/run_1/events",
+    onFrame: (frame) => heard.push(frame),
+    onState: (state) => states.push(state),
+  });
+  return { heard, states, stop };
+}
+
+test("the reader of a run's stream hears every event that there is", () => {
+  const sent = corpus.flatMap(({ entries }) => entries.map((entry) => frameOf("run_1", entry)));
+  for (const name of Object.keys(frames)) {
+    const { heard, states, stop } = follow();
+    const { event, data } = sent.find(({ event }) => event === name) ?? { event: name, data: { seq: 1 } };
+    NamedEvents.last.send(event, data);
+    expect(heard.map(({ event, data }) => ({ event, data }))).toEqual([{ event, data } as never]);
+    expect({ name, isOver: states.includes("ended") }).toEqual({
+      name,
+      isOver: /^run\.(completed|failed)$/.test(name),
+    });
+    stop();
+    expect(NamedEvents.last.isClosed).toBe(true);
+  }
+});
 
 test("a stream that was refused goes on after the last id it has seen", () => {
   expect(resumeUrl("/runs/run_1/events", "")).toBe("/runs/run_1/events");

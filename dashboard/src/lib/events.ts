@@ -1,27 +1,36 @@
+import { frameNames, isLastFrame } from "../../../server/core/frames.ts";
+import type { RunFrame } from "../../../server/wire/events.ts";
 import { query } from "./api.ts";
-import type { Frame, FrameData } from "./types.ts";
+
+/** One event of a run as it arrived: `id` is `<seq>`, or `<seq>.<offset>` for a piece of text. */
+export type Frame = RunFrame & { id: string };
 
 /** `waiting`: the tab is hidden and its connection given back. `lost`: being tried again. `ended`: nothing more comes. */
 export type StreamState = "connecting" | "open" | "lost" | "waiting" | "ended";
 
-export interface StreamOptions {
+export interface StreamOptions<Each> {
   url: string;
   /** Begins behind the frame with this id instead of at the first. */
   after?: string;
+  /** A browser hears a named event only if it listens for that name. */
   events: readonly string[];
-  /** Events after which the stream is closed for good. */
-  terminal?: readonly string[];
-  onFrame(frame: Frame): void;
+  /** Whether the stream is closed for good after this event. */
+  isLast?(event: string): boolean;
+  onFrame(frame: Each): void;
   onState(state: StreamState): void;
   /** The server refused the stream (signed out, gone, busy). It is tried again all the same. */
   onRefused?(): void;
 }
 
+/** Follows a run: all its events, to its end. */
+export const followEvents = (options: Omit<StreamOptions<Frame>, "events" | "isLast">): (() => void) =>
+  followStream<Frame>({ ...options, events: frameNames, isLast: isLastFrame });
+
 /**
  * Follows a server-sent stream until a terminal event, and returns what stops it. The browser resumes dropped
  * connections itself with `Last-Event-ID`; refusals, which it gives up on, are tried again from the last id.
  */
-export function followStream(options: StreamOptions): () => void {
+export function followStream<Each extends { id: string }>(options: StreamOptions<Each>): () => void {
   let source: EventSource | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let lastId = options.after ?? "";
@@ -49,11 +58,11 @@ export function followStream(options: StreamOptions): () => void {
     };
     for (const event of options.events) {
       current.addEventListener(event, (message) => {
-        const frame = toFrame(event, message);
+        const frame = toFrame<Each>(event, message);
         if (!frame) return;
         if (frame.id) lastId = frame.id;
         options.onFrame(frame);
-        if (options.terminal?.includes(event)) stop("ended");
+        if (options.isLast?.(event)) stop("ended");
       });
     }
   };
@@ -100,11 +109,11 @@ export function retryDelay(refusals: number): number {
 }
 
 /** A frame, or null for data that is no JSON object: a broken line must not end the page. */
-export function toFrame(event: string, message: { data: string; lastEventId: string }): Frame | null {
+export function toFrame<Each = Frame>(event: string, message: { data: string; lastEventId: string }): Each | null {
   try {
     const data: unknown = JSON.parse(message.data);
     if (typeof data !== "object" || data === null) return null;
-    return { id: message.lastEventId, event, data: data as FrameData };
+    return { id: message.lastEventId, event, data } as Each;
   } catch {
     return null;
   }

@@ -125,43 +125,6 @@ export interface Run {
   ended_at: string | null;
 }
 
-/** What every frame of a run's stream carries, beside the fields of its own event. */
-export interface FrameData extends Record<string, unknown> {
-  seq: number;
-  at: string;
-}
-
-/** One frame as it arrived: `id` is `<seq>`, or `<seq>.<offset>` for a piece of text. */
-export interface Frame {
-  id: string;
-  event: string;
-  data: FrameData;
-}
-
-/** All events of a run's stream. A browser hears a named event only if it listens for that name. */
-export const runEvents = [
-  "run.created",
-  "token",
-  "tool.requested",
-  "tool.completed",
-  "run.completed",
-  "run.failed",
-  "run.requires_action",
-  "run.resumed",
-  "run.recovered",
-  "run.queued",
-  "run.started",
-  "step.started",
-  "step.restarted",
-  "step.completed",
-  "guardrail.triggered",
-  "memory.retrieved",
-  "context.compacted",
-] as const;
-
-/** Exactly one of these ends every stream. */
-export const terminalEvents: readonly string[] = ["run.completed", "run.failed"];
-
 /** True once a run can no longer change. */
 export function isOver(status: RunStatus): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";

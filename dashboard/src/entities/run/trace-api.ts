@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { RunFrame } from "../../../../server/wire/events.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { FrameData, Run } from "../../lib/types.ts";
+import type { Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 import { joinSteps, readOnAfter } from "./join-steps.ts";
 import type { LoadedTrace, TracePage, TraceStep } from "./trace-types.ts";
@@ -55,12 +56,7 @@ export function stepQuery(at: At, runId: string, step: TraceStep, before: string
 }
 
 /** One journaled event of a run, as the list of its events has it. */
-export interface RunEvent {
-  seq: number;
-  event: string;
-  at: string;
-  data: FrameData;
-}
+export type RunEvent = RunFrame & { seq: number; at: string };
 
 /** A run's events, page by page, from its first. */
 export function eventsQuery(at: At, id: string) {
@@ -83,8 +79,8 @@ export function requestIdQuery(at: At, id: string) {
     queryFn: async ({ signal }): Promise<string | null> => {
       const path = `/runs/${encodeURIComponent(id)}/events${query({ limit: 1 })}`;
       const { data } = await get<{ data: RunEvent[] }>(resourceUrl(at, path), signal);
-      const requestId = data[0]?.data.request_id;
-      return typeof requestId === "string" ? requestId : null;
+      const [first] = data;
+      return first?.event === "run.created" ? first.data.request_id : null;
     },
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
+import type { FrameName } from "../../../../server/core/frames.ts";
 import { agentBody, scriptModel } from "../../entities/model/guide-bodies.ts";
-import type { Frame } from "../../lib/types.ts";
+import type { Frame } from "../../lib/events.ts";
 import { readStartSearch } from "./read-start-search.ts";
 import { streamLines } from "./stream-lines.ts";
 
-const frame = (event: string, seq: number, ms: number, data: object = {}): Frame => ({
-  id: String(seq),
-  event,
-  data: { seq, at: new Date(1e12 + ms).toISOString(), ...data },
-});
+const frame = (event: FrameName, seq: number, ms: number, data: object = {}) =>
+  ({ id: String(seq), event, data: { seq, at: new Date(1e12 + ms).toISOString(), ...data } }) as Frame;
 
 test("the pieces of a text are one line, everything else is a line of its own", () => {
   const frames = [

@@ -1,4 +1,4 @@
-import type { Frame } from "../../lib/types.ts";
+import type { Frame } from "../../lib/events.ts";
 
 /** An event of a stream in a line; pieces of one text are one line. */
 export interface StreamLine {

@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { emptyRunView, foldFrames } from "../../../../server/wire/fold-frames.ts";
 import { startRun } from "../../entities/model/first-run-api.ts";
 import { ApiError, resourceUrl } from "../../lib/api.ts";
-import { followStream, type StreamState } from "../../lib/events.ts";
-import { emptyRunView, foldRunEvents } from "../../lib/fold-run-events.ts";
+import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
-import { type Frame, type Run, runEvents, terminalEvents } from "../../lib/types.ts";
+import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** Starts a run and reads its stream as it comes, also over a connection that is lost and comes back. */
@@ -24,12 +24,10 @@ export function useFirstRun() {
     if (!run) return;
     const painted = perFrame<Frame>((news) => {
       setFrames((before) => [...before, ...news]);
-      setView((before) => foldRunEvents(before, news));
+      setView((before) => foldFrames(before, news));
     });
-    const stop = followStream({
+    const stop = followEvents({
       url: resourceUrl(at, `/runs/${encodeURIComponent(run.id)}/events`),
-      events: runEvents,
-      terminal: terminalEvents,
       onFrame: painted.push,
       onState: setStream,
       onRefused: () => void client.invalidateQueries({ queryKey: ["session"] }),

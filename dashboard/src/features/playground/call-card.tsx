@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Check, ChevronRight, CircleHelp, LoaderCircle, type LucideIcon, Square, X } from "lucide-react";
-import type { ToolPart } from "../../lib/fold-run-events.ts";
+import type { ToolPart } from "../../../../server/wire/fold-frames.ts";
 import { formatDuration } from "../../lib/format.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
 import { JsonView } from "../../ui/json-view.tsx";

@@ -1,8 +1,8 @@
 import { createParser } from "eventsource-parser";
+import { isLastFrame } from "../../../../server/core/frames.ts";
 import type { RunBody } from "../../entities/playground/playground-types.ts";
 import { ApiError, refusalOf, resourceUrl, unreachable } from "../../lib/api.ts";
-import { followStream, type StreamState, toFrame } from "../../lib/events.ts";
-import { type Frame, runEvents, terminalEvents } from "../../lib/types.ts";
+import { type Frame, followEvents, type StreamState, toFrame } from "../../lib/events.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
@@ -29,7 +29,7 @@ export function openRun(at: At, body: RunBody, key: string, listener: RunListene
   const take = (frame: Frame) => {
     if (frame.id) lastId = frame.id;
     if (typeof frame.data.run_id === "string") runId ??= frame.data.run_id;
-    isOver ||= terminalEvents.includes(frame.event);
+    isOver ||= isLastFrame(frame.event);
     listener.onFrame(frame);
   };
   // A hidden tab gives its connection back, like every stream of the dashboard.
@@ -62,11 +62,9 @@ export function openRun(at: At, body: RunBody, key: string, listener: RunListene
 
 /** Reads a run that is there, behind an event or from its first. */
 export function followRun(at: At, runId: string, after: string, listener: RunListener): () => void {
-  return followStream({
+  return followEvents({
     url: resourceUrl(at, `/runs/${encodeURIComponent(runId)}/events`),
     ...(after && { after }),
-    events: runEvents,
-    terminal: terminalEvents,
     onFrame: listener.onFrame,
     onState: listener.onState,
   });

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
+import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
 import { useHeldRun } from "../../entities/playground/playground-api.ts";
-import type { Part, TextPart } from "../../lib/fold-run-events.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { isOver, type RunError } from "../../lib/types.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -127,8 +127,8 @@ function Meta({ turn }: { turn: Turn }) {
 }
 
 function Took({ turn: { view } }: { turn: Turn }) {
-  const first = view.entries[0]?.at;
-  const last = view.entries.at(-1)?.at;
+  const first = view.entries[0]?.data.at;
+  const last = view.entries.at(-1)?.data.at;
   const isDone = view.status !== null && isOver(view.status);
   const now = useNow(!isDone);
   if (!first || !last) return null;

@@ -1,13 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import { foldFrames } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
 import { runsOfThread } from "../../entities/playground/playground-api.ts";
 import type { RunBody } from "../../entities/playground/playground-types.ts";
 import { ApiError, post, resourceUrl, unreachable } from "../../lib/api.ts";
-import { foldRunEvents } from "../../lib/fold-run-events.ts";
+import type { Frame } from "../../lib/events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
-import type { Frame } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { followRun, openRun, type RunListener } from "./open-run.ts";
 import { createRunReader } from "./read-runs.ts";
@@ -189,7 +189,7 @@ export function useLane(threadId: string | undefined, onThread: (id: string | un
 }
 
 function withFrames(turn: Turn, frames: readonly Frame[]): Turn {
-  const view = foldRunEvents(turn.view, frames);
+  const view = foldFrames(turn.view, frames);
   const runId = turn.runId ?? frames.map(({ data }) => data.run_id).find((id) => typeof id === "string") ?? null;
   return { ...turn, view, runId: runId as string | null, lastId: frames.findLast(({ id }) => id)?.id ?? turn.lastId };
 }

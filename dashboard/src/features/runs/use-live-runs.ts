@@ -95,11 +95,11 @@ function followChanges(
     // What could not be read now is read with the next change; the stream's state tells of lost connections.
     onChanged(ids).catch(() => {});
   };
-  const stop = followStream({
+  const stop = followStream<{ id: string; data: { id: string } }>({
     url: resourceUrl(at, "/runs/live"),
     events: ["run"],
     onFrame: ({ data }) => {
-      changed.add(String(data.id));
+      changed.add(data.id);
       timer ??= setTimeout(flush, Math.max(firstFlushMs, lastFlush + flushEveryMs - Date.now()));
     },
     onState: (state) => {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
+import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
 import { resourceUrl } from "../../lib/api.ts";
-import { followStream } from "../../lib/events.ts";
-import { emptyRunView, foldRunEvents, type RunView } from "../../lib/fold-run-events.ts";
-import { type Frame, type Run, runEvents, terminalEvents } from "../../lib/types.ts";
+import { type Frame, followEvents } from "../../lib/events.ts";
+import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** What a run says, as it says it: painted once per frame at most. A queued one says nothing yet. */
@@ -18,12 +18,10 @@ export function useRunText({ id: runId, status }: Pick<Run, "id" | "status">): R
       paint = 0;
       const batch = frames;
       frames = [];
-      setView((before) => foldRunEvents(before, batch));
+      setView((before) => foldFrames(before, batch));
     };
-    const stop = followStream({
+    const stop = followEvents({
       url: resourceUrl({ projectId, mode }, `/runs/${encodeURIComponent(runId)}/events`),
-      events: runEvents,
-      terminal: terminalEvents,
       onFrame: (frame) => {
         frames.push(frame);
         paint ||= requestAnimationFrame(flush);

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import { type RunView, type TextPart, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { formatCount, formatDuration, plural } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import type { LiveText, LiveView } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { MessageCard, Reasoning } from "./message-card.tsx";
 import { NotYet } from "./not-yet.tsx";
@@ -25,7 +25,7 @@ export function Conversation({
 }: {
   run: Run;
   steps: readonly TraceStep[];
-  live: LiveView;
+  live: RunView;
   onSelect: (key: string) => void;
 }) {
   const [all, setAll] = useState(false);
@@ -44,7 +44,7 @@ export function Conversation({
       {said.slice(hidden).map((step) => (
         <RowContext key={step.id} value={shownStep(run.id, steps, step, run.ended_at)}>
           {step.type === "model_call" ? (
-            <ModelMessage step={step} live={live.texts.get(step.step_index)} />
+            <ModelMessage step={step} live={textOfStep(live, step.step_index)} />
           ) : (
             <CallLine step={step} onSelect={onSelect} />
           )}
@@ -54,7 +54,7 @@ export function Conversation({
   );
 }
 
-function ModelMessage({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+function ModelMessage({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
   const come = useReached();
   const isWriting = step.status === "in_progress";
   const text = step.output === null ? (live?.output ?? "") : String(fieldsOf(step.output).content ?? "");

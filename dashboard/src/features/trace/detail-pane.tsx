@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from "react";
+import { type RunView, seqOf, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -6,7 +7,6 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { Conversation } from "./conversation.tsx";
 import { DetailHead } from "./detail-head.tsx";
 import { EventsPanel } from "./events-panel.tsx";
-import type { LiveView } from "./fold-live.ts";
 import { MessagesPanel } from "./messages-panel.tsx";
 import { OutputPanel } from "./output-panel.tsx";
 import { RawPanel } from "./raw-panel.tsx";
@@ -22,7 +22,7 @@ interface DetailPaneProps {
   row: Row | undefined;
   run: Run;
   loaded: LoadedTrace;
-  live: LiveView;
+  live: RunView;
   tab: TraceTab | undefined;
   onTab: (tab: TraceTab) => void;
   onSelect: (key: string) => void;
@@ -59,13 +59,13 @@ export const DetailPane = memo(function DetailPane(props: DetailPaneProps) {
 function Panel({ row, tab, run, loaded, live, onSelect }: DetailPaneProps & { row: Row; tab: TraceTab }): ReactNode {
   if (row.kind === "run") {
     if (tab === "messages") return <Conversation run={run} steps={loaded.steps} live={live} onSelect={onSelect} />;
-    if (tab === "events") return <EventsPanel runId={run.id} startedAt={loaded.trace.started_at} seq={live.seq} />;
+    if (tab === "events") return <EventsPanel runId={run.id} startedAt={loaded.trace.started_at} seq={seqOf(live)} />;
     if (tab === "raw") return <RunRaw run={run} />;
     return <RunOutput run={run} loaded={loaded} live={live} onSelect={onSelect} />;
   }
   const { step } = row;
   if (!step) return <Restart row={row} />;
-  const text = row.level === 2 ? live.texts.get(step.step_index) : undefined;
+  const text = row.level === 2 ? textOfStep(live, step.step_index) : undefined;
   if (tab === "raw") return <RawPanel row={row} step={step} />;
   if (tab === "messages") return <MessagesPanel row={row} step={step} live={text} />;
   if (tab === "arguments")

@@ -1,6 +1,6 @@
+import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { LiveText } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
 import { NotYet } from "./not-yet.tsx";
@@ -18,7 +18,7 @@ interface SentMessage {
 }
 
 /** What was new for the model at this call, and what it said; its whole prompt on demand. */
-export function MessagesPanel({ row, step, live }: { row: Row; step: TraceStep; live: LiveText | undefined }) {
+export function MessagesPanel({ row, step, live }: { row: Row; step: TraceStep; live: TextPart | undefined }) {
   const input = fieldsOf(step.input);
   const messages = (Array.isArray(input.messages) ? input.messages : []) as SentMessage[];
   return (
@@ -56,7 +56,7 @@ function Earlier({ input }: { input: Record<string, unknown> }) {
 }
 
 /** What the model said: while it writes, as far as it got. */
-function Answer({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+function Answer({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
   const isWhole = useReached() === "all";
   const output = fieldsOf(step.output);
   const isWriting = step.status === "in_progress";

@@ -1,4 +1,5 @@
 import { Download } from "lucide-react";
+import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { Approval, StepFile, TraceStep } from "../../entities/run/trace-types.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
@@ -11,7 +12,6 @@ import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Attempts } from "./attempts.tsx";
 import { Block } from "./block.tsx";
-import type { LiveText } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, Reasoning } from "./message-card.tsx";
 import { NotYet } from "./not-yet.tsx";
@@ -29,7 +29,7 @@ export function OutputPanel({
   waits,
 }: {
   step: TraceStep;
-  live: LiveText | undefined;
+  live: TextPart | undefined;
   /** The error that the run ended with here, if it did. */
   ended: RunError | null;
   /** What it waits for stands above. */
@@ -95,7 +95,7 @@ function Decision({ approval }: { approval: Approval }) {
   );
 }
 
-function Result({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+function Result({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
   if (step.type === "model_call") return <Written step={step} live={live} />;
   if (step.type === "retrieval") return <Sources step={step} />;
   if (step.type === "guardrail") return <Verdict step={step} />;
@@ -111,7 +111,7 @@ function Result({ step, live }: { step: TraceStep; live: LiveText | undefined })
   return <p className="text-muted">{words[step.status] ?? "It gave no output."}</p>;
 }
 
-function Written({ step, live }: { step: TraceStep; live: LiveText | undefined }) {
+function Written({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
   const output = fieldsOf(step.output);
   const isWriting = step.status === "in_progress";
   const text = step.output === null ? (live?.output ?? "") : String(output.content ?? "");

@@ -1,8 +1,8 @@
 import { wholeText } from "../../../../server/core/run-input.ts";
+import { type RunView, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { Block } from "./block.tsx";
-import type { LiveView } from "./fold-live.ts";
 import { LongText } from "./long-text.tsx";
 import { Outcome } from "./outcome.tsx";
 import { RowContext, shownStep, useShownRow } from "./row-context.ts";
@@ -19,11 +19,11 @@ export function RunOutput({
 }: {
   run: Run;
   loaded: LoadedTrace | null;
-  live: LiveView;
+  live: RunView;
   onSelect: (key: string) => void;
 }) {
   const writing = loaded?.steps.findLast(({ type, status }) => type === "model_call" && status === "in_progress");
-  const text = (writing && live.texts.get(writing.step_index)?.output) ?? run.output;
+  const text = (writing && textOfStep(live, writing.step_index)?.output) ?? run.output;
   const isEnd = useReached() === "all";
   const row = useShownRow();
   // A replay writes the output with the last answer of a model, as it came.

@@ -1,6 +1,6 @@
+import { emptyRunView } from "../../../../server/wire/fold-frames.ts";
 import type { Run } from "../../lib/types.ts";
 import { Note } from "../../ui/note.tsx";
-import { emptyLive } from "./fold-live.ts";
 import { RunOutput } from "./run-output.tsx";
 
 /** A run whose trace was deleted: its input, its output and its facts are all that is left. */
@@ -15,7 +15,7 @@ export function TraceGone({ run }: { run: Run }) {
           and usage stay.
         </p>
       </Note>
-      <RunOutput run={run} loaded={null} live={emptyLive} onSelect={() => {}} />
+      <RunOutput run={run} loaded={null} live={emptyRunView} onSelect={() => {}} />
     </section>
   );
 }

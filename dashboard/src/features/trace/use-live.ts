@@ -1,11 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
 import { runQuery, streamStart, traceQuery } from "../../entities/run/trace-api.ts";
 import { resourceUrl } from "../../lib/api.ts";
-import { followStream, type StreamState } from "../../lib/events.ts";
-import { type Frame, runEvents, terminalEvents } from "../../lib/types.ts";
+import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { emptyLive, foldLive, type LiveView } from "./fold-live.ts";
 import { paced } from "./paced.ts";
 
 const rest_ms = 150;
@@ -14,10 +13,10 @@ const rest_ms = 150;
  * Follows a run that goes on: its text is painted at most once per frame of the screen, and what its steps came to is
  * read anew when an event tells of it.
  */
-export function useLive(id: string, active: boolean): { live: LiveView; stream: StreamState } {
+export function useLive(id: string, active: boolean): { live: RunView; stream: StreamState } {
   const at = useWorkspace();
   const client = useQueryClient();
-  const [live, setLive] = useState<LiveView>(emptyLive);
+  const [live, setLive] = useState<RunView>(emptyRunView);
   const [stream, setStream] = useState<StreamState>("connecting");
 
   useEffect(() => {
@@ -32,16 +31,14 @@ export function useLive(id: string, active: boolean): { live: LiveView; stream: 
       painting = 0;
       const frames = buffer;
       buffer = [];
-      setLive((view) => foldLive(view, frames));
+      setLive((view) => foldFrames(view, frames));
       if (frames.some(({ event }) => event !== "token")) trace.ask();
       if (frames.some(({ event }) => event.startsWith("run."))) run.ask();
     };
     const follow = (after: number) => {
-      stop = followStream({
+      stop = followEvents({
         url: resourceUrl(at, `/runs/${encodeURIComponent(id)}/events`),
         after: after > 0 ? String(after) : undefined,
-        events: runEvents,
-        terminal: terminalEvents,
         onFrame: (frame) => {
           buffer.push(frame);
           painting ||= requestAnimationFrame(paint);
