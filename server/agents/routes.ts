@@ -1,51 +1,91 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
-import { idPattern } from "../core/ids.ts";
 import { type Auth, ofAgents, type Principal, requireAgent } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { pageParameters, readPage } from "../http/page.ts";
-import { pathOf, pathWith } from "../http/schemas.ts";
+import { forwardQuery, listQuery, readPage } from "../http/page.ts";
+import { idOf, pathOf, pathWith } from "../http/schemas.ts";
+import { Agent, AgentListItem, AgentVersion } from "../wire/agent.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
 import { CreateAgent, UpdateAgent } from "./schema.ts";
 import type { AgentStore } from "./store.ts";
 
 const params = pathOf("agent");
-const versionParams = pathWith({
-  id: Type.String({ pattern: idPattern("agent") }),
-  version: Type.String({ pattern: "^[1-9][0-9]{0,14}$" }),
-});
+const versionNumber = Type.String({ pattern: "^[1-9]\\d{0,14}$" });
+const versionParams = pathWith({ id: idOf("agent"), version: versionNumber });
 
 export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }) =>
-  new Elysia({ prefix: "/agents" })
+  new Elysia({ prefix: "/agents", tags: ["Agents"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await agents.create(principal, body)), {
-      permission: "admin",
+      operation: {
+        id: "createAgent",
+        summary: "Create an agent",
+        needs: "admin",
+        creates: Agent,
+      },
       body: CreateAgent,
     })
     .get("/", ({ principal, request }) => agents.list(principal, readPage(request.url), ofAgents(principal, "id")), {
-      permission: { needs: "read", query: pageParameters },
+      operation: {
+        id: "listAgents",
+        summary: "List agents",
+        needs: "read",
+        query: listQuery,
+        returns: listOf(AgentListItem),
+      },
     })
     .get("/:id", ({ principal, params }) => agents.get(mine(principal, params.id), params.id), {
-      permission: "read",
+      operation: {
+        id: "getAgent",
+        summary: "Retrieve an agent",
+        needs: "read",
+        returns: Agent,
+      },
       params,
     })
     .patch("/:id", ({ principal, params, body }) => agents.update(mine(principal, params.id), params.id, body), {
-      permission: "admin",
+      operation: {
+        id: "updateAgent",
+        summary: "Change an agent: a new version",
+        needs: "admin",
+        returns: Agent,
+        errors: ["version_conflict"],
+      },
       params,
       body: UpdateAgent,
     })
     .delete("/:id", ({ principal, params }) => agents.remove(mine(principal, params.id), params.id), {
-      permission: "admin",
+      operation: {
+        id: "deleteAgent",
+        summary: "Delete an agent",
+        needs: "admin",
+        returns: Deleted,
+      },
       params,
     })
     .get("/:id/versions", ({ principal, params, request }) => listVersions(agents, principal, params.id, request.url), {
-      permission: { needs: "read", query: ["limit", "starting_after"] },
+      operation: {
+        id: "listAgentVersions",
+        summary: "List the versions of an agent, newest first",
+        needs: "read",
+        query: { limit: forwardQuery.limit, starting_after: versionNumber },
+        returns: listOf(AgentVersion),
+      },
       params,
     })
     .get(
       "/:id/versions/:version",
       ({ principal, params }) => agents.versions.get(mine(principal, params.id), params.id, Number(params.version)),
-      { permission: "read", params: versionParams },
+      {
+        operation: {
+          id: "getAgentVersion",
+          summary: "Retrieve an agent as it was at one version",
+          needs: "read",
+          returns: AgentVersion,
+        },
+        params: versionParams,
+      },
     );
 
 const mine = (principal: Principal, id: string): Principal => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
 import { createAudit } from "../db/audit.ts";
-import { operations } from "../http/openapi-operations.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 
@@ -178,7 +177,7 @@ const deeds: Record<string, (client: Client) => Promise<Deed>> = {
   }),
 };
 
-const changing = Object.entries(operations)
+const changing = Object.entries(server.operations)
   .filter(([route, { needs }]) => needs === "admin" && !route.startsWith("GET "))
   .map(([route]) => route);
 

@@ -1,9 +1,10 @@
-import type { Filters } from "../http/page.ts";
+import { Type } from "@sinclair/typebox";
+import { Subject } from "../http/schemas.ts";
 
 /** Who did what to which thing. */
-export const auditFilters: Filters = {
-  action: /^[a-z_]{1,64}\.[a-z_]{1,64}$/,
-  actor_id: /^[\s\S]{1,255}$/,
-  target_id: /^[\s\S]{1,255}$/,
-  request_id: /^[\s\S]{1,255}$/,
+export const auditFilters = {
+  action: Type.String({ pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$" }),
+  actor_id: Subject,
+  target_id: Subject,
+  request_id: Subject,
 };

@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { readJsonBody } from "../http/json-body.ts";
+import { declared } from "../http/operation.ts";
 import type { RateLimiter, RateLimits } from "../http/rate-limit.ts";
 import { tellStanding } from "../http/rate-limit-headers.ts";
 import type { CallbackAnswer, Callbacks } from "./service.ts";
@@ -37,7 +38,7 @@ export function callbackRoutes({ callbacks, limiter, limitsOf, clientOf }: Callb
       const answer = { object: "tool_callback", tool_call_id: opened.callId, status: done };
       return status(done === "taken" ? 200 : 202, answer);
     },
-    { parse: "none" },
+    { parse: "none", ...declared({ needsRoom: false }) },
   );
 }
 

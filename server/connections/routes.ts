@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
+import { ModelList } from "../wire/model.ts";
 import type { PriceStore } from "./prices.ts";
 import type { ConnectionStore } from "./store.ts";
 
@@ -11,10 +12,17 @@ export interface ModelRoutes {
 
 /** `GET /v1/models`: what agents may use. */
 export const modelRoutes = ({ auth, connections, prices }: ModelRoutes) =>
-  new Elysia().use(auth).get(
+  new Elysia({ tags: ["Account"] }).use(auth).get(
     "/models",
     async ({ principal: { environment } }) => ({
       ...{ object: "list", data: await connections.models(environment, prices), has_more: false },
     }),
-    { permission: "read_or_run" },
+    {
+      operation: {
+        id: "listModels",
+        summary: "List what agents may use",
+        needs: "read_or_run",
+        returns: ModelList,
+      },
+    },
   );

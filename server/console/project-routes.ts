@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
+import { declared } from "../http/operation.ts";
 import { pathOf } from "../http/schemas.ts";
 import { NewProject, ProjectChange } from "../projects/schema.ts";
 import { shownProject } from "../projects/shown.ts";
@@ -38,7 +39,7 @@ export function projectRoutes({ signedIn, projects }: ProjectRoutes) {
     .post(
       "/:id/archive",
       async ({ params: { id }, visitor }) => shownProject(await projects.archive(id, visitor.actor)),
-      { role: "owner", params, body: Nothing },
+      { role: "owner", params, body: Nothing, ...declared({ needsRoom: false }) },
     )
     .post(
       "/:id/unarchive",
@@ -52,6 +53,6 @@ export function projectRoutes({ signedIn, projects }: ProjectRoutes) {
         await projects.remove(id, visitor.actor);
         return { id, object: "project", deleted: true };
       },
-      { role: "owner", params, body: DeleteProject },
+      { role: "owner", params, body: DeleteProject, ...declared({ needsRoom: false }) },
     );
 }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { operations } from "../http/openapi-operations.ts";
 import { asPage, type ConsoleVisitor, visitorOf } from "../testing/console-visitor.ts";
 import { testApp } from "../testing/test-app.ts";
 import { type Role, reaches, roles } from "./role.ts";
@@ -54,9 +53,12 @@ const own: Record<string, Role | "anybody"> = {
 
 const inProject = "/:project_id/:environment";
 
+const server = testApp({ dashboard: true });
+afterAll(() => server[Symbol.asyncDispose]());
+
 /** The API's own resources: a viewer has what reads, and a member has all of them. */
 const ofResources = Object.fromEntries(
-  Object.entries(operations)
+  Object.entries(server.operations)
     .filter(([route]) => route !== "GET /v1/openapi.json")
     .map(([route, { needs }]) => {
       const [method, path] = route.split(" ") as [string, string];
@@ -66,8 +68,6 @@ const ofResources = Object.fromEntries(
 );
 const table: Record<string, Role | "anybody"> = { ...own, ...ofResources };
 
-const server = testApp({ dashboard: true });
-afterAll(() => server[Symbol.asyncDispose]());
 const visitors = {} as Record<Role, ConsoleVisitor>;
 let projectId: string;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { readJsonBody } from "../http/json-body.ts";
+import { declared } from "../http/operation.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import type { Accounts, Origin, User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
@@ -89,7 +90,7 @@ export function sessionRoutes(deps: SessionRoutes) {
         const user = await accounts.login(body, origin);
         return await signIn(user, origin, request, set.headers as Headers);
       },
-      { parse, body: Login },
+      { parse, body: Login, ...declared({ needsRoom: false }) },
     )
     .post(
       "/logout",
@@ -98,6 +99,6 @@ export function sessionRoutes(deps: SessionRoutes) {
         set.headers["set-cookie"] = cookie.clear();
         return { signed_in: false };
       },
-      { parse, body: Logout },
+      { parse, body: Logout, ...declared({ needsRoom: false }) },
     );
 }

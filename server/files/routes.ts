@@ -1,36 +1,69 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { forwardQuery, listQuery, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
+import { File, FileChunk } from "../wire/file.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
 import { download } from "./content.ts";
 import type { Receiver } from "./receive.ts";
-import { CreateFile, fileFilters, NoBody } from "./schema.ts";
+import { CreateFile, CreateFileInParts, fileFilters, NoBody } from "./schema.ts";
 import type { FileStore } from "./store.ts";
 
 const params = pathOf("file");
 
 export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileStore; receiver: Receiver }) =>
-  new Elysia({ prefix: "/files" })
+  new Elysia({ prefix: "/files", tags: ["Files"] })
     .use(auth)
     .post(
       "/",
       async ({ principal, body, request, status }) =>
         status(201, await files.create(principal, body, await receiver.take(request, principal, body))),
       {
-        permission: { needs: "run", query: [], read: receiver.read },
+        operation: {
+          id: "createFile",
+          summary: "Upload a file",
+          needs: "run",
+          read: receiver.read,
+          parts: CreateFileInParts,
+          creates: File,
+        },
         body: CreateFile,
         afterResponse: ({ request }) => receiver.discard(request),
       },
     )
     .get("/", ({ principal, request }) => files.list(principal, readPage(request.url, fileFilters)), {
-      permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(fileFilters)] },
+      operation: {
+        id: "listFiles",
+        summary: "List files",
+        needs: "read_or_run",
+        query: { ...listQuery, ...fileFilters },
+        returns: listOf(File),
+      },
     })
-    .get("/:id", ({ principal, params }) => files.get(principal, params.id), { permission: "read_or_run", params })
+    .get("/:id", ({ principal, params }) => files.get(principal, params.id), {
+      operation: {
+        id: "getFile",
+        summary: "Retrieve what is known of a file",
+        needs: "read_or_run",
+        returns: File,
+      },
+      params,
+    })
     .get(
       "/:id/content",
       ({ principal, params, request, set }) =>
         download({ request, headers: set.headers, ...files.content(principal, params.id) }),
-      { permission: "read_or_run", params },
+      {
+        operation: {
+          id: "getFileContent",
+          summary: "Download a file, or the range of it that is asked for",
+          needs: "read_or_run",
+          media: ["application/octet-stream", "*/*"],
+          returns: Type.Unknown(),
+        },
+        params,
+      },
     )
     .get(
       "/:id/chunks",
@@ -38,11 +71,34 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
         const { starting_after, limit } = readPage(request.url);
         return files.chunks(principal, params.id, starting_after, limit);
       },
-      { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params },
+      {
+        operation: {
+          id: "listFileChunks",
+          summary: "List the pieces of a document's text, in their order",
+          needs: "read_or_run",
+          query: forwardQuery,
+          returns: listOf(FileChunk),
+        },
+        params,
+      },
     )
     .post("/:id/retry", ({ principal, params }) => files.retry(principal, params.id), {
-      permission: "run",
+      operation: {
+        id: "retryFile",
+        summary: "Try again what failed of a file",
+        needs: "run",
+        returns: File,
+        errors: ["file_not_failed"],
+      },
       params,
       body: NoBody,
     })
-    .delete("/:id", ({ principal, params }) => files.remove(principal, params.id), { permission: "admin", params });
+    .delete("/:id", ({ principal, params }) => files.remove(principal, params.id), {
+      operation: {
+        id: "deleteFile",
+        summary: "Delete a file",
+        needs: "admin",
+        returns: Deleted,
+      },
+      params,
+    });

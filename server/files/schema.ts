@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
-import { Chunking, idOf, Metadata } from "../http/schemas.ts";
+import { Chunking, idOf, Metadata, Subject } from "../http/schemas.ts";
 import { filePurposes, fileStatuses, uploadPurposes } from "../wire/names.ts";
 import { oneOf } from "../wire/schema.ts";
 
@@ -23,6 +23,19 @@ export const CreateFile = Type.Object(
 );
 export type CreateFile = Static<typeof CreateFile>;
 
+/** The same as a form: bounds of what stands in its fields are those of the whole body. */
+export const CreateFileInParts = Type.Object({
+  file: Type.String({ contentMediaType: "application/octet-stream" }),
+  purpose: oneOf(uploadPurposes),
+  memory_id: Type.Optional(idOf("memory")),
+  scope_id: Type.Optional(Subject),
+  chunking: Type.Optional(
+    Type.Partial(Type.Object({ max_chunk_size_tokens: Type.Integer(), chunk_overlap_tokens: Type.Integer() })),
+  ),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+
 export const NoBody = Type.Object({}, { additionalProperties: false });
 
-export const fileFilters = { purpose: filePurposes, status: fileStatuses };
+export const fileFilters = { purpose: oneOf(filePurposes), status: oneOf(fileStatuses) };

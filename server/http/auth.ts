@@ -6,6 +6,7 @@ import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
 import { notFound } from "./not-found.ts";
+import { type Access, type BodyReader, declared, type Need, type Operation } from "./operation.ts";
 import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
 import { tellStanding } from "./rate-limit-headers.ts";
@@ -35,22 +36,6 @@ export type Authenticate = (request: Request) => Identity;
 
 /** Why who was admitted by this request would be so no longer; null while they would. Open streams ask again and again. */
 export type NoLongerValid = (principal: Principal, request: Request) => AppError | null;
-
-export type Need = Permission | "read_or_run";
-/** What a route's own reading of a body came to: what its schema judges, and by what the same request is known again. */
-export interface ReadBody {
-  bytes: Uint8Array;
-  /** Once the request may go on: of a long body this is work. */
-  parse(): unknown;
-}
-export type BodyReader = (request: Request, principal: Principal) => Promise<ReadBody>;
-
-/**
- * What a route asks for; `query` names the parameters that it takes, `name[*]` any key in brackets. `bucket` is what its
- * requests are counted in; by itself that follows from the method. `read` reads a body that is not JSON, or larger; what
- * it throws is thrown once the request is admitted.
- */
-export type Access = Need | { needs: Need; query?: readonly string[]; bucket?: Bucket; read?: BodyReader };
 
 /** What somebody was refused for want of, and where. */
 export interface Refusal {
@@ -100,10 +85,15 @@ export function createIdentify({
   };
 }
 
+interface Context {
+  request: Request;
+  set: { headers: Headers };
+}
+
 /** Of the answer to a request. */
 type Headers = Record<string, unknown>;
 
-/** A route that names no permission gets no `principal` and so reaches no store: forgetting it is a type error. */
+/** A route that says nothing of itself gets no `principal` and so reaches no store: forgetting it is a type error. */
 export function createAuth(
   name: string,
   {
@@ -123,7 +113,7 @@ export function createAuth(
   },
 ) {
   function admit(request: Request, headers: Headers, access: Access): void {
-    const { needs, query = [], bucket } = typeof access === "string" ? { needs: access } : access;
+    const { needs, query = {}, bucket } = access;
     const principal = identify(request, headers, bucket);
     if (!satisfies(principal.scopes, needs)) {
       const refusal = principal.kind === "user" ? viewerOnly() : scopeMissing(needs === "read_or_run" ? "read" : needs);
@@ -131,13 +121,12 @@ export function createAuth(
       onRefused?.(principal.actor, principal, { required, request });
       throw refusal;
     }
-    refuseQuery(request.url, query);
+    refuseQuery(request.url, Object.keys(query));
   }
 
   /** A POST with a key may have been answered before: then it goes no further than this. */
   async function readOnce(request: Request, access: Access): Promise<unknown> {
-    const read = (typeof access === "object" && access.read) || readJson;
-    const { bytes, parse } = await read(request, known.get(request)!).finally(
+    const { bytes, parse } = await (access.read ?? readJson)(request, known.get(request)!).finally(
       () => authenticate(request), // Once more: a body may take its time, and the key may be gone by then.
     );
     await requestQueue(nameOf(known.get(request)!));
@@ -146,24 +135,28 @@ export function createAuth(
     return body;
   }
 
+  const admitting = (access: Access) => ({
+    // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
+    async parse({ request, set }: Context) {
+      admit(request, set.headers, access);
+      return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request, access));
+    },
+    // The others have no parsing. `resolve` would be too late: it runs after validation.
+    async transform({ request, set }: Context) {
+      if (!isRead(request)) return;
+      admit(request, set.headers, access);
+      await requestQueue(nameOf(known.get(request)!));
+    },
+    resolve({ request }: Context) {
+      const principal = known.get(request)!;
+      return { principal };
+    },
+  });
+
   return new Elysia({ name: `auth:${name}` }).macro({
-    permission: (access: Access) => ({
-      // Where there may be a body, parsing is the first hook: a stranger gets 401, not a lesson about JSON.
-      async parse({ request, set }) {
-        admit(request, set.headers, access);
-        return await (request.method === "DELETE" ? refuseBody(request) : readOnce(request, access));
-      },
-      // The others have no parsing. `resolve` would be too late: it runs after validation.
-      async transform({ request, set }) {
-        if (!isRead(request)) return;
-        admit(request, set.headers, access);
-        await requestQueue(nameOf(known.get(request)!));
-      },
-      resolve({ request }) {
-        const principal = known.get(request)!;
-        return { principal };
-      },
-    }),
+    operation: (operation: Operation) => ({ seed: operation.id, ...declared(operation), ...admitting(operation) }),
+    /** For routes that are no part of the API. */
+    permission: (needs: Permission) => admitting({ needs }),
   });
 }
 

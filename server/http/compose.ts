@@ -14,7 +14,7 @@ import { errorDocsRoutes } from "./error-docs.ts";
 import { healthRoutes } from "./health.ts";
 import { createTransportGate, type GateOptions } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
-import { isNewWork } from "./new-work.ts";
+import { createIsNewWork } from "./new-work.ts";
 import { createOpenApi, openApiRoutes } from "./openapi.ts";
 import type { Base } from "./part.ts";
 import { createRateLimiter } from "./rate-limit.ts";
@@ -58,6 +58,7 @@ export function composeHttp({
   const onBug = (error: unknown, request_id: string) => log.error("a request met a bug", { request_id, error });
   const idempotency = createIdempotency({ db, seal, onBug, now });
   const openApi = createOpenApi(() => root.routes);
+  const isNewWork = createIsNewWork(() => root.routes);
   const checks = {
     database: () => db.sqlite.query("SELECT 1").get() !== null,
     integrity: () => storage?.isWhole() ?? true,

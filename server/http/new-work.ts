@@ -1,18 +1,17 @@
+import { createRouteFinder } from "./find-routes.ts";
+import { declarationOf, type Route } from "./operation.ts";
+
 const changing = new Set(["POST", "PUT", "PATCH"]);
-const kept = /^\/(v1|console\/api)(\/|$)/;
-/**
- * What ends or answers something that was begun, lets people in and out, or changes and replaces a key, which may have
- * leaked: it needs little, and must go on. So does a search, which writes nothing.
- */
-const always =
-  /\/runs\/[^/]+\/(cancel|submit_tool_outputs)\/?$|\/memory\/[^/]+\/search\/?$|^\/console\/api\/(login|logout|projects\/[^/]+\/(archive|delete))\/?$|\/api_keys\/[^/]+(\/rotate)?\/?$/;
 
 /**
- * Whether a request writes something that can wait. A disk that is nearly full refuses those: the room that is left is
- * for the last writes of what was begun. A DELETE is none of them: it makes room, or takes a right away.
+ * Whether a request writes something that can wait, by what its route says. A disk that is nearly full refuses those: the
+ * room that is left is for the last writes of what was begun.
  */
-export function isNewWork({ method, url }: Request): boolean {
-  if (!changing.has(method)) return false;
-  const { pathname } = new URL(url);
-  return kept.test(pathname) && !always.test(pathname);
+export function createIsNewWork(routes: () => readonly Route[]) {
+  let findRoutes: ReturnType<typeof createRouteFinder> | undefined;
+  return ({ method, url }: Request): boolean => {
+    if (!changing.has(method)) return false;
+    findRoutes ??= createRouteFinder(routes().filter((route) => declarationOf(route).needsRoom !== false));
+    return findRoutes(new URL(url).pathname).some((route) => route.method === method);
+  };
 }

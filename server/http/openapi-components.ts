@@ -33,10 +33,10 @@ export function createComponents() {
 
   function plain(schema: Schema, place: string): Schema {
     const choices = choicesOf(schema);
-    if (choices) return { type: "string", enum: choices };
-    const { patternProperties, ...rest } = schema;
+    const { anyOf, patternProperties, ...rest } = schema;
+    if (choices) return { ...rest, type: "string", enum: choices };
     const written: Schema = {};
-    for (const [keyword, value] of Object.entries(rest))
+    for (const [keyword, value] of Object.entries(anyOf ? { ...rest, anyOf } : rest))
       if (keyword === "properties")
         written.properties = Object.fromEntries(
           Object.entries(value as Schema).map(([field, one]) => [field, used(one, place + pascal(field))]),

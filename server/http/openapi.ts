@@ -1,15 +1,11 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { environments } from "../core/scope.ts";
 import { build } from "../lib/build-info.ts";
 import { ErrorBody } from "../wire/error.ts";
 import type { Auth } from "./auth.ts";
 import { type Components, createComponents, ref, type Schema } from "./openapi-components.ts";
-import { type Operation, operations } from "./openapi-operations.ts";
-
-interface Route {
-  method: string;
-  path: string;
-  hooks: Record<string, unknown>;
-}
+import { apiRoutes, type Operation, type Route } from "./operation.ts";
 
 /** The API in OpenAPI 3.1 as text, made of the application's own routes when it is first asked for. */
 export function createOpenApi(routes: () => readonly Route[]): () => Promise<string> {
@@ -22,20 +18,27 @@ export function createOpenApi(routes: () => readonly Route[]): () => Promise<str
 
 /** `GET /v1/openapi.json`. */
 export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => Promise<string> }) =>
-  new Elysia().use(auth).get(
+  new Elysia({ tags: ["Account"] }).use(auth).get(
     "/openapi.json",
     async ({ set }) => {
       set.headers["content-type"] = "application/json";
       set.headers["cache-control"] = "no-store";
       return await document(); // Text: a `request_id` among its fields would make it another format.
     },
-    { permission: "read_or_run" },
+    {
+      operation: {
+        id: "getOpenApi",
+        summary: "This document",
+        needs: "read_or_run",
+        returns: Type.Unsafe({ type: "object", description: `One document for ${environments.join(" and ")}.` }),
+      },
+    },
   );
 
 async function write(all: readonly Route[]): Promise<string> {
   // Only whoever asks for the document waits for the library.
   const { toOpenAPISchema } = await import("@elysiajs/openapi/openapi");
-  const routes = all.filter(({ path }) => path.startsWith("/v1/")).map(described);
+  const routes = apiRoutes(all).map(described);
   const source = { getGlobalRoutes: () => routes } as unknown as Parameters<typeof toOpenAPISchema>[0];
   const paths = toOpenAPISchema(source, { staticFile: false }).paths as Paths;
   const components = createComponents();
@@ -52,7 +55,7 @@ async function write(all: readonly Route[]): Promise<string> {
     },
     servers: [{ url: "/" }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.flatMap(({ hooks }) => hooks.detail.tags))].map((name) => ({ name })),
     paths,
     components: {
       schemas: components.schemas,
@@ -77,15 +80,17 @@ type Paths = Record<
 >;
 
 /** A route as the library shall see it: it would take our own reading of bodies for a format that it does not know. */
-function described({ method, path: address, hooks: { body, params } }: Route) {
-  const path = address.replace(/(?<=.)\/$/, "");
-  const operation = operations[`${method} ${path}`];
-  if (!operation) throw new Error(`${method} ${path} is not described in openapi-operations.ts.`);
-  const { id, tag, summary, needs, streams } = operation;
+function described({
+  method,
+  path,
+  operation,
+  hooks: { body, params, detail: given },
+}: ReturnType<typeof apiRoutes>[0]) {
+  const { id, summary, needs, streams } = operation;
   const scope = needs === "read_or_run" ? "`read` or `run`" : `\`${needs}\``;
   const detail = {
     operationId: id,
-    tags: [tag],
+    tags: given?.tags ?? [],
     summary,
     description: `Needs the scope ${scope}.${streams ? ` ${streams}` : ""}`,
     responses: responsesOf(operation, method, body !== undefined, path),
@@ -97,7 +102,9 @@ function described({ method, path: address, hooks: { body, params } }: Route) {
 function mend(described: Paths[string][string], method: string, operation: Operation, components: Components): void {
   const { id, query = {}, path = {}, parts, binary } = operation;
   const name = `${id[0]!.toUpperCase()}${id.slice(1)}`;
-  const parameters = Object.entries(query).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const parameters = Object.entries(query)
+    .filter(([name]) => !name.endsWith("[*]"))
+    .map(([name, schema]) => ({ name, in: "query", required: false, schema: components.used(schema, name) }));
   const headers = [...(resumes(operation) ? [lastEventId] : []), ...(method === "POST" ? [idempotencyKey] : [])];
   const inPath = (described.parameters ?? []) as { name: string; schema: Schema }[];
   for (const { content = {} } of Object.values(described.responses ?? {}))
@@ -122,8 +129,8 @@ function mend(described: Paths[string][string], method: string, operation: Opera
 }
 
 /** Who follows a stream that somebody else began names the place. */
-const resumes = ({ streams, query, answer: [status] }: Operation): boolean =>
-  streams !== undefined && status === 200 && query?.starting_after !== undefined;
+const resumes = ({ streams, query, returns }: Operation): boolean =>
+  streams !== undefined && returns !== undefined && query?.starting_after !== undefined;
 
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
 const idempotencyKey = {
@@ -144,8 +151,8 @@ const replayed = {
 const idempotencyConflicts = ["idempotency_key_reused", "idempotency_in_progress"];
 
 function responsesOf(operation: Operation, method: string, hasBody: boolean, path: string) {
-  const { answer, known, streams, media = ["application/json"] } = operation;
-  const [status, body] = answer;
+  const { returns, creates, known, streams, media = ["application/json"] } = operation;
+  const [status, body] = returns ? [200, returns] : [201, creates];
   const once = method === "POST" ? replayed : {};
   const json = Object.fromEntries(media.map((type) => [type, { schema: body }]));
   const events = { "text/event-stream": { schema: { type: "string" } } };
@@ -155,7 +162,7 @@ function responsesOf(operation: Operation, method: string, hasBody: boolean, pat
   if (streams) success[200] = { description: streams, ...once, content: { ...json, ...events } };
   if (resumes(operation)) success[204] = { description: "The reader has had the last event: nothing more comes." };
   const codes = [400, 401, 403, ...(path.includes(":") || hasBody ? [404] : []), ...(hasBody ? [413, 415] : []), 429];
-  const conflicts = [...(operation.conflicts ?? []), ...(method === "POST" ? idempotencyConflicts : [])];
+  const conflicts = [...(operation.errors ?? []), ...(method === "POST" ? idempotencyConflicts : [])];
   return {
     ...success,
     ...Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/responses/${code}` }])),

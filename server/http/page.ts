@@ -1,4 +1,6 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { abridged } from "../core/abridged.ts";
 import { byteLength } from "../core/byte-length.ts";
 import { AppError, type Fault } from "../core/errors.ts";
@@ -8,7 +10,9 @@ import type { Scope } from "../core/scope.ts";
 import { readTimestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { inSlices } from "../lib/slices.ts";
+import { oneOf } from "../wire/schema.ts";
 import { fault, validationError } from "./errors.ts";
+import type { Query } from "./operation.ts";
 
 /** The part of a list that a client asks for. */
 export interface Page {
@@ -22,20 +26,25 @@ export interface Page {
   filters: Record<string, string>;
 }
 
-/** What a filter may be: one of these values, or text of this form. Its name is the column's name. */
-export type Filters = Record<string, readonly string[] | RegExp>;
-
 const operators = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+const time = Type.String({ format: "date-time" });
 
-/** Query parameters of every list, for a route's `permission`. */
-export const pageParameters = [
-  "limit",
-  "starting_after",
-  "ending_before",
-  "order",
-  ...Object.keys(operators).map((name) => `created_at[${name}]`),
-  "metadata[*]",
-] as const;
+/** Parameters of what is read page by page, in one direction. */
+export const forwardQuery = {
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  starting_after: Type.String({ minLength: 1 }),
+};
+
+/** Parameters of a list whose items have no metadata. */
+export const plainListQuery = {
+  ...forwardQuery,
+  ending_before: forwardQuery.starting_after,
+  order: oneOf(["desc", "asc"], { default: "desc" }),
+  ...Object.fromEntries(Object.keys(operators).map((name) => [`created_at[${name}]`, time])),
+};
+
+/** Parameters of a list. */
+export const listQuery = { ...plainListQuery, "metadata[*]": Type.String() };
 
 const emptyPage: Page = {
   limit: 20,
@@ -48,7 +57,7 @@ const emptyPage: Page = {
 };
 
 /** Reads the parameters of a list from the address; throws with every fault that they have. */
-export function readPage(url: string, filters: Filters = {}): Page {
+export function readPage(url: string, filters: Query = {}): Page {
   if (!url.includes("?")) return emptyPage;
   const page: Page = { ...emptyPage, created_at: [], metadata: [], filters: {} };
   const faults: Fault[] = [];
@@ -65,7 +74,7 @@ export function readPage(url: string, filters: Filters = {}): Page {
 }
 
 /** Puts one parameter into the page; what is wrong with it, or null. */
-function readParameter(page: Page, name: string, value: string, filters: Filters): string | null {
+function readParameter(page: Page, name: string, value: string, filters: Query): string | null {
   switch (name) {
     case "limit":
       // Number("") is 0 and Number("1e1") is 10: only digits are an integer.
@@ -88,8 +97,10 @@ function readParameter(page: Page, name: string, value: string, filters: Filters
   if (field === "created_at") return readBound(page, key, value);
   const rule = Object.hasOwn(filters, name) ? filters[name] : undefined;
   if (!rule) return "There is no such filter.";
-  const fits = rule instanceof RegExp ? rule.test(value) : rule.includes(value);
-  if (!fits) return rule instanceof RegExp ? "This is not a possible value." : `Expected one of ${rule.join(", ")}.`;
+  if (!Value.Check(rule, value)) {
+    const choices = rule.anyOf?.map(({ const: choice }: { const: string }) => choice);
+    return choices ? `Expected one of ${choices.join(", ")}.` : "This is not a possible value.";
+  }
   page.filters[name] = value;
   return null;
 }

@@ -1,4 +1,7 @@
+import { Type } from "@sinclair/typebox";
 import { fault, validationError } from "./errors.ts";
+
+export const Wait = Type.Integer({ minimum: 0, maximum: 60, default: 0 });
 
 /** Seconds that an answer may wait for the end of what was begun, from `?wait=`. */
 export function readWait(url: string): number {

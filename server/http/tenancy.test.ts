@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newId, siblingId } from "../core/ids.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Answer, type Client, testApp } from "../testing/test-app.ts";
-import { operations } from "./openapi-operations.ts";
 
 // Whose it is decides nothing that can be seen: what belongs to another project or environment, what was deleted and
 // what never was get the same answer, to the byte. Asked of every place of the API that takes an id; a place that the
@@ -485,7 +484,7 @@ test("every parameter of a path is in the table", () => {
 
 test("every id in a body or a query is in the table", () => {
   const inBodies = routes.flatMap(({ method, path, body }) => idsIn(body).map((field) => `${method} ${path} ${field}`));
-  const inQueries = Object.entries(operations).flatMap(([route, { query = {} }]) =>
+  const inQueries = Object.entries(server.operations).flatMap(([route, { query = {} }]) =>
     Object.keys(query)
       .filter((name) => isIdName(name) || (name === "starting_after" && !(query.ending_before && !route.includes(":"))))
       .map((name) => `${route} ?${name}`),
@@ -494,7 +493,9 @@ test("every id in a body or a query is in the table", () => {
 });
 
 test("every list is in the table", () => {
-  const found = Object.entries(operations).filter(([route, { query }]) => query?.ending_before && !route.includes(":"));
+  const found = Object.entries(server.operations).filter(
+    ([route, { query }]) => query?.ending_before && !route.includes(":"),
+  );
   expect(found.map(([route]) => route.replace("GET ", "")).sort()).toEqual(Object.keys(lists).sort());
 });
 

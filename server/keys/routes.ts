@@ -2,16 +2,18 @@ import { Elysia } from "elysia";
 import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Auth, Principal } from "../http/auth.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { listQuery, readPage } from "../http/page.ts";
 import { type Bucket, buckets, type RateLimiter } from "../http/rate-limit.ts";
 import { pathOf } from "../http/schemas.ts";
+import { ApiKey, Me, RotatedApiKey } from "../wire/key.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
 import { checkCreation, checkUpdate } from "./faults.ts";
 import { CreateKey, RotateKey, UpdateKey } from "./schema.ts";
 import type { KeyStore } from "./store.ts";
 
 export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
   const params = pathOf("api_key");
-  return new Elysia({ prefix: "/api_keys" })
+  return new Elysia({ prefix: "/api_keys", tags: ["API keys"] })
     .use(auth)
     .post(
       "/",
@@ -19,26 +21,79 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
         checkCreation(body);
         return status(201, await keys.create(principal, body));
       },
-      { permission: "admin", body: CreateKey },
+      {
+        operation: {
+          id: "createApiKey",
+          summary: "Create an API key",
+          needs: "admin",
+          creates: ApiKey,
+        },
+        body: CreateKey,
+      },
     )
     .get("/", ({ principal, request }) => keys.list(principal, readPage(request.url)), {
-      permission: { needs: "admin", query: pageParameters },
+      operation: {
+        id: "listApiKeys",
+        summary: "List API keys",
+        needs: "admin",
+        query: listQuery,
+        returns: listOf(ApiKey),
+      },
     })
-    .get("/:id", ({ principal, params: { id } }) => keys.get(principal, id), { permission: "admin", params })
+    .get("/:id", ({ principal, params: { id } }) => keys.get(principal, id), {
+      operation: {
+        id: "getApiKey",
+        summary: "Retrieve an API key",
+        needs: "admin",
+        returns: ApiKey,
+      },
+      params,
+    })
     .patch(
       "/:id",
       ({ principal, params: { id }, body }) => {
         checkUpdate(body);
         return keys.update(principal, id, body);
       },
-      { permission: "admin", params, body: UpdateKey },
+      {
+        operation: {
+          id: "updateApiKey",
+          summary: "Rename an API key, or say when it ends",
+          needs: "admin",
+          needsRoom: false,
+          returns: ApiKey,
+          errors: ["key_not_active", "last_admin_key"],
+        },
+        params,
+        body: UpdateKey,
+      },
     )
     .post(
       "/:id/rotate",
       async ({ principal, params: { id }, body, status }) => status(201, await keys.rotate(principal, id, body)),
-      { permission: "admin", params, body: RotateKey },
+      {
+        operation: {
+          id: "rotateApiKey",
+          summary: "Make an API key's successor; until the overlap ends both are good",
+          needs: "admin",
+          needsRoom: false,
+          creates: RotatedApiKey,
+          errors: ["key_not_active"],
+        },
+        params,
+        body: RotateKey,
+      },
     )
-    .delete("/:id", ({ principal, params: { id } }) => keys.revoke(principal, id), { permission: "admin", params });
+    .delete("/:id", ({ principal, params: { id } }) => keys.revoke(principal, id), {
+      operation: {
+        id: "revokeApiKey",
+        summary: "Revoke an API key",
+        needs: "admin",
+        returns: Deleted,
+        errors: ["last_admin_key"],
+      },
+      params,
+    });
 };
 
 export interface MeOptions {
@@ -56,7 +111,7 @@ export interface MeOptions {
 
 /** `GET /v1/me`: who this key is, and what is left of its limits. */
 export const meRoutes = ({ auth, keys, limiter, projects, runs }: MeOptions) =>
-  new Elysia().use(auth).get(
+  new Elysia({ tags: ["Account"] }).use(auth).get(
     "/me",
     ({ principal }) => {
       const limit = runs.limit(principal);
@@ -75,7 +130,14 @@ export const meRoutes = ({ auth, keys, limiter, projects, runs }: MeOptions) =>
         children_per_run: runs.childrenMax(principal) || null,
       };
     },
-    { permission: "read_or_run" },
+    {
+      operation: {
+        id: "getMe",
+        summary: "Who this key is, and what is left of its limits",
+        needs: "read_or_run",
+        returns: Me,
+      },
+    },
   );
 
 /** Whether a key must soon be replaced by another one; null for a person at the dashboard. */

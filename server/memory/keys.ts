@@ -245,8 +245,3 @@ function startingWith(prefix: string): Condition {
   const values: SQLQueryBindings[] = [prefix, prefix];
   return { sql: "key >= ? AND key < ? || CAST(x'ff' AS TEXT)", values };
 }
-
-export const keyFilters = {
-  scope_id: new RegExp(`^[\\s\\S]{1,${limits.scope_id_length}}$`),
-  prefix: new RegExp(`^[\\s\\S]{1,${limits.key_length}}$`),
-};

@@ -2,11 +2,13 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { memoryKinds } from "../core/agent-snapshot.ts";
 import type { Auth } from "../http/auth.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
+import { DeletedKey, Memory, MemoryEntry, MemoryKey, MemoryMatch } from "../wire/memory.ts";
+import { Deleted, listOf, oneOf } from "../wire/schema.ts";
 import type { EntryStore } from "./entries.ts";
-import { type KeyPlace, type KeyStore, keyFilters, readIfMatch } from "./keys.ts";
-import { CreateEntry, CreateMemory, entryFilters, PutKey, SearchMemory, UpdateMemory } from "./schema.ts";
+import { type KeyPlace, type KeyStore, readIfMatch } from "./keys.ts";
+import { CreateEntry, CreateMemory, entryFilters, keyFilters, PutKey, SearchMemory, UpdateMemory } from "./schema.ts";
 import type { MemorySearch } from "./search.ts";
 import type { MemoryStores } from "./store.ts";
 
@@ -14,10 +16,9 @@ const params = pathOf("memory");
 const entryParams = pathWith({ id: idOf("memory"), entry_id: idOf("memory_entry") });
 const keyParams = pathWith({ id: idOf("memory"), key: Type.String() });
 
-const storeFilters = { kind: memoryKinds };
-const ofStores = [...pageParameters, ...Object.keys(storeFilters)];
-const ofEntries = [...pageParameters, ...Object.keys(entryFilters)];
-const ofKeys = [...pageParameters.filter((name) => name !== "metadata[*]"), ...Object.keys(keyFilters)];
+const storeFilters = { kind: oneOf(memoryKinds) };
+// The scope stands in the query, since the body of a value is the value's own.
+const ofOneKey = { scope_id: keyFilters.scope_id };
 
 export interface MemoryRoutes {
   auth: Auth;
@@ -28,24 +29,63 @@ export interface MemoryRoutes {
 }
 
 export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRoutes) =>
-  new Elysia({ prefix: "/memory" })
+  new Elysia({ prefix: "/memory", tags: ["Memory"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await stores.create(principal, body)), {
-      permission: "admin",
+      operation: {
+        id: "createMemory",
+        summary: "Create a memory store",
+        needs: "admin",
+        creates: Memory,
+      },
       body: CreateMemory,
     })
     .get("/", ({ principal, request }) => stores.list(principal, readPage(request.url, storeFilters)), {
-      permission: { needs: "read_or_run", query: ofStores },
+      operation: {
+        id: "listMemory",
+        summary: "List memory stores",
+        needs: "read_or_run",
+        query: { ...listQuery, ...storeFilters },
+        returns: listOf(Memory),
+      },
     })
-    .get("/:id", ({ principal, params }) => stores.get(principal, params.id), { permission: "read_or_run", params })
+    .get("/:id", ({ principal, params }) => stores.get(principal, params.id), {
+      operation: {
+        id: "getMemory",
+        summary: "Retrieve a memory store",
+        needs: "read_or_run",
+        returns: Memory,
+      },
+      params,
+    })
     .patch("/:id", ({ principal, params, body }) => stores.update(principal, params.id, body), {
-      permission: "admin",
+      operation: {
+        id: "updateMemory",
+        summary: "Change a memory store, or what it is embedded with",
+        needs: "admin",
+        returns: Memory,
+      },
       params,
       body: UpdateMemory,
     })
-    .delete("/:id", ({ principal, params }) => stores.remove(principal, params.id), { permission: "admin", params })
+    .delete("/:id", ({ principal, params }) => stores.remove(principal, params.id), {
+      operation: {
+        id: "deleteMemory",
+        summary: "Delete a memory store with all that it holds",
+        needs: "admin",
+        returns: Deleted,
+      },
+      params,
+    })
     .post("/:id/search", ({ principal, params, body, request }) => search(principal, params.id, body, request.signal), {
-      permission: { needs: "read_or_run", bucket: "reads_per_minute" }, // It writes nothing.
+      operation: {
+        id: "searchMemory",
+        summary: "Find what a store knows of a question",
+        needs: "read_or_run",
+        bucket: "reads_per_minute",
+        needsRoom: false,
+        returns: listOf(MemoryMatch),
+      }, // It writes nothing.
       params,
       body: SearchMemory,
     })
@@ -55,48 +95,113 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
         const { entry, isNew } = await entries.create(principal, params.id, body);
         return status(isNew ? 201 : 200, entry);
       },
-      { permission: "run", params, body: CreateEntry },
+      {
+        operation: {
+          id: "createMemoryEntry",
+          summary: "Put a text or a file into a store",
+          needs: "run",
+          creates: MemoryEntry,
+          known: "The file is in the store already: its entry.",
+        },
+        params,
+        body: CreateEntry,
+      },
     )
     .get(
       "/:id/entries",
       ({ principal, params, request }) => entries.list(principal, params.id, readPage(request.url, entryFilters)),
-      { permission: { needs: "read_or_run", query: ofEntries }, params },
+      {
+        operation: {
+          id: "listMemoryEntries",
+          summary: "List what is in a store",
+          needs: "read_or_run",
+          query: { ...listQuery, ...entryFilters },
+          returns: listOf(MemoryEntry),
+        },
+        params,
+      },
     )
     .get("/:id/entries/:entry_id", ({ principal, params }) => entries.get(principal, params.id, params.entry_id), {
-      permission: "read_or_run",
+      operation: {
+        id: "getMemoryEntry",
+        summary: "Retrieve an entry",
+        needs: "read_or_run",
+        returns: MemoryEntry,
+      },
       params: entryParams,
     })
     .delete(
       "/:id/entries/:entry_id",
       ({ principal, params }) => entries.remove(principal, params.id, params.entry_id),
-      { permission: "run", params: entryParams },
+      {
+        operation: {
+          id: "deleteMemoryEntry",
+          summary: "Delete an entry",
+          needs: "run",
+          returns: Deleted,
+        },
+        params: entryParams,
+      },
     )
     .get(
       "/:id/keys",
       ({ principal, params, request }) => keys.list(principal, params.id, readPage(request.url, keyFilters)),
-      { permission: { needs: "read_or_run", query: ofKeys }, params },
+      {
+        operation: {
+          id: "listMemoryKeys",
+          summary: "List keys by their names",
+          needs: "read_or_run",
+          query: { ...plainListQuery, ...keyFilters },
+          returns: listOf(MemoryKey),
+        },
+        params,
+      },
     )
     .get("/:id/keys/:key", ({ principal, params, request }) => keys.get(principal, placeOf(params, request)), {
-      permission: { needs: "read_or_run", query: ofOneKey },
+      operation: {
+        id: "getMemoryKey",
+        summary: "Retrieve the value of a key",
+        needs: "read_or_run",
+        query: ofOneKey,
+        returns: MemoryKey,
+      },
       params: keyParams,
     })
     .put(
       "/:id/keys/:key",
       ({ principal, params, body, request }) =>
         keys.put(principal, placeOf(params, request), body, readIfMatch(request.headers)),
-      { permission: { needs: "run", query: ofOneKey }, params: keyParams, body: PutKey },
+      {
+        operation: {
+          id: "setMemoryKey",
+          summary: "Set the value of a key; with `If-Match` only over that version",
+          needs: "run",
+          query: ofOneKey,
+          returns: MemoryKey,
+          errors: ["precondition_failed"],
+        },
+        params: keyParams,
+        body: PutKey,
+      },
     )
     .delete(
       "/:id/keys/:key",
       ({ principal, params, request }) =>
         keys.remove(principal, placeOf(params, request), readIfMatch(request.headers)),
-      { permission: { needs: "run", query: ofOneKey }, params: keyParams },
+      {
+        operation: {
+          id: "deleteMemoryKey",
+          summary: "Delete a key; with `If-Match` only that version",
+          needs: "run",
+          query: ofOneKey,
+          returns: DeletedKey,
+          errors: ["precondition_failed"],
+        },
+        params: keyParams,
+      },
     );
 
-const ofOneKey = ["scope_id"];
-
-/** The scope stands in the query, since the body of a value is the value's own. */
 function placeOf({ id, key }: { id: string; key: string }, { url }: Request): KeyPlace {
-  const { scope_id = null } = readPage(url, { scope_id: keyFilters.scope_id }).filters;
+  const { scope_id = null } = readPage(url, ofOneKey).filters;
   return { memory_id: id, scope_id, key };
 }

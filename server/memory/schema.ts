@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
-import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { Chunking, idOf, JsonObject, Metadata } from "../http/schemas.ts";
 import { entryStatuses, searchModes } from "../wire/names.ts";
@@ -95,8 +94,13 @@ export type SearchMemory = Static<typeof SearchMemory>;
 export const PutKey = Type.Object({ value: Type.Unknown(), ttl_seconds: Type.Optional(Ttl) }, closed);
 export type PutKey = Static<typeof PutKey>;
 
+export const keyFilters = {
+  scope_id: ScopeId,
+  prefix: Type.String({ minLength: 1, maxLength: limits.key_length }),
+};
+
 export const entryFilters = {
-  file_id: new RegExp(idPattern("file")),
-  scope_id: new RegExp(`^[\\s\\S]{1,${limits.scope_id_length}}$`),
-  status: entryStatuses,
+  file_id: idOf("file"),
+  scope_id: ScopeId,
+  status: oneOf(entryStatuses),
 };

@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { frameOf } from "../core/frames.ts";
-import { idPattern } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { origins } from "../core/origin.ts";
 import type { RunObject } from "../core/run-object.ts";
@@ -11,13 +10,16 @@ import { type Auth, mayUse, type NoLongerValid, type Principal, type Viewer } fr
 import { fault, validationError } from "../http/errors.ts";
 import { type Claim, claimOf } from "../http/idempotency.ts";
 import { notFound } from "../http/not-found.ts";
-import { fillPage, pageParameters, read, readPage, toList } from "../http/page.ts";
-import { readWait } from "../http/read-wait.ts";
-import { pathOf } from "../http/schemas.ts";
+import { fillPage, forwardQuery, listQuery, read, readPage, toList } from "../http/page.ts";
+import { readWait, Wait } from "../http/read-wait.ts";
+import { idOf, pathOf, Subject } from "../http/schemas.ts";
 import type { Journal } from "../journal/journal.ts";
 import { atMostEvery } from "../lib/at-most-every.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
+import { Event } from "../wire/events.ts";
+import { Approval, Run, RunListItem } from "../wire/run.ts";
+import { Deleted, listOf, oneOf } from "../wire/schema.ts";
 import { ForkRun } from "./fork-schema.ts";
 import type { Replays } from "./replay.ts";
 import { requireInput } from "./require-input.ts";
@@ -43,22 +45,22 @@ export interface RunRoutes {
   closing: AbortSignal;
 }
 
-const subject = /^[\s\S]{1,255}$/;
 const filters = {
-  status: runStatuses,
-  agent_id: new RegExp(idPattern("agent")),
-  thread_id: new RegExp(idPattern("thread")),
-  user_id: subject,
-  parent_run_id: new RegExp(idPattern("run")),
-  origin: origins,
-  source_run_id: new RegExp(idPattern("run")),
-  include: ["messages"],
+  status: oneOf(runStatuses),
+  agent_id: idOf("agent"),
+  thread_id: idOf("thread"),
+  user_id: Subject,
+  parent_run_id: idOf("run"),
+  origin: oneOf(origins),
+  source_run_id: idOf("run"),
+  include: oneOf(["messages"]),
 };
+const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
 
 export const runRoutes = (deps: RunRoutes) => {
   const { auth, runs, service, replays, hasAgent } = deps;
   const params = pathOf("run");
-  return new Elysia()
+  return new Elysia({ tags: ["Runs"] })
     .use(auth)
     .post(
       "/runs",
@@ -72,19 +74,54 @@ export const runRoutes = (deps: RunRoutes) => {
           service.create(principal, body, requestId, note),
         );
       },
-      { permission: { needs: "run", query: ["wait"], bucket: "run_creations_per_minute" }, body: CreateRun },
+      {
+        operation: {
+          id: "createRun",
+          summary: "Start a run",
+          needs: "run",
+          query: { wait: Wait },
+          bucket: "run_creations_per_minute",
+          creates: Run,
+          streams: "With `stream: true`: the run's events from the first to the last.",
+          errors: ["thread_busy"],
+        },
+        body: CreateRun,
+      },
     )
     .get("/runs", ({ principal, request }) => listRuns(runs, principal, request.url), {
-      permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(filters)] },
+      operation: {
+        id: "listRuns",
+        summary: "List runs",
+        needs: "read_or_run",
+        query: { ...listQuery, ...filters },
+        returns: listOf(RunListItem),
+      },
     })
-    .get("/runs/:id", ({ principal, params: { id } }) => runs.get(principal, id), { permission: "read_or_run", params })
+    .get("/runs/:id", ({ principal, params: { id } }) => runs.get(principal, id), {
+      operation: {
+        id: "getRun",
+        summary: "Retrieve a run",
+        needs: "read_or_run",
+        returns: Run,
+      },
+      params,
+    })
     .delete(
       "/runs/:id",
       async ({ principal, params: { id } }) => {
         await runs.remove(principal, id);
         return { id, object: "run", deleted: true };
       },
-      { permission: "admin", params },
+      {
+        operation: {
+          id: "deleteRun",
+          summary: "Delete a run that is over",
+          needs: "admin",
+          returns: Deleted,
+          errors: ["run_not_terminal", "run_pinned"],
+        },
+        params,
+      },
     )
     .post(
       "/runs/:id/cancel",
@@ -99,7 +136,18 @@ export const runRoutes = (deps: RunRoutes) => {
           );
         return answerOf(deps, principal, id, claim);
       },
-      { permission: "run", params, body: CancelRun },
+      {
+        operation: {
+          id: "cancelRun",
+          summary: "Cancel a run",
+          needs: "run",
+          needsRoom: false,
+          returns: Run,
+          errors: ["run_already_terminal"],
+        },
+        params,
+        body: CancelRun,
+      },
     )
     .post(
       "/runs/:id/fork",
@@ -107,7 +155,20 @@ export const runRoutes = (deps: RunRoutes) => {
         answerNew(deps, principal, request, set, body, (requestId, note) =>
           service.fork(principal, id, body, requestId, byPerson(deps, principal, "forked", note)),
         ),
-      { permission: { needs: "run", query: ["wait"], bucket: "run_creations_per_minute" }, params, body: ForkRun },
+      {
+        operation: {
+          id: "forkRun",
+          summary: "Go on from a step of a run, with something changed",
+          needs: "run",
+          query: { wait: Wait },
+          bucket: "run_creations_per_minute",
+          creates: Run,
+          streams: "With `stream: true`: the run's events from the first to the last.",
+          errors: ["record_damaged"],
+        },
+        params,
+        body: ForkRun,
+      },
     )
     .post(
       "/runs/:id/replay",
@@ -120,7 +181,18 @@ export const runRoutes = (deps: RunRoutes) => {
         set.headers.location = `/v1/runs/${run.id}`;
         return status(201, run);
       },
-      { permission: { needs: "run", bucket: "run_creations_per_minute" }, params, body: ReplayRun },
+      {
+        operation: {
+          id: "replayRun",
+          summary: "Perform a run that is over again, by its record",
+          needs: "run",
+          bucket: "run_creations_per_minute",
+          creates: Run,
+          errors: ["run_not_terminal", "record_damaged"],
+        },
+        params,
+        body: ReplayRun,
+      },
     )
     .post(
       "/runs/:id/submit_tool_outputs",
@@ -138,7 +210,19 @@ export const runRoutes = (deps: RunRoutes) => {
         if (body.stream) return streamOf(deps, principal, id, { seq: before, anchor: null, offset: 0 }, request);
         return answerOf(deps, principal, id, claim);
       },
-      { permission: "run", params, body: SubmitToolOutputs },
+      {
+        operation: {
+          id: "submitToolOutputs",
+          summary: "Answer tool calls that a run waits for",
+          needs: "run",
+          needsRoom: false,
+          returns: Run,
+          streams: "With `stream: true`: the run's events after those that were there before.",
+          errors: ["run_not_awaiting_action", "tool_call_already_resolved"],
+        },
+        params,
+        body: SubmitToolOutputs,
+      },
     )
     .get(
       "/runs/:id/events",
@@ -151,16 +235,28 @@ export const runRoutes = (deps: RunRoutes) => {
           return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
         return streamOf(deps, principal, id, from, request);
       },
-      { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params },
-    )
-    .get(
-      "/approvals",
-      ({ principal, request }) =>
-        runs.pending(principal, readPage(request.url, { needs: ["output", "approval", "reconcile"] })),
       {
-        permission: { needs: "read_or_run", query: [...pageParameters, "needs"] },
+        operation: {
+          id: "listRunEvents",
+          summary: "List a run's events, or follow them",
+          needs: "read_or_run",
+          query: forwardQuery,
+          returns: listOf(Event),
+          streams:
+            "With `Accept: text/event-stream`: the events after `Last-Event-ID` or `starting_after`, to the last.",
+        },
+        params,
       },
-    );
+    )
+    .get("/approvals", ({ principal, request }) => runs.pending(principal, readPage(request.url, approvalFilters)), {
+      operation: {
+        id: "listApprovals",
+        summary: "List tool calls that wait for an answer",
+        needs: "read_or_run",
+        query: { ...listQuery, ...approvalFilters },
+        returns: listOf(Approval),
+      },
+    });
 };
 
 // The stream of a key that was revoked ends within a second: a quiet one looks every second, so this must be less.

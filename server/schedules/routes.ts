@@ -3,15 +3,17 @@ import type { RunObject } from "../core/run-object.ts";
 import { type Auth, type Principal, requireAgent } from "../http/auth.ts";
 import { claimOf } from "../http/idempotency.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
+import { Run } from "../wire/run.ts";
+import { Schedule, ScheduleRun } from "../wire/schedule.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
 import type { Firings } from "./firings.ts";
 import { orderOf, type StartRun } from "./scheduler.ts";
 import { CreateSchedule, firingFilters, scheduleFilters, TriggerSchedule, UpdateSchedule } from "./schema.ts";
 import type { ScheduleStore } from "./store.ts";
 
 const params = pathOf("schedule");
-const plainPage = pageParameters.filter((name) => !name.startsWith("metadata"));
 
 export interface ScheduleRoutes {
   auth: Auth;
@@ -24,22 +26,54 @@ export interface ScheduleRoutes {
 }
 
 export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }: ScheduleRoutes) =>
-  new Elysia({ prefix: "/schedules" })
+  new Elysia({ prefix: "/schedules", tags: ["Schedules"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await schedules.create(principal, body)), {
-      permission: "admin",
+      operation: {
+        id: "createSchedule",
+        summary: "Create a schedule",
+        needs: "admin",
+        creates: Schedule,
+      },
       body: CreateSchedule,
     })
     .get("/", ({ principal, request }) => schedules.list(principal, readPage(request.url, scheduleFilters)), {
-      permission: { needs: "read", query: [...pageParameters, ...Object.keys(scheduleFilters)] },
+      operation: {
+        id: "listSchedules",
+        summary: "List schedules",
+        needs: "read",
+        query: { ...listQuery, ...scheduleFilters },
+        returns: listOf(Schedule),
+      },
     })
-    .get("/:id", ({ principal, params }) => schedules.get(principal, params.id), { permission: "read", params })
+    .get("/:id", ({ principal, params }) => schedules.get(principal, params.id), {
+      operation: {
+        id: "getSchedule",
+        summary: "Retrieve a schedule",
+        needs: "read",
+        returns: Schedule,
+      },
+      params,
+    })
     .patch("/:id", ({ principal, params, body }) => schedules.update(principal, params.id, body), {
-      permission: "admin",
+      operation: {
+        id: "updateSchedule",
+        summary: "Change a schedule, switch it off or on again",
+        needs: "admin",
+        returns: Schedule,
+      },
       params,
       body: UpdateSchedule,
     })
-    .delete("/:id", ({ principal, params }) => schedules.remove(principal, params.id), { permission: "admin", params })
+    .delete("/:id", ({ principal, params }) => schedules.remove(principal, params.id), {
+      operation: {
+        id: "deleteSchedule",
+        summary: "Delete a schedule",
+        needs: "admin",
+        returns: Deleted,
+      },
+      params,
+    })
     .post(
       "/:id/trigger",
       async ({ principal, params, request, set, status }) => {
@@ -55,11 +89,30 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
         set.headers.location = `/v1/runs/${run.id}`;
         return status(201, run);
       },
-      { permission: { needs: "run", bucket: "run_creations_per_minute" }, params, body: TriggerSchedule },
+      {
+        operation: {
+          id: "triggerSchedule",
+          summary: "Start a run of a schedule now, besides its plan",
+          needs: "run",
+          bucket: "run_creations_per_minute",
+          creates: Run,
+        },
+        params,
+        body: TriggerSchedule,
+      },
     )
     .get(
       "/:id/runs",
       ({ principal, params, request }) =>
         firings.list(schedules.find(principal, params.id), readPage(request.url, firingFilters)),
-      { permission: { needs: "read", query: [...plainPage, ...Object.keys(firingFilters)] }, params },
+      {
+        operation: {
+          id: "listScheduleRuns",
+          summary: "List what came of a schedule's times",
+          needs: "read",
+          query: { ...plainListQuery, ...firingFilters },
+          returns: listOf(ScheduleRun),
+        },
+        params,
+      },
     );

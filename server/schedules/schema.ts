@@ -1,12 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { idPattern } from "../core/ids.ts";
-import { AgentOverrides, Budget, idOf, Metadata, RunInput } from "../http/schemas.ts";
+import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject } from "../http/schemas.ts";
 import { busyPolicies, catchUps, outcomes } from "../wire/names.ts";
 import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
-
-const Subject = Type.String({ minLength: 1, maxLength: 255 });
 
 const required = {
   name: Type.String({ minLength: 1, maxLength: 128 }),
@@ -37,5 +34,5 @@ export type UpdateSchedule = Static<typeof UpdateSchedule>;
 
 export const TriggerSchedule = Type.Object({}, closed);
 
-export const scheduleFilters = { agent_id: new RegExp(idPattern("agent")) };
-export const firingFilters = { outcome: outcomes };
+export const scheduleFilters = { agent_id: idOf("agent") };
+export const firingFilters = { outcome: oneOf(outcomes) };

@@ -2,8 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { listQuery, readPage } from "../http/page.ts";
 import { pathWith } from "../http/schemas.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
+import { Secret } from "../wire/secret.ts";
 import { secretsFault, tooManySecrets } from "../worker/tools/secret-texts.ts";
 import { PutSecret, secretName } from "./schema.ts";
 import type { SecretStore } from "./store.ts";
@@ -11,22 +13,51 @@ import type { SecretStore } from "./store.ts";
 const params = pathWith({ name: Type.String({ pattern: secretName }) });
 
 export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretStore }) =>
-  new Elysia({ prefix: "/secrets" })
+  new Elysia({ prefix: "/secrets", tags: ["Secrets"] })
     .use(auth)
     .get("/", ({ principal, request }) => secrets.list(principal, readPage(request.url)), {
-      permission: { needs: "admin", query: pageParameters },
+      operation: {
+        id: "listSecrets",
+        summary: "List secrets",
+        needs: "admin",
+        query: listQuery,
+        returns: listOf(Secret),
+      },
     })
-    .get("/:name", ({ principal, params }) => secrets.get(principal, params.name), { permission: "admin", params })
+    .get("/:name", ({ principal, params }) => secrets.get(principal, params.name), {
+      operation: {
+        id: "getSecret",
+        summary: "Retrieve what is known of a secret, but never its value",
+        needs: "admin",
+        returns: Secret,
+      },
+      params,
+    })
     .put(
       "/:name",
       ({ principal, params, body }) => {
         checkSecret(params.name, body);
         return secrets.put(principal, params.name, body);
       },
-      { permission: "admin", params: pathWith({ name: Type.String() }), body: PutSecret },
+      {
+        operation: {
+          id: "setSecret",
+          summary: "Set a secret, or give it another value",
+          needs: "admin",
+          path: { name: Type.String({ pattern: secretName }) },
+          returns: Secret,
+        },
+        params: pathWith({ name: Type.String() }),
+        body: PutSecret,
+      },
     )
     .delete("/:name", ({ principal, params }) => secrets.remove(principal, params.name), {
-      permission: "admin",
+      operation: {
+        id: "deleteSecret",
+        summary: "Delete a secret",
+        needs: "admin",
+        returns: Deleted,
+      },
       params,
     });
 

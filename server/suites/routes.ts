@@ -1,9 +1,11 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { claimOf } from "../http/idempotency.ts";
-import { pageParameters, readPage } from "../http/page.ts";
-import { readWait } from "../http/read-wait.ts";
+import { listQuery, readPage } from "../http/page.ts";
+import { readWait, Wait } from "../http/read-wait.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
+import { Suite, SuiteListItem, SuiteRun, SuiteRunListItem } from "../wire/suite.ts";
 import { CancelSuiteRun, CreateSuite, StartSuiteRun, suiteFilters, suiteRunFilters, UpdateSuite } from "./schema.ts";
 import type { SuiteService } from "./service.ts";
 import type { SuiteStore } from "./store.ts";
@@ -22,22 +24,56 @@ export interface SuiteRoutes {
 }
 
 export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: SuiteRoutes) =>
-  new Elysia({ prefix: "/suites" })
+  new Elysia({ prefix: "/suites", tags: ["Suites"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await suites.create(principal, body)), {
-      permission: "admin",
+      operation: {
+        id: "createSuite",
+        summary: "Pin runs as a suite",
+        needs: "admin",
+        creates: Suite,
+        errors: ["name_taken"],
+      },
       body: CreateSuite,
     })
     .get("/", ({ principal, request }) => suites.list(principal, readPage(request.url, suiteFilters)), {
-      permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(suiteFilters)] },
+      operation: {
+        id: "listSuites",
+        summary: "List suites",
+        needs: "read_or_run",
+        query: { ...listQuery, ...suiteFilters },
+        returns: listOf(SuiteListItem),
+      },
     })
-    .get("/:id", ({ principal, params }) => suites.get(principal, params.id), { permission: "read_or_run", params })
+    .get("/:id", ({ principal, params }) => suites.get(principal, params.id), {
+      operation: {
+        id: "getSuite",
+        summary: "Retrieve a suite with the runs that it pins",
+        needs: "read_or_run",
+        returns: Suite,
+      },
+      params,
+    })
     .patch("/:id", ({ principal, params, body }) => suites.update(principal, params.id, body), {
-      permission: "admin",
+      operation: {
+        id: "updateSuite",
+        summary: "Change a suite, or the runs that it pins",
+        needs: "admin",
+        returns: Suite,
+        errors: ["name_taken"],
+      },
       params,
       body: UpdateSuite,
     })
-    .delete("/:id", ({ principal, params }) => service.remove(principal, params.id), { permission: "admin", params })
+    .delete("/:id", ({ principal, params }) => service.remove(principal, params.id), {
+      operation: {
+        id: "deleteSuite",
+        summary: "Delete a suite and what came of it; its runs stay",
+        needs: "admin",
+        returns: Deleted,
+      },
+      params,
+    })
     .post(
       "/:id/runs",
       async ({ principal, params, body, request, set, status }) => {
@@ -49,7 +85,14 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
         return status(201, suiteRuns.get(principal, params.id, id));
       },
       {
-        permission: { needs: "run", query: ["wait"], bucket: "run_creations_per_minute" },
+        operation: {
+          id: "runSuite",
+          summary: "Replay the runs of a suite against their agents as they are now",
+          needs: "run",
+          query: { wait: Wait },
+          bucket: "run_creations_per_minute",
+          creates: SuiteRun,
+        },
         params,
         body: StartSuiteRun,
       },
@@ -59,17 +102,41 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
       ({ principal, params, request }) =>
         suiteRuns.list(principal, suites.find(principal, params.id).id, readPage(request.url, suiteRunFilters)),
       {
-        permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(suiteRunFilters)] },
+        operation: {
+          id: "listSuiteRuns",
+          summary: "List what came of a suite",
+          needs: "read_or_run",
+          query: { ...listQuery, ...suiteRunFilters },
+          returns: listOf(SuiteRunListItem),
+        },
         params,
       },
     )
     .get(
       "/:id/runs/:suite_run_id",
       ({ principal, params }) => suiteRuns.get(principal, suites.find(principal, params.id).id, params.suite_run_id),
-      { permission: "read_or_run", params: ofRun },
+      {
+        operation: {
+          id: "getSuiteRun",
+          summary: "Retrieve a suite run with its cases",
+          needs: "read_or_run",
+          returns: SuiteRun,
+        },
+        params: ofRun,
+      },
     )
     .post(
       "/:id/runs/:suite_run_id/cancel",
       ({ principal, params }) => service.cancel(principal, params.id, params.suite_run_id),
-      { permission: "run", params: ofRun, body: CancelSuiteRun },
+      {
+        operation: {
+          id: "cancelSuiteRun",
+          summary: "End a suite run where it is",
+          needs: "run",
+          needsRoom: false,
+          returns: SuiteRun,
+        },
+        params: ofRun,
+        body: CancelSuiteRun,
+      },
     );

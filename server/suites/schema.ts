@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idOf, Metadata } from "../http/schemas.ts";
 import { suiteRunStatuses } from "../wire/names.ts";
-import { orNull } from "../wire/schema.ts";
+import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 
@@ -40,5 +40,5 @@ export type StartSuiteRun = Static<typeof StartSuiteRun>;
 
 export const CancelSuiteRun = Type.Object({}, closed);
 
-export const suiteFilters = { name: /^[\s\S]{1,128}$/ };
-export const suiteRunFilters = { status: suiteRunStatuses };
+export const suiteFilters = { name: own.name };
+export const suiteRunFilters = { status: oneOf(suiteRunStatuses) };

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { type App, createApp } from "../app.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
+import { apiRoutes, type Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
@@ -136,6 +137,10 @@ export function testApp({
   return {
     ...server,
     db,
+    /** What the API's routes say of themselves, by method and path. */
+    operations: Object.fromEntries(
+      apiRoutes(server.app.routes as Route[]).map(({ method, path, operation }) => [`${method} ${path}`, operation]),
+    ),
     send,
     client,
     async [Symbol.asyncDispose]() {

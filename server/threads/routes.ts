@@ -1,36 +1,92 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
+import { Thread, ThreadMessage } from "../wire/thread.ts";
 import { CreateMessage, CreateThread, threadFilters, UpdateThread } from "./schema.ts";
 import type { ThreadStore } from "./store.ts";
 
 const params = pathOf("thread");
+const { limit, starting_after, ending_before, order } = plainListQuery;
+const messageQuery = { limit, starting_after, ending_before, order };
 
 export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadStore }) =>
-  new Elysia({ prefix: "/threads" })
+  new Elysia({ prefix: "/threads", tags: ["Threads"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await threads.create(principal, body)), {
-      permission: "run",
+      operation: {
+        id: "createThread",
+        summary: "Create a thread",
+        needs: "run",
+        creates: Thread,
+      },
       body: CreateThread,
     })
     .get("/", ({ principal, request }) => threads.list(principal, readPage(request.url, threadFilters)), {
-      permission: { needs: "read_or_run", query: [...pageParameters, ...Object.keys(threadFilters)] },
+      operation: {
+        id: "listThreads",
+        summary: "List threads",
+        needs: "read_or_run",
+        query: { ...listQuery, ...threadFilters },
+        returns: listOf(Thread),
+      },
     })
-    .get("/:id", ({ principal, params }) => threads.get(principal, params.id), { permission: "read_or_run", params })
+    .get("/:id", ({ principal, params }) => threads.get(principal, params.id), {
+      operation: {
+        id: "getThread",
+        summary: "Retrieve a thread",
+        needs: "read_or_run",
+        returns: Thread,
+      },
+      params,
+    })
     .patch("/:id", ({ principal, params, body }) => threads.update(principal, params.id, body), {
-      permission: "run",
+      operation: {
+        id: "updateThread",
+        summary: "Change a thread's title or metadata",
+        needs: "run",
+        returns: Thread,
+      },
       params,
       body: UpdateThread,
     })
-    .delete("/:id", ({ principal, params }) => threads.remove(principal, params.id), { permission: "run", params })
+    .delete("/:id", ({ principal, params }) => threads.remove(principal, params.id), {
+      operation: {
+        id: "deleteThread",
+        summary: "Delete a thread and what was said in it; its runs stay",
+        needs: "run",
+        returns: Deleted,
+        errors: ["run_not_terminal"],
+      },
+      params,
+    })
     .post(
       "/:id/messages",
       async ({ principal, params, body, status }) => status(201, await threads.say(principal, params.id, body)),
-      { permission: "run", params, body: CreateMessage },
+      {
+        operation: {
+          id: "createThreadMessage",
+          summary: "Put a message into a thread that was said elsewhere",
+          needs: "run",
+          creates: ThreadMessage,
+          errors: ["thread_busy"],
+        },
+        params,
+        body: CreateMessage,
+      },
     )
     .get(
       "/:id/messages",
       ({ principal, params, request }) => threads.messages(principal, params.id, readPage(request.url)),
-      { permission: { needs: "read_or_run", query: ["limit", "starting_after", "ending_before", "order"] }, params },
+      {
+        operation: {
+          id: "listThreadMessages",
+          summary: "List what was said in a thread",
+          needs: "read_or_run",
+          query: messageQuery,
+          returns: listOf(ThreadMessage),
+        },
+        params,
+      },
     );

@@ -1,12 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { InputMessage, Metadata } from "../http/schemas.ts";
+import { InputMessage, Metadata, Subject } from "../http/schemas.ts";
 import { threadStatuses } from "../wire/names.ts";
-import { orNull } from "../wire/schema.ts";
+import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 
-const subject = /^[\s\S]{1,255}$/;
-const Subject = Type.String({ minLength: 1, maxLength: 255 });
 const Title = Type.String({ maxLength: 255 });
 
 /** Body of `POST /v1/threads` (contract, section 18). */
@@ -25,4 +23,4 @@ export const CreateMessage = InputMessage;
 export type CreateMessage = Static<typeof CreateMessage>;
 
 /** Query parameters by which threads are listed, besides those of every list. */
-export const threadFilters = { user_id: subject, session_id: subject, status: threadStatuses };
+export const threadFilters = { user_id: Subject, session_id: Subject, status: oneOf(threadStatuses) };

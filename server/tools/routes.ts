@@ -1,7 +1,9 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { listQuery, readPage } from "../http/page.ts";
 import { pathOf } from "../http/schemas.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
+import { Tool, ToolTest } from "../wire/tool.ts";
 import { CreateTool, RefreshTool, TestTool, toolFilters, UpdateTool } from "./schema.ts";
 import type { ToolStore } from "./store.ts";
 import type { createToolTest } from "./test-call.ts";
@@ -15,29 +17,73 @@ export interface ToolRoutes {
 }
 
 export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
-  new Elysia({ prefix: "/tools" })
+  new Elysia({ prefix: "/tools", tags: ["Tools"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await tools.create(principal, body)), {
-      permission: "admin",
+      operation: {
+        id: "createTool",
+        summary: "Create a tool",
+        needs: "admin",
+        creates: Tool,
+        errors: ["name_taken"],
+      },
       body: CreateTool,
     })
     .get("/", ({ principal, request }) => tools.list(principal, readPage(request.url, toolFilters)), {
-      permission: { needs: "read", query: [...pageParameters, "type"] },
+      operation: {
+        id: "listTools",
+        summary: "List tools",
+        needs: "read",
+        query: { ...listQuery, ...toolFilters },
+        returns: listOf(Tool),
+      },
     })
-    .get("/:id", ({ principal, params }) => tools.get(principal, params.id), { permission: "read", params })
+    .get("/:id", ({ principal, params }) => tools.get(principal, params.id), {
+      operation: {
+        id: "getTool",
+        summary: "Retrieve a tool",
+        needs: "read",
+        returns: Tool,
+      },
+      params,
+    })
     .patch("/:id", ({ principal, params, body }) => tools.update(principal, params.id, body), {
-      permission: "admin",
+      operation: {
+        id: "updateTool",
+        summary: "Change a tool",
+        needs: "admin",
+        returns: Tool,
+        errors: ["name_taken"],
+      },
       params,
       body: UpdateTool,
     })
-    .delete("/:id", ({ principal, params }) => tools.remove(principal, params.id), { permission: "admin", params })
+    .delete("/:id", ({ principal, params }) => tools.remove(principal, params.id), {
+      operation: {
+        id: "deleteTool",
+        summary: "Delete a tool",
+        needs: "admin",
+        returns: Deleted,
+      },
+      params,
+    })
     .post("/:id/refresh", ({ principal, params }) => tools.refresh(principal, params.id), {
-      permission: "admin",
+      operation: {
+        id: "refreshTool",
+        summary: "Ask an MCP server again what it can do",
+        needs: "admin",
+        returns: Tool,
+      },
       params,
       body: RefreshTool,
     })
     .post("/:id/test", ({ principal, params, body, request }) => testCall(principal, params.id, body, request.signal), {
-      permission: "admin",
+      operation: {
+        id: "testTool",
+        summary: "Call a tool outside of any run",
+        needs: "admin",
+        returns: ToolTest,
+      },
       params,
       body: TestTool,
     });

@@ -44,4 +44,4 @@ export type TestTool = Static<typeof TestTool>;
 
 export const RefreshTool = Type.Object({}, closed);
 
-export const toolFilters = { type: toolTypes };
+export const toolFilters = { type: oneOf(toolTypes) };

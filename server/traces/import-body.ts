@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { capsuleLimits, capsuleType } from "../core/capsule-format.ts";
 import { AppError } from "../core/errors.ts";
-import type { BodyReader, ReadBody } from "../http/auth.ts";
 import { chunksOf, cutOff, parseJsonBody, readBody, refuseCompressed } from "../http/json-body.ts";
+import type { BodyReader, ReadBody } from "../http/operation.ts";
 import type { CapsuleOrder } from "../sandbox/capsule-reader.ts";
 import { piecesOf, type Workspace } from "./workspace.ts";
 

@@ -6,8 +6,10 @@ import { isId, siblingId } from "../core/ids.ts";
 import type { Auth } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { notFound } from "../http/not-found.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { forwardQuery, listQuery, readPage } from "../http/page.ts";
 import { JsonObject, pathOf, pathWith } from "../http/schemas.ts";
+import { Deleted, listOf, oneOf } from "../wire/schema.ts";
+import { Diff, OtlpTrace, Trace, TraceSummary } from "../wire/trace.ts";
 import type { Capsules } from "./capsule.ts";
 import { capsuleBody } from "./capsule-body.ts";
 import type { ComparisonPage } from "./compare.ts";
@@ -26,14 +28,28 @@ const params = pathWith({ run_id: Type.String() });
 const twoRuns = pathWith({ id: Type.String(), other_id: Type.String() });
 const stepsPerPage = 100;
 const inclusions = ["raw", "subagents", "prompt"] as const;
-const traceParameters = ["limit", "starting_after", "include", "format", "content"] as const;
+const stepQuery = { ...forwardQuery, limit: { ...forwardQuery.limit, default: stepsPerPage } };
+const traceQuery = {
+  ...stepQuery,
+  include: Type.String({ pattern: "^(raw|subagents|prompt)(,(raw|subagents|prompt))*$" }),
+  format: oneOf(["otlp"]),
+  content: oneOf(["true", "false"], {
+    description: "With `format=otlp`: whether what was said goes along. It does unless this is false.",
+  }),
+};
 type Inclusion = (typeof inclusions)[number];
 
 export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
-  new Elysia({ prefix: "/traces" })
+  new Elysia({ prefix: "/traces", tags: ["Traces"] })
     .use(auth)
     .get("/", ({ principal, request }) => traces.list(principal, readPage(request.url)), {
-      permission: { needs: "read_or_run", query: pageParameters },
+      operation: {
+        id: "listTraces",
+        summary: "List traces",
+        needs: "read_or_run",
+        query: listQuery,
+        returns: listOf(TraceSummary),
+      },
     })
     .get(
       "/:run_id",
@@ -44,7 +60,16 @@ export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
         // Whole as it is: an exporter's request has no place for the id of ours.
         return new Response(body, { headers: { "content-type": "application/json" } });
       },
-      { permission: { needs: "read_or_run", query: traceParameters }, params },
+      {
+        operation: {
+          id: "getTrace",
+          summary: "Retrieve a trace by its own id or its run's",
+          needs: "read_or_run",
+          query: traceQuery,
+          returns: Type.Union([Trace, OtlpTrace]),
+        },
+        params,
+      },
     )
     .delete(
       "/:run_id",
@@ -53,7 +78,16 @@ export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
         await forget(principal, id);
         return { id: siblingId(id, "trace"), object: "trace", deleted: true };
       },
-      { permission: "admin", params },
+      {
+        operation: {
+          id: "deleteTrace",
+          summary: "Delete what the journal tells of a run",
+          needs: "admin",
+          returns: Deleted,
+          errors: ["run_not_terminal", "run_pinned"],
+        },
+        params,
+      },
     );
 
 /** A trace is addressed by its own id or by its run's. */
@@ -93,13 +127,22 @@ function readTracePage(url: string): TracePage {
 
 /** What two runs did, side by side. */
 export const diffRoutes = ({ auth, traces }: Pick<TraceRoutes, "auth" | "traces">) =>
-  new Elysia({ prefix: "/runs" })
+  new Elysia({ prefix: "/runs", tags: ["Traces"] })
     .use(auth)
     .get(
       "/:id/diff/:other_id",
       ({ principal, params: { id, other_id }, request }) =>
         traces.diff(principal, runId(id), runId(other_id), readComparisonPage(request.url)),
-      { permission: { needs: "read_or_run", query: ["limit", "starting_after"] }, params: twoRuns },
+      {
+        operation: {
+          id: "diffRuns",
+          summary: "Compare two runs step by step",
+          needs: "read_or_run",
+          query: stepQuery,
+          returns: Diff,
+        },
+        params: twoRuns,
+      },
     );
 
 function runId(id: string): string {
@@ -123,7 +166,7 @@ function readComparisonPage(url: string): ComparisonPage {
 
 /** `GET /v1/runs/:id/capsule`. */
 export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<Capsules, "make"> }) =>
-  new Elysia({ prefix: "/runs" }).use(auth).get(
+  new Elysia({ prefix: "/runs", tags: ["Runs"] }).use(auth).get(
     "/:id/capsule",
     async ({ principal, params: { id }, request }) => {
       const path = await capsules.make(principal, id, withContents(request.url), request.signal);
@@ -136,7 +179,17 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<C
         },
       });
     },
-    { permission: { needs: "read_or_run", query: ["files"] }, params: pathOf("run") },
+    {
+      operation: {
+        id: "getRunCapsule",
+        summary: "Download a run with all that it did as one SQLite file",
+        needs: "read_or_run",
+        query: { files: Type.Boolean({ default: true }) },
+        media: [capsuleType],
+        returns: Type.Unknown(),
+      },
+      params: pathOf("run"),
+    },
   );
 
 function withContents(url: string): boolean {
@@ -159,14 +212,21 @@ export const importRoutes = ({
   imports: Imports;
   body: ImportBody;
 }) =>
-  new Elysia({ prefix: "/traces" }).use(auth).post(
+  new Elysia({ prefix: "/traces", tags: ["Traces"] }).use(auth).post(
     "/",
     async ({ principal, body: given, request, status }) => {
       const id = await body.withCapsule(request, (capsule) => imports.take(principal, given, capsule, request.signal));
       return status(201, await traces.get(principal, id, firstPage));
     },
     {
-      permission: { needs: "run", query: [], read: body.read },
+      operation: {
+        id: "importTrace",
+        summary: "Import an exported trace, or a capsule",
+        needs: "run",
+        read: body.read,
+        binary: capsuleType,
+        creates: Trace,
+      },
       body: JsonObject,
       afterResponse: ({ request }) => body.discard(request),
     },

@@ -1,7 +1,9 @@
+import { Type } from "@sinclair/typebox";
 import type { Fault } from "../core/errors.ts";
 import { readTimestamp, timestamp } from "../core/time.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type UsageGrouping, usageGroupings } from "../wire/names.ts";
+import { oneOf } from "../wire/schema.ts";
 import { dayOf } from "./project.ts";
 
 /** Days in UTC, the first and the last of them included. */
@@ -14,6 +16,13 @@ export interface UsageQuery {
 const day_ms = 24 * 3_600_000;
 const daysMax = 366;
 const daysUnlessSaid = 30;
+
+const day = "^\\d{4}-\\d\\d-\\d\\d([Tt].+)?$";
+export const usageParameters = {
+  from: Type.String({ pattern: day, description: "The first day (UTC), or a time in it." }),
+  to: Type.String({ pattern: day, description: "The last day." }),
+  group_by: oneOf(usageGroupings, { default: "day" }),
+};
 
 /** Reads `?from=&to=&group_by=`: the last 30 days by day, unless it says otherwise. Throws with every fault. */
 export function readUsageQuery(url: string, now: number): UsageQuery {

@@ -1,14 +1,15 @@
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
-import { pageParameters, readPage } from "../http/page.ts";
+import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
+import { Deleted, listOf } from "../wire/schema.ts";
+import { Webhook, WebhookDelivery, WebhookDeliveryListItem, WebhookRedelivery } from "../wire/webhook.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import { CreateWebhook, deliveryFilters, NoBody, RedeliverAll, RotateSecret, UpdateWebhook } from "./schema.ts";
 import type { WebhookStore } from "./store.ts";
 
 const params = pathOf("webhook");
 const deliveryParams = pathWith({ id: idOf("webhook"), delivery_id: idOf("delivery") });
-const ofDeliveries = [...pageParameters.filter((name) => name !== "metadata[*]"), ...Object.keys(deliveryFilters)];
 
 export interface WebhookRoutes {
   auth: Auth;
@@ -17,49 +18,126 @@ export interface WebhookRoutes {
 }
 
 export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
-  new Elysia({ prefix: "/webhooks" })
+  new Elysia({ prefix: "/webhooks", tags: ["Webhooks"] })
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await webhooks.create(principal, body)), {
-      permission: "admin",
+      operation: {
+        id: "createWebhook",
+        summary: "Create a webhook",
+        needs: "admin",
+        creates: Webhook,
+      },
       body: CreateWebhook,
     })
     .get("/", ({ principal, request }) => webhooks.list(principal, readPage(request.url)), {
-      permission: { needs: "read", query: pageParameters },
+      operation: {
+        id: "listWebhooks",
+        summary: "List webhooks",
+        needs: "read",
+        query: listQuery,
+        returns: listOf(Webhook),
+      },
     })
-    .get("/:id", ({ principal, params }) => webhooks.get(principal, params.id), { permission: "read", params })
+    .get("/:id", ({ principal, params }) => webhooks.get(principal, params.id), {
+      operation: {
+        id: "getWebhook",
+        summary: "Retrieve a webhook",
+        needs: "read",
+        returns: Webhook,
+      },
+      params,
+    })
     .patch("/:id", ({ principal, params, body }) => webhooks.update(principal, params.id, body), {
-      permission: "admin",
+      operation: {
+        id: "updateWebhook",
+        summary: "Change a webhook, or switch it on or off",
+        needs: "admin",
+        returns: Webhook,
+      },
       params,
       body: UpdateWebhook,
     })
-    .delete("/:id", ({ principal, params }) => webhooks.remove(principal, params.id), { permission: "admin", params })
+    .delete("/:id", ({ principal, params }) => webhooks.remove(principal, params.id), {
+      operation: {
+        id: "deleteWebhook",
+        summary: "Delete a webhook",
+        needs: "admin",
+        returns: Deleted,
+      },
+      params,
+    })
     .post("/:id/test", ({ principal, params }) => deliveries.test(principal, params.id), {
-      permission: "admin",
+      operation: {
+        id: "testWebhook",
+        summary: "Send a webhook an event made for this",
+        needs: "admin",
+        returns: WebhookDelivery,
+      },
       params,
       body: NoBody,
     })
     .post("/:id/rotate_secret", ({ principal, params, body }) => webhooks.rotate(principal, params.id, body), {
-      permission: "admin",
+      operation: {
+        id: "rotateWebhookSecret",
+        summary: "Give a webhook another secret; until the overlap ends both sign",
+        needs: "admin",
+        returns: Webhook,
+      },
       params,
       body: RotateSecret,
     })
     .post(
       "/:id/redeliver",
       ({ principal, params, body }) => deliveries.redeliverAll(principal, params.id, body.since),
-      { permission: "admin", params, body: RedeliverAll },
+      {
+        operation: {
+          id: "redeliverEvents",
+          summary: "Send again what failed since a time",
+          needs: "admin",
+          returns: WebhookRedelivery,
+        },
+        params,
+        body: RedeliverAll,
+      },
     )
     .get(
       "/:id/deliveries",
       ({ principal, params, request }) => deliveries.list(principal, params.id, readPage(request.url, deliveryFilters)),
-      { permission: { needs: "read", query: ofDeliveries }, params },
+      {
+        operation: {
+          id: "listDeliveries",
+          summary: "List what a webhook heard, or did not",
+          needs: "read",
+          query: { ...plainListQuery, ...deliveryFilters },
+          returns: listOf(WebhookDeliveryListItem),
+        },
+        params,
+      },
     )
     .get(
       "/:id/deliveries/:delivery_id",
       ({ principal, params }) => deliveries.get(principal, params.id, params.delivery_id),
-      { permission: "read", params: deliveryParams },
+      {
+        operation: {
+          id: "getDelivery",
+          summary: "Retrieve a delivery with every attempt",
+          needs: "read",
+          returns: WebhookDelivery,
+        },
+        params: deliveryParams,
+      },
     )
     .post(
       "/:id/deliveries/:delivery_id/redeliver",
       ({ principal, params }) => deliveries.redeliver(principal, params.id, params.delivery_id),
-      { permission: "admin", params: deliveryParams, body: NoBody },
+      {
+        operation: {
+          id: "redeliverEvent",
+          summary: "Send an event again",
+          needs: "admin",
+          returns: WebhookDelivery,
+        },
+        params: deliveryParams,
+        body: NoBody,
+      },
     );

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { idPattern } from "../core/ids.ts";
-import { Metadata } from "../http/schemas.ts";
+import { idOf, Metadata } from "../http/schemas.ts";
 import { deliveryStatuses, testEvent, webhookEvents } from "../wire/names.ts";
 import { oneOf, orNull } from "../wire/schema.ts";
 
@@ -34,7 +33,7 @@ export type RedeliverAll = Static<typeof RedeliverAll>;
 export const NoBody = Type.Object({}, closed);
 
 export const deliveryFilters = {
-  status: deliveryStatuses,
-  type: [...webhookEvents, testEvent],
-  run_id: new RegExp(idPattern("run")),
+  status: oneOf(deliveryStatuses),
+  type: oneOf([...webhookEvents, testEvent]),
+  run_id: idOf("run"),
 };

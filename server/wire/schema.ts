@@ -1,4 +1,4 @@
-import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { environments } from "../core/scope.ts";
 
 /** A schema that has a name in the API's description: generators of clients call its type by it. */
@@ -8,8 +8,13 @@ export const named = <T extends TSchema>(component: string, schema: T): T => ({ 
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** One of these words. */
-export const oneOf = <const T extends string>(values: readonly T[]) =>
-  Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
+export const oneOf = <const T extends string>(values: readonly T[], options?: SchemaOptions) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      options,
+    ),
+  );
 
 /** Always this word. */
 export const word = <const T extends string | boolean>(value: T) => Type.Unsafe<T>({ const: value });
