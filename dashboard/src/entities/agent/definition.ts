@@ -51,34 +51,6 @@ export interface MemoryPolicy {
   };
 }
 
-/** What a definition has under each name, in the order in which people read it. */
-export const fieldWords = {
-  name: "Name",
-  description: "Description",
-  instructions: "Instructions",
-  model: "Model",
-  model_settings: "Model settings",
-  tools: "Tools",
-  max_turns: "Most model calls",
-  budget: "Budget",
-  guardrails: "Guardrails",
-  memory: "Memory",
-  output_schema: "Output schema",
-  metadata: "Metadata",
-} as const;
-export type DefinitionField = keyof typeof fieldWords;
-export const definitionFields = Object.keys(fieldWords) as DefinitionField[];
-
-/** A field of a definition as the API takes it: tools by their ids. */
-export function wireValue(definition: Definition, field: DefinitionField): unknown {
-  return field === "tools" ? definition.tools.map(({ id }) => id) : definition[field];
-}
-
-/** The fields in which two definitions are not the same. */
-export function changedFields(before: Definition, after: Definition): DefinitionField[] {
-  return definitionFields.filter((field) => !isSame(wireValue(before, field), wireValue(after, field)));
-}
-
 /** Whether two JSON values are the same, whatever the order of their keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Agent, changeAgent } from "../../entities/agent/agent-api.ts";
-import { changedFields, type DefinitionField, fieldWords } from "../../entities/agent/definition.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError, get, resourceUrl } from "../../lib/api.ts";
 import { type Edited, useEdited } from "../../lib/use-edited.ts";
@@ -11,8 +10,9 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
+import type { DefinitionField, Draft } from "./agent-fields.ts";
 import { AgentForm } from "./agent-form.tsx";
-import { changesOf, type Draft, draftOf, readDraft } from "./draft.ts";
+import { changedFields, changesOf, draftOf, fieldWords, readDraft } from "./draft.ts";
 import { faultFields } from "./fault-field.ts";
 
 /** What an agent is, to read and to change. A change is a new version, made from the one that was read. */
@@ -108,12 +108,12 @@ function Foot({
   const { base, changes, newer, take, rebase } = edited;
   const at = useWorkspace();
   const client = useQueryClient();
-  const mine = wordsOf(Object.keys(changes) as DefinitionField[]);
+  const mine = fieldWords(Object.keys(changes) as DefinitionField[]);
   if (newer)
     return (
       <ConflictNote
         title={`Somebody saved version ${newer.version} meanwhile; you began with version ${base.version}`}
-        theirs={wordsOf(changedFields(base, newer))}
+        theirs={fieldWords(changedFields(base, newer))}
         mine={mine}
         mineAct={`Save mine as version ${newer.version + 1}`}
         theirsAct={`Take version ${newer.version}`}
@@ -150,6 +150,3 @@ function Foot({
     </>
   );
 }
-
-const wordsOf = (fields: readonly DefinitionField[]): string[] =>
-  fields.map((field) => fieldWords[field].toLowerCase());

@@ -9,7 +9,7 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import type { Draft, Faults } from "./draft.ts";
+import { bounds, type Draft, type Faults } from "./agent-fields.ts";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { ScriptField } from "./script-field.tsx";
@@ -184,14 +184,6 @@ function ModelFields({ draft, faults, onChange }: AgentFormProps) {
     </FormSection>
   );
 }
-
-const bounds = [
-  { field: "max_turns", label: "Most model calls", placeholder: "25" },
-  { field: "max_cost_usd", label: "Most cost, USD", placeholder: "No bound" },
-  { field: "max_total_tokens", label: "Most tokens", placeholder: "No bound" },
-  { field: "max_tool_calls", label: "Most tool calls", placeholder: "No bound" },
-  { field: "max_wall_ms", label: "Most time, ms", placeholder: "No bound" },
-] as const;
 
 function Bounds({ draft, faults, onChange }: AgentFormProps) {
   return (

@@ -3,7 +3,6 @@ import { clsx } from "clsx";
 import { ArrowLeft } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { type Agent, type AgentVersion, versionQuery, versionsQuery } from "../../entities/agent/agent-api.ts";
-import { changedFields, fieldWords } from "../../entities/agent/definition.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -14,6 +13,7 @@ import { Select } from "../../ui/select.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { AgentSearch } from "./agent-search.ts";
+import { changedFields, fieldWords } from "./draft.ts";
 import { RestoreVersion } from "./restore-version.tsx";
 import { VersionDiff } from "./version-diff.tsx";
 
@@ -161,7 +161,7 @@ function VersionEntry({
   shown: boolean;
   onShow: () => void;
 }) {
-  const words = before && changedFields(before, version).map((field) => fieldWords[field].toLowerCase());
+  const words = before && fieldWords(changedFields(before, version));
   const same = version.truncated ? "the rest of a long text" : "nothing that is shown";
   return (
     <li>

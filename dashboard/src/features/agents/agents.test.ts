@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { changedFields, type Definition, isSame } from "../../entities/agent/definition.ts";
+import { type Definition, isSame } from "../../entities/agent/definition.ts";
 import { rebased } from "../../lib/use-edited.ts";
-import { changesOf, creationOf, draftOf, readDraft, restorationOf } from "./draft.ts";
+import { changedFields, changesOf, creationOf, draftOf, readDraft, restorationOf } from "./draft.ts";
 import { faultFields } from "./fault-field.ts";
 import { pickStores, readPolicy } from "./policy.ts";
 

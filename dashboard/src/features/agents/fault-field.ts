@@ -1,17 +1,7 @@
-import type { DraftField, Faults } from "./draft.ts";
+import type { DraftField, Faults } from "./agent-fields.ts";
+import { draftOf } from "./draft.ts";
 
-const heads: Record<string, DraftField> = {
-  name: "name",
-  description: "description",
-  instructions: "instructions",
-  model: "model",
-  tools: "tools",
-  max_turns: "max_turns",
-  output_schema: "output_schema",
-  guardrails: "guardrails",
-  memory: "memory",
-  metadata: "metadata",
-};
+const fields: ReadonlySet<string> = new Set(Object.keys(draftOf()));
 
 /** The server's faults by the fields of the form; `rest` are those that no field shows. */
 export function faultFields(faults: readonly { param: string | null; message: string }[]): {
@@ -22,8 +12,8 @@ export function faultFields(faults: readonly { param: string | null; message: st
   const rest: string[] = [];
   for (const { param, message } of faults) {
     const [head = "", next = ""] = (param ?? "").replaceAll(/\[\d+\]/g, "").split(".");
-    const field = head === "budget" || head === "model_settings" ? (next as DraftField) : heads[head];
-    if (!field) rest.push(message);
+    const field = (head === "budget" || head === "model_settings" ? next : head) as DraftField;
+    if (!fields.has(field)) rest.push(message);
     else byField[field] = [byField[field], withPlace(param ?? "", message)].filter(Boolean).join(" ");
   }
   return { faults: byField, rest };

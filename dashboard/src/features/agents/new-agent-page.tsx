@@ -16,8 +16,9 @@ import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ViewOnly } from "../../ui/view-only.tsx";
+import type { Draft } from "./agent-fields.ts";
 import { AgentForm } from "./agent-form.tsx";
-import { creationOf, type Draft, draftOf, readDraft } from "./draft.ts";
+import { creationOf, draftOf, readDraft } from "./draft.ts";
 import { faultFields } from "./fault-field.ts";
 
 /** Makes an agent. */

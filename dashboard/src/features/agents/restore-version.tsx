@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type Agent, type AgentVersion, changeAgent, toolsQuery } from "../../entities/agent/agent-api.ts";
-import { changedFields, fieldWords } from "../../entities/agent/definition.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
-import { restorationOf } from "./draft.ts";
+import { changedFields, fieldWords, restorationOf } from "./draft.ts";
 
 /** Makes an agent what it was at a version, as a new version. */
 export function RestoreVersion({
@@ -37,7 +36,7 @@ export function RestoreVersion({
     },
     onError: () => void client.invalidateQueries({ queryKey: ["agent", at.projectId, at.mode, agent.id] }),
   });
-  const fields = changedFields(agent, version).map((field) => fieldWords[field].toLowerCase());
+  const fields = fieldWords(changedFields(agent, version));
   return (
     <ConfirmDialog
       open

@@ -1,8 +1,9 @@
 import type { AgentVersion } from "../../entities/agent/agent-api.ts";
-import { changedFields, type DefinitionField, definitionFields, fieldWords } from "../../entities/agent/definition.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/diff-text.tsx";
+import { agentFields, type DefinitionField, definitionFields } from "./agent-fields.ts";
+import { changedFields } from "./draft.ts";
 
 const prose: readonly DefinitionField[] = ["name", "description", "instructions", "model"];
 
@@ -18,8 +19,8 @@ export function VersionDiff({ before, after }: { before: AgentVersion | null; af
           ? (prose.includes(field) ? diffWords : diffLines)(shownText(before, field), now)
           : [{ kind: "same", text: now }];
         return (
-          <section key={field} aria-label={fieldWords[field]} className="min-w-0">
-            <h3 className="mb-1 text-xs font-strong text-muted">{fieldWords[field]}</h3>
+          <section key={field} aria-label={agentFields[field].word} className="min-w-0">
+            <h3 className="mb-1 text-xs font-strong text-muted">{agentFields[field].word}</h3>
             <DiffText parts={parts} mono={!prose.includes(field) || field === "model"} />
           </section>
         );

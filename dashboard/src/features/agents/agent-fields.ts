@@ -1,0 +1,156 @@
+import type { Definition } from "../../entities/agent/definition.ts";
+import { jsonText } from "../../lib/json-text.ts";
+
+/** An agent while somebody writes it: all fields as they are typed. */
+export interface Draft {
+  name: string;
+  description: string;
+  instructions: string;
+  model: string;
+  temperature: string;
+  max_output_tokens: string;
+  reasoning_effort: string;
+  parallel_tool_calls: "" | "true" | "false";
+  script: string;
+  tools: string[];
+  max_turns: string;
+  max_cost_usd: string;
+  max_total_tokens: string;
+  max_tool_calls: string;
+  max_wall_ms: string;
+  /** JSON; empty for none. */
+  guardrails: string;
+  memory: string;
+  output_schema: string;
+  metadata: string;
+}
+
+export type DraftField = keyof Draft;
+export type Faults = Partial<Record<DraftField, string>>;
+
+/** Reads what was typed, and notes what of it cannot be read yet. */
+export interface DraftReader {
+  /** A text that must be there; the message is its fault. */
+  required(field: "name" | "instructions" | "model", missing: string): string;
+  number(field: DraftField): number | undefined;
+  json(field: "guardrails" | "memory" | "output_schema" | "metadata" | "script", kind: "list" | "object"): unknown;
+}
+
+interface AgentField {
+  word: string;
+  /** What stands in the form for it; without a definition, of a new agent. */
+  typed(definition: Definition | undefined): Partial<Draft>;
+  /** What that says to the API. */
+  read(draft: Draft, reader: DraftReader): unknown;
+}
+
+/** The fields of a definition, in the order in which people read them. */
+export const agentFields: Record<keyof Definition, AgentField> = {
+  name: {
+    word: "Name",
+    typed: (it) => ({ name: it?.name ?? "" }),
+    read: (_, { required }) => required("name", "Give the agent a name.").trim(),
+  },
+  description: {
+    word: "Description",
+    typed: (it) => ({ description: text(it?.description) }),
+    read: ({ description }) => (description.trim() === "" ? null : description),
+  },
+  instructions: {
+    word: "Instructions",
+    typed: (it) => ({ instructions: it?.instructions ?? "" }),
+    read: (_, { required }) => required("instructions", "Say what the agent is to do."),
+  },
+  model: {
+    word: "Model",
+    typed: (it) => ({ model: it?.model ?? "" }),
+    read: (_, { required }) => required("model", "Choose a model, such as test/echo.").trim(),
+  },
+  model_settings: {
+    word: "Model settings",
+    typed: ({ model_settings: settings = {} } = {} as Definition) => ({
+      temperature: text(settings.temperature),
+      max_output_tokens: text(settings.max_output_tokens),
+      reasoning_effort: text(settings.reasoning_effort),
+      parallel_tool_calls: text(settings.parallel_tool_calls) as Draft["parallel_tool_calls"],
+      script: json(settings.script),
+    }),
+    read: ({ reasoning_effort, parallel_tool_calls }, { number, json }) =>
+      present({
+        temperature: number("temperature"),
+        max_output_tokens: number("max_output_tokens"),
+        reasoning_effort: reasoning_effort || undefined,
+        parallel_tool_calls: parallel_tool_calls === "" ? undefined : parallel_tool_calls === "true",
+        script: json("script", "list"),
+      }),
+  },
+  tools: {
+    word: "Tools",
+    typed: (it) => ({ tools: it?.tools.map(({ id }) => id) ?? [] }),
+    read: ({ tools }) => tools,
+  },
+  max_turns: {
+    word: "Most model calls",
+    typed: (it) => ({ max_turns: text(it?.max_turns ?? 25) }),
+    read: (_, { number }) => number("max_turns") ?? 25,
+  },
+  budget: {
+    word: "Budget",
+    typed: (it) => ({
+      max_cost_usd: text(it?.budget?.max_cost_usd),
+      max_total_tokens: text(it?.budget?.max_total_tokens),
+      max_tool_calls: text(it?.budget?.max_tool_calls),
+      max_wall_ms: text(it?.budget?.max_wall_ms),
+    }),
+    read: (_, { number }) =>
+      orNull(
+        present({
+          max_cost_usd: number("max_cost_usd"),
+          max_total_tokens: number("max_total_tokens"),
+          max_tool_calls: number("max_tool_calls"),
+          max_wall_ms: number("max_wall_ms"),
+        }),
+      ),
+  },
+  guardrails: {
+    word: "Guardrails",
+    typed: (it) => ({ guardrails: json(it?.guardrails) }),
+    read: (_, { json }) => json("guardrails", "list") ?? [],
+  },
+  memory: {
+    word: "Memory",
+    typed: (it) => ({ memory: json(it?.memory) }),
+    read: (_, { json }) => json("memory", "object") ?? null,
+  },
+  output_schema: {
+    word: "Output schema",
+    typed: (it) => ({ output_schema: json(it?.output_schema) }),
+    read: (_, { json }) => json("output_schema", "object") ?? null,
+  },
+  metadata: {
+    word: "Metadata",
+    typed: (it) => ({ metadata: json(it?.metadata) }),
+    read: (_, { json }) => json("metadata", "object") ?? {},
+  },
+};
+
+export type DefinitionField = keyof Definition;
+export const definitionFields = Object.keys(agentFields) as DefinitionField[];
+
+/** Numbers that bound what one run may spend. */
+export const bounds = [
+  { field: "max_turns", label: agentFields.max_turns.word, placeholder: "25" },
+  { field: "max_cost_usd", label: "Most cost, USD", placeholder: "No bound" },
+  { field: "max_total_tokens", label: "Most tokens", placeholder: "No bound" },
+  { field: "max_tool_calls", label: "Most tool calls", placeholder: "No bound" },
+  { field: "max_wall_ms", label: "Most time, ms", placeholder: "No bound" },
+] as const;
+
+const text = (value: unknown): string => (value === null || value === undefined ? "" : String(value));
+const json = (value: unknown): string =>
+  value === null || value === undefined || jsonText(value) === "{}" || jsonText(value) === "[]" ? "" : jsonText(value);
+
+const present = (values: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+const orNull = (values: Record<string, unknown>) => (Object.keys(values).length === 0 ? null : values);
