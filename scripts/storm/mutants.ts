@@ -27,8 +27,8 @@ export const mutants: readonly Mutant[] = [
     name: "no at-most-once check",
     caughtBy: "unsafe",
     file: "server/worker/run-tools.ts",
-    find: `if (tool.idempotent || tool.on_unknown === "retry") {`,
-    replace: "if (tool) {",
+    find: `if (afterFailure("sent", tool) !== "repeat") {`,
+    replace: "if (!tool) {",
   },
   {
     name: "a result and its event in two transactions",

@@ -39,7 +39,7 @@ export function limitedStream(
         left -= value.length;
         if (left >= 0) return controller.enqueue(value);
         end();
-        throw new EgressError("response_too_large", `The answer is longer than ${maxBytes} bytes.`, true);
+        throw new EgressError("response_too_large", `The answer is longer than ${maxBytes} bytes.`, "answered");
       },
       cancel: end,
     },
@@ -53,7 +53,7 @@ export async function* decodedBody(response: Response): AsyncGenerator<Uint8Arra
     yield* decoded(response);
   } catch (error) {
     if (!isDecodingError(error)) throw error;
-    throw new EgressError("response_invalid", "The response is not encoded as its content-encoding says.");
+    throw new EgressError("response_invalid", "The response is not encoded as its content-encoding says.", "answered");
   }
 }
 

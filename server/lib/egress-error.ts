@@ -1,3 +1,5 @@
+import type { RequestState } from "./request-state.ts";
+
 /** Why nothing came back. */
 export type EgressErrorCode =
   | "policy_invalid"
@@ -26,9 +28,15 @@ export class EgressError extends Error {
   constructor(
     readonly code: EgressErrorCode,
     message: string,
-    /** Whether a server may have seen the request. False promises that none did, so that it may be sent again. */
-    readonly sent = false,
+    readonly request: RequestState = "not_sent",
   ) {
     super(message);
   }
+
+  /** Whether the same request may come through another time. */
+  get mayPass(): boolean {
+    return passing.has(this.code);
+  }
 }
+
+const passing = new Set<EgressErrorCode>(["dns_failed", "dns_timeout", "connect_failed", "connection_lost", "timeout"]);

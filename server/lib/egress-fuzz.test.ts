@@ -6,6 +6,7 @@ import { createHostileUrls, type HostileUrl } from "../testing/hostile-urls.ts";
 import { createRandom } from "../testing/random.ts";
 import { createEgress, EgressError, type EgressRequest } from "./egress.ts";
 import { removeProxyEnvironment } from "./proxy-environment.ts";
+import type { RequestState } from "./request-state.ts";
 
 removeProxyEnvironment();
 
@@ -37,15 +38,15 @@ afterAll(async () => {
 const refusals = ["url_invalid", "scheme_forbidden", "credentials_in_url", "port_forbidden", "address_forbidden"];
 const withoutAnswer = [...refusals, "dns_failed"];
 
-type Ending = { code: string; sent: boolean; message: string };
+type Ending = { code: string; request: RequestState; message: string };
 
 async function endOf(work: Promise<unknown>): Promise<Ending> {
   try {
     await work;
-    return { code: "passed", sent: true, message: "" };
+    return { code: "passed", request: "answered", message: "" };
   } catch (error) {
     if (error instanceof EgressError) return error;
-    return { code: String(error), sent: true, message: "" };
+    return { code: String(error), request: "answered", message: "" };
   }
 }
 
@@ -65,8 +66,8 @@ test(`${urls} URLs are checked by what they mean, and none reaches this machine 
   for (let index = 0; index < urls; index++) {
     const given = hostile.next();
     const egress = random.pick(guards);
-    const complain = (when: string, { code, sent, message }: Ending) =>
-      faults.push(`#${index} ${JSON.stringify(given)} ${when}: ${code} ${sent ? "sent" : "unsent"} ${message}`);
+    const complain = (when: string, { code, request, message }: Ending) =>
+      faults.push(`#${index} ${JSON.stringify(given)} ${when}: ${code} ${request} ${message}`);
 
     const checked = await endOf(egress.check(given.url));
     if (checked.code === "passed" ? !given.open : given.open || !isRefusal(given, checked))
@@ -77,14 +78,14 @@ test(`${urls} URLs are checked by what they mean, and none reaches this machine 
     if (given.open && !given.rebinds) continue;
     const request: EgressRequest = { maxRedirects: 3, timeoutMs: 2_000 };
     const fetched = await endOf(egress.fetch(given.url, request));
-    if (fetched.sent || !isRefusal(given, fetched)) complain("at the request", fetched);
+    if (fetched.request !== "not_sent" || !isRefusal(given, fetched)) complain("at the request", fetched);
     if (!given.redirectable || random.chance(0.7)) continue;
     const path = `/${index}`;
     targets.set(path, given.url);
     const first = random.chance(0.2) ? `/${index}/more` : path;
     if (first !== path) targets.set(first, path);
     const ended = await endOf(random.pick(redirected).fetch(`http://${own}${first}`, request));
-    if (!ended.sent || !isRefusal(given, ended)) complain("by a redirect", ended);
+    if (ended.request !== "answered" || !isRefusal(given, ended)) complain("by a redirect", ended);
   }
 
   expect(faults.slice(0, 5)).toEqual([]);

@@ -457,23 +457,23 @@ describe("connections", () => {
     expect(raw.sockets).toHaveLength(1);
   });
 
-  test("an error tells whether a server may have seen the request", async () => {
+  test("an error tells how far its request came", async () => {
     using raw = await rawServer((socket) => socket.once("data", () => socket.destroy()));
     const outcome = (url: string, request: EgressRequest = {}) =>
       egress({ allow: ["good.test", "wrong.test"] })
         .fetch(url, request)
         .then(
           () => "answered",
-          ({ code, sent }: EgressError) => [code, sent],
+          ({ code, request }: EgressError) => [code, request],
         );
-    expect(await outcome("https://10.0.0.1/")).toEqual(["address_forbidden", false]);
-    expect(await outcome("https://good.test:1/")).toEqual(["connect_failed", false]);
-    expect(await outcome(`https://wrong.test:${port}/`)).toEqual(["connect_failed", false]);
-    expect(await outcome(`http://good.test:${raw.port}/`)).toEqual(["connection_lost", true]);
+    expect(await outcome("https://10.0.0.1/")).toEqual(["address_forbidden", "not_sent"]);
+    expect(await outcome("https://good.test:1/")).toEqual(["connect_failed", "not_sent"]);
+    expect(await outcome(`https://wrong.test:${port}/`)).toEqual(["connect_failed", "not_sent"]);
+    expect(await outcome(`http://good.test:${raw.port}/`)).toEqual(["connection_lost", "sent"]);
     const redirect = `https://good.test:${port}/to?url=https://10.0.0.1/`;
-    expect(await outcome(redirect, { maxRedirects: 1 })).toEqual(["address_forbidden", true]);
+    expect(await outcome(redirect, { maxRedirects: 1 })).toEqual(["address_forbidden", "answered"]);
     const dead = `https://good.test:${port}/to?url=https://good.test:2/`;
-    expect(await outcome(dead, { maxRedirects: 1 })).toEqual(["connect_failed", true]);
+    expect(await outcome(dead, { maxRedirects: 1 })).toEqual(["connect_failed", "answered"]);
   });
 
   test("no message tells where a name points to", async () => {

@@ -3,6 +3,7 @@ import { createVet, type Destination, type Resolve, systemResolve } from "./egre
 import { EgressError } from "./egress-error.ts";
 import { checkHeaders, withoutForwarding, withoutSecrets } from "./egress-headers.ts";
 import { createAddressRules, type EgressPolicy } from "./egress-policy.ts";
+import type { RequestState } from "./request-state.ts";
 
 export type { Resolve } from "./egress-destination.ts";
 export { EgressError, type EgressErrorCode } from "./egress-error.ts";
@@ -45,8 +46,8 @@ export type Egress = ReturnType<typeof createEgress>;
 /** One hop's request, still to be sent. */
 type Outgoing = { method: string; headers: Headers; body: string | Uint8Array<ArrayBuffer> | undefined };
 
-/** A request under way: until when, and whether it has left. */
-type Trip = { signal: AbortSignal; sent: boolean };
+/** A request under way: until when, and how far it has come. */
+type Trip = { signal: AbortSignal; request: RequestState };
 
 /**
  * The guard against requests into our own network. A name is looked up once, all its addresses are checked, and the
@@ -84,7 +85,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
     let [left_ms, since] = [request.timeoutMs ?? 30_000, performance.now()];
     let timer = setTimeout(() => ending.abort(), left_ms);
     const signal = AbortSignal.any([ending.signal, ...(request.signal ? [request.signal] : [])]);
-    const trip: Trip = { signal, sent: false };
+    const trip: Trip = { signal, request: "not_sent" };
     const end = () => {
       clearTimeout(timer);
       ending.abort();
@@ -117,11 +118,13 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
     }
 
     function failureOf(error: unknown): EgressError {
-      if (error instanceof EgressError) return new EgressError(error.code, error.message, trip.sent);
-      if (ending.signal.aborted) return new EgressError("timeout", "The request took too long.", trip.sent);
-      if (request.signal?.aborted) return new EgressError("aborted", "The request was given up.", trip.sent);
+      const known = trip.request;
+      if (error instanceof EgressError)
+        return error.request === "answered" ? error : new EgressError(error.code, error.message, known);
+      if (ending.signal.aborted) return new EgressError("timeout", "The request took too long.", known);
+      if (request.signal?.aborted) return new EgressError("aborted", "The request was given up.", known);
       // Never the cause: its message holds the address that was connected to.
-      return new EgressError("connection_lost", "The connection ended before the answer did.", trip.sent);
+      return new EgressError("connection_lost", "The connection ended before the answer did.", known);
     }
   }
 
@@ -133,6 +136,7 @@ export function createEgress(policy: EgressPolicy, resolve: Resolve = systemReso
       const response = await send(destination, outgoing, policy.ca, trip);
       const next = maxRedirects > 0 ? locationOf(response, url) : null;
       if (!next) return { response, url };
+      trip.request = "answered";
       await response.body?.cancel();
       if (hop >= maxRedirects) throw new EgressError("too_many_redirects", "The request was redirected too often.");
       outgoing = redirected(outgoing, response.status, next.origin === url.origin);
@@ -163,17 +167,17 @@ function firstHop({ method = "GET", headers: given = {}, body }: EgressRequest):
 
 /** Connects to the checked addresses in turn, until one of them takes the request. */
 async function send(destination: Destination, outgoing: Outgoing, ca: string | undefined, trip: Trip) {
-  const sentBefore = trip.sent;
+  const before = trip.request;
   let reason = "";
   for (const address of destination.addresses.slice(0, 4)) {
-    trip.sent = true;
+    trip.request = "sent";
     try {
       return await fetch(pinnedUrl(destination, address), init(destination, outgoing, ca, trip.signal));
     } catch (error) {
       reason = String((error as { code?: unknown } | null)?.code);
       // Only what surely never arrived may be sent again: a repeated POST is a second order, a second mail.
       if (trip.signal.aborted || !neverSent.test(reason)) throw error;
-      trip.sent = sentBefore;
+      trip.request = before;
     }
   }
   const { host, port } = destination;
@@ -216,9 +220,9 @@ function locationOf(response: Response, from: URL): URL | null {
   const location = response.headers.get("location");
   if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return null;
   const url = URL.parse(location, from.href);
-  if (!url) throw new EgressError("url_invalid", "The answer redirects to a URL that cannot be read.");
+  if (!url) throw new EgressError("url_invalid", "The answer redirects to a URL that cannot be read.", "answered");
   if (from.protocol === "https:" && url.protocol === "http:")
-    throw new EgressError("redirect_downgrade", "The answer redirects from https to http.");
+    throw new EgressError("redirect_downgrade", "The answer redirects from https to http.", "answered");
   return url;
 }
 

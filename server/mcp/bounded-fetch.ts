@@ -29,7 +29,8 @@ export function createBoundedFetch({ egress, timeout_ms, fail, signal, farewell 
     const message = messageOf(init.body);
     if (init.method === "DELETE" || message.method === "notifications/cancelled") return sayGoodbye(url, init);
     try {
-      if (++requests > limits.requests) throw new McpFailure("mcp_protocol_error", "The server asked for too much.");
+      if (++requests > limits.requests)
+        throw new McpFailure("mcp_protocol_error", "The server asked for too much.", "sent");
       const bounds = { timeoutMs: timeout_ms, maxBytes: limits.bytes, signal };
       const answer = await egress.stream(String(url), { ...outgoing(init), ...bounds });
       return answered(answer, message);
@@ -84,7 +85,7 @@ export function createBoundedFetch({ egress, timeout_ms, fail, signal, farewell 
   }
 
   function failed(error: unknown): unknown {
-    const failure = error instanceof EgressError ? new McpFailure(error.code, error.message) : error;
+    const failure = error instanceof EgressError ? new McpFailure(error.code, error.message, error.request) : error;
     if (failure instanceof McpFailure) fail(failure);
     return failure;
   }
@@ -108,7 +109,7 @@ function framed(form: string, { id }: Message): [before: string, after: string] 
   return ["", ""];
 }
 
-const noResult = () => new McpFailure("mcp_protocol_error", "The server ended its answer without a result.");
+const noResult = () => new McpFailure("mcp_protocol_error", "The server ended its answer without a result.", "sent");
 
 const mediaType = (headers: Headers): string =>
   (headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();

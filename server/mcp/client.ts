@@ -34,11 +34,16 @@ export function createMcpClient({ egress, stdio }: { egress: Pick<Egress, "strea
       limits: McpLimits,
     ): Promise<McpResult> {
       const { ResultSchema } = await import("./sdk.ts");
-      return perform(server, limits, async (client, options) =>
-        readResult(
-          await client.request({ method: "tools/call", params: { name, arguments: args } }, ResultSchema, options),
-        ),
-      );
+      const request = { method: "tools/call", params: { name, arguments: args } } as const;
+      let isAsked = false;
+      const call: Work<McpResult> = async (client, options) => {
+        isAsked = true;
+        return readResult(await client.request(request, ResultSchema, options));
+      };
+      return perform(server, limits, call).catch((error: McpFailure) => {
+        // Until then there was only a session to be had.
+        throw isAsked ? error : new McpFailure(error.code, error.message, "not_sent");
+      });
     },
 
     /** Says goodbye to the servers: ends what was given up, and the sessions. */

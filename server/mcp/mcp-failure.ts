@@ -1,4 +1,5 @@
 import type { EgressErrorCode } from "../lib/egress.ts";
+import type { RequestState } from "../lib/request-state.ts";
 
 export type McpFailureCode =
   /** The server refused, is not there, or its process does not run. */
@@ -16,6 +17,8 @@ export class McpFailure extends Error {
   constructor(
     readonly code: McpFailureCode,
     message: string,
+    /** What is known of what was asked for. */
+    readonly request: RequestState = "answered",
   ) {
     super(message);
   }

@@ -31,7 +31,7 @@ export async function failureOf(error: unknown): Promise<McpFailure> {
   const { McpError, StreamableHTTPError } = await import("./sdk.ts");
   if (error instanceof McpError) {
     if (error.code === unansweredCode)
-      return new McpFailure("mcp_protocol_error", "The server ended its answer without a result.");
+      return new McpFailure("mcp_protocol_error", "The server ended its answer without a result.", "sent");
     return new McpFailure("mcp_error", beginning(`The server answered: ${error.message}`, 1000));
   }
   if (error instanceof StreamableHTTPError && (error.code ?? 0) > 0) {

@@ -108,7 +108,7 @@ export function createStdioServers({ servers, log, idle_ms = 300_000 }: Setting)
       isGone = true;
       forget();
       const message = `The process of stdio:${name} ended before it answered.${await words()}`;
-      gone.reject(new McpFailure("connection_lost", message));
+      gone.reject(new McpFailure("connection_lost", message, "sent"));
     };
     log.info("MCP server started", { server: name, process: transport.pid });
     return { client, gone: gone.promise, isGone: () => isGone };

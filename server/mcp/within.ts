@@ -25,8 +25,8 @@ export async function within<T>(
     failed.reject(failure);
     abort.abort(failure);
   };
-  const timer = setTimeout(() => fail(new McpFailure("timeout", "The MCP server took too long.")), timeout_ms);
-  const release = untilAborted([signal], () => fail(new McpFailure("aborted", "The call was given up.")));
+  const timer = setTimeout(() => fail(new McpFailure("timeout", "The MCP server took too long.", "sent")), timeout_ms);
+  const release = untilAborted([signal], () => fail(new McpFailure("aborted", "The call was given up.", "sent")));
   try {
     return await Promise.race([failed.promise, work(abort.signal, fail)]);
   } finally {

@@ -1,3 +1,4 @@
+import type { RequestState } from "../lib/request-state.ts";
 import type { ModelError } from "./port.ts";
 import { redact } from "./redact.ts";
 import { retryAfterMs } from "./retry-after.ts";
@@ -9,6 +10,7 @@ export const abortedError: ModelError = {
   retryable: false,
   retry_after_ms: null,
   aborted: true,
+  request: "sent",
 };
 
 /** For a stream that stops without saying that it is finished: a cut connection looks like this. */
@@ -18,6 +20,7 @@ export const incompleteError: ModelError = {
   retryable: true,
   retry_after_ms: null,
   aborted: false,
+  request: "sent",
 };
 
 /** Nobody listens where Ollama should. It may be about to start, as after a restart of the machine. */
@@ -44,7 +47,8 @@ export function toModelError(failure: unknown, secrets: readonly string[], now =
     retryable: verdict.retryable,
     retry_after_ms: verdict.retryable ? retryAfterMs(facts.headers, facts.body, now) : null,
     aborted: false,
-    ...(verdict.away && { away: true }),
+    request: requestState(facts),
+    ...(verdict.unready && { unready: true }),
     ...(refusesFormat(facts) && { refuses_format: true }),
   };
 }
@@ -64,14 +68,18 @@ interface Facts {
   refused: boolean;
 }
 
-type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "away">;
+function requestState({ name, status, network, refused }: Facts): RequestState {
+  if (name === "NoOllama" || unsendable.has(name) || (network && refused)) return "not_sent";
+  return status === null || status < 300 ? "sent" : "answered";
+}
+
+type Verdict = Pick<ModelError, "code" | "message" | "retryable" | "unready">;
 
 function judge(facts: Facts): Verdict {
   const { status } = facts;
-  if (facts.name === "NoOllama")
-    return { code: "model_not_available", message: facts.text, retryable: true, away: true };
+  if (facts.name === "NoOllama") return { code: "model_not_available", message: facts.text, retryable: true };
   const said = facts.text === "" ? "" : `: ${facts.text}`;
-  if (facts.network) return { ...modelError("The model's server cannot be reached.", true), away: facts.refused };
+  if (facts.network) return modelError("The model's server cannot be reached.", true);
   if (status !== null && status < 300) return incompleteError;
   if (status === 401 || status === 403) {
     // The provider's own sentence repeats most of the key.
@@ -92,7 +100,7 @@ function judge(facts: Facts): Verdict {
   }
   if (status !== null) {
     const verdict = modelError(`The provider answered HTTP ${status}${said}`, isPassing(status));
-    return isAway(status) ? { ...verdict, away: true } : verdict;
+    return isUnready(status) ? { ...verdict, unready: true } : verdict;
   }
   return withoutStatus(facts, said);
 }
@@ -118,7 +126,7 @@ function isPassing(status: number): boolean {
 }
 
 /** Who says so has no time, or speaks for a server that is not there. */
-const isAway = (status: number): boolean => status === 502 || status === 503 || status === 504;
+const isUnready = (status: number): boolean => status === 502 || status === 503 || status === 504;
 
 // 500 and 501 too: not every server finds out what it cannot do before it tries.
 const formatRefusals = new Set([400, 422, 500, 501]);

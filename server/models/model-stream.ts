@@ -71,8 +71,8 @@ export function modelOf(answer: Answer, secrets: readonly string[]): Model {
     if (signal.aborted) last = { ...last, error: abortedError };
     yield* masked.end();
     const again = said ? null : otherWay(way, last.error, request);
-    // Who has spoken was there, and asking again is not for nothing.
-    if (!again) yield said ? { ...last, error: { ...last.error, away: false } } : last;
+    // Who has spoken was there: it is not waited for, whatever it says then.
+    if (!again) yield said ? { ...last, error: { ...last.error, request: "sent", unready: false } } : last;
     return { well: false, again };
   }
 

@@ -1,5 +1,6 @@
 import type { RunErrorCode } from "../core/errors.ts";
 import type { FinishReason, ModelRequest, ModelUsage } from "../core/model-call.ts";
+import type { RequestState } from "../lib/request-state.ts";
 
 export type {
   AssistantPart,
@@ -36,8 +37,9 @@ export interface ModelError {
   /** What the provider asked for by `Retry-After`, in milliseconds. */
   retry_after_ms: number | null;
   aborted: boolean;
-  /** The server was not reached, or is not ready: nothing has been asked of it yet. */
-  away?: boolean;
+  request: RequestState;
+  /** The server says that it is not ready, or a proxy says so of it: it is waited for, like one that was not reached. */
+  unready?: boolean;
   /** The server refused the form in which the answer was asked for. */
   refuses_format?: boolean;
 }

@@ -405,7 +405,7 @@ describe.each(cases)("$provider", (each) => {
     const model = await openModel({ name: "x", provider: each.provider, base_url, api_key: key }, "some-model");
     const error = errorOf(await Array.fromAsync(model.stream(request, new AbortController().signal)));
     expect(error).toMatchObject({ code: "model_error", retryable: true });
-    expect(error.away).not.toBe(true);
+    expect([error.request, error.unready]).toEqual(["sent", undefined]);
     expect(asked).toBeGreaterThan(0);
   });
 
@@ -510,7 +510,7 @@ describe.each(cases)("$provider", (each) => {
     expect(error).toMatchObject({
       code: "model_error",
       retryable: true,
-      away: true,
+      request: "not_sent",
       message: "The model's server cannot be reached.",
     });
   });
@@ -573,7 +573,7 @@ test("a model of an Ollama that is not there is not available; it is waited for,
   const model = await openModel({ name: "ollama", provider: "ollama", base_url, api_key: null }, "some-model");
   const all = await Array.fromAsync(model.stream(request, new AbortController().signal));
   expect(all).toHaveLength(1);
-  expect(errorOf(all)).toMatchObject({ code: "model_not_available", retryable: true, away: true });
+  expect(errorOf(all)).toMatchObject({ code: "model_not_available", retryable: true, request: "not_sent" });
   expect(errorOf(all).message).toContain(`There is no Ollama at ${new URL(base_url).host}`);
 });
 

@@ -135,7 +135,15 @@ function* fail(
   more: Partial<ModelError> = {},
   words = counter(request),
 ): Generator<ModelEvent> {
-  const error = { code, message, retryable: false, retry_after_ms: null, aborted: false, ...more };
+  const error = {
+    code,
+    message,
+    retryable: false,
+    retry_after_ms: null,
+    aborted: false,
+    request: "answered" as const,
+    ...more,
+  };
   yield { type: "error", error, usage: usage(request, words) };
 }
 

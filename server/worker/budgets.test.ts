@@ -33,7 +33,14 @@ const fails = (usage: ModelUsage, text = ""): ModelEvent[] => [
   ...(text ? says(usage, text).slice(0, 1) : []),
   {
     ...{ type: "error", usage },
-    error: { code: "model_error", message: "503", retryable: true, retry_after_ms: 1, aborted: false },
+    error: {
+      code: "model_error",
+      message: "503",
+      retryable: true,
+      retry_after_ms: 1,
+      aborted: false,
+      request: "answered",
+    },
   },
 ];
 

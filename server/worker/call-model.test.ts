@@ -25,7 +25,15 @@ const fails = (more: Partial<ModelError> = {}, text = ""): ModelEvent[] => [
   ...(text ? says(text).slice(0, 1) : []),
   {
     type: "error",
-    error: { code: "model_error", message: "503", retryable: true, retry_after_ms: 1, aborted: false, ...more },
+    error: {
+      code: "model_error",
+      message: "503",
+      retryable: true,
+      retry_after_ms: 1,
+      aborted: false,
+      request: "answered",
+      ...more,
+    },
     usage: unknownUsage,
   },
 ];
@@ -165,7 +173,7 @@ test("what an attempt had streamed is the output when those after it say nothing
 });
 
 test("a server that is away is waited for, for thirty seconds of growing pauses, and no longer", async () => {
-  const loop = loopOf(Array.from({ length: 99 }, () => fails({ away: true, retry_after_ms: null })));
+  const loop = loopOf(Array.from({ length: 99 }, () => fails({ request: "not_sent", retry_after_ms: null })));
   const state = await loop.run();
   expect(state).toMatchObject({ status: "failed", error: { code: "model_error", retryable: true } });
   expect(loop.waits.reduce((sum, ms) => sum + ms)).toBe(30_000);
@@ -175,7 +183,7 @@ test("a server that is away is waited for, for thirty seconds of growing pauses,
 });
 
 test("a server that says when it will be back is asked then", async () => {
-  const loop = loopOf(Array.from({ length: 99 }, () => fails({ away: true, retry_after_ms: 7000 })));
+  const loop = loopOf(Array.from({ length: 99 }, () => fails({ unready: true, retry_after_ms: 7000 })));
   await loop.run();
   expect(loop.waits).toEqual([7000, 7000, 7000, 7000, 7000]);
 });

@@ -92,7 +92,8 @@ async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: 
   };
   const giveUp = new AbortController();
   const stop = (reason: string) => {
-    heard.error = { code: "model_error", message: reason, retryable: false, retry_after_ms: null, aborted: false };
+    const cut = { retryable: false, retry_after_ms: null, aborted: false, request: "sent" } as const;
+    heard.error = { code: "model_error", message: reason, ...cut };
     giveUp.abort();
   };
   const silent = () => {

@@ -18,7 +18,11 @@ const calls: ModelEvent[] = [
   { type: "done", finish: "tool_calls", usage },
 ];
 const fails = (code: ModelError["code"], retryable = false): ModelEvent[] => [
-  { type: "error", error: { code, message: "No.", retryable, retry_after_ms: 1, aborted: false }, usage: unknownUsage },
+  {
+    type: "error",
+    error: { code, message: "No.", retryable, retry_after_ms: 1, aborted: false, request: "answered" },
+    usage: unknownUsage,
+  },
 ];
 const tooLong = fails("context_length_exceeded");
 

@@ -299,6 +299,7 @@ test("without an argument that the URL names, nothing is sent", async () => {
     expect(await run({ http: { url: `${url}/{city}/all`, method: "DELETE" }, args })).toEqual({
       output: null,
       error: { code: "url_argument_invalid", message: expect.stringMatching(/city|\.\./) },
+      request: "not_sent",
       attempts: 0,
     });
   expect(seen).toEqual([]);

@@ -11,9 +11,9 @@ const steepest = 4;
 /** How long to wait before a model is asked again, told of one failure after the other; null: it is given up. */
 export function createPatience(): (error: ModelError) => number | null {
   let [attempts, waited_ms] = [0, 0];
-  return ({ retryable, away, retry_after_ms }) => {
+  return ({ retryable, request, unready, retry_after_ms }) => {
     attempts++;
-    const isWaitedFor = away === true && waited_ms < away_ms;
+    const isWaitedFor = (request === "not_sent" || unready === true) && waited_ms < away_ms;
     if (!retryable || (attempts >= attemptsMax && !isWaitedFor)) return null;
     const pause_ms = backoff(Math.min(attempts, steepest), retry_after_ms);
     const delay_ms = isWaitedFor && retry_after_ms === null ? Math.min(pause_ms, away_ms - waited_ms) : pause_ms;

@@ -1,15 +1,15 @@
+import { afterFailure, outcomeUnknown } from "../core/after-failure.ts";
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import { decidedEvents } from "../core/guardrail-event.ts";
 import { recordedResult } from "../core/recorded.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
-import type { ToolError } from "../core/run-event.ts";
 import { isOver, type OpenStep, type ToolCall } from "../core/run-state.ts";
 import { settleCall, stepTypeOf } from "../core/settle.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { bounded } from "./bound.ts";
 import { judgesOn } from "./judge.ts";
 import { screenResult } from "./screen-result.ts";
-import type { Done, ToolOutcome } from "./tools/context.ts";
+import { type Done, failed, type ToolOutcome } from "./tools/context.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
 /** Runs calls side by side. Their intent is in the journal already; each result is recorded as it comes. */
@@ -37,7 +37,13 @@ async function runCall({ id }: ToolCall, turn: Turn, inLine: InLine): Promise<vo
   const step = openStep(turn, id);
   if (recordedResult(turn.state(), call())) return takeRecorded(call(), turn, inLine);
   const tool = turn.start.agent.tools.find(({ name }) => name === call().tool)!;
-  if (step.run_attempt < turn.state().attempt && !(await resume(call(), step, tool, turn))) return;
+  if (step.run_attempt < turn.state().attempt) {
+    if (afterFailure("sent", tool) !== "repeat") {
+      const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
+      return inLine(() => record(call(), tool, cutShort, latency_ms, turn));
+    }
+    await turn.record(restartStep(step, processRestarted("the tool was running")));
+  }
   const begun = performance.now();
   failpoint?.(`before_effect.${stepTypeOf(tool.type)}`);
   const outcome = await outcomeOf(call, tool, turn);
@@ -54,7 +60,7 @@ async function takeRecorded(call: ToolCall, turn: Turn, inLine: InLine): Promise
   const { status, output, error } = recordedResult(turn.state(), call)!;
   await inLine(async () => {
     requireCurrent(turn);
-    const done: Done = error ? { output: null, error, attempts: 0 } : { output, error: null, attempts: 0 };
+    const done: Done = error ? failed(error.code, error.message, 0) : { output, error: null, attempts: 0 };
     const screened = await screenResult(done, call.id, turn);
     requireCurrent(turn);
     const withheld = screened.done.error !== null && error === null;
@@ -93,7 +99,7 @@ async function startChild(call: ToolCall, { agent }: ToolSnapshot, turn: Turn): 
   const { id: tool_call_id } = call;
   const { agent_id } = agent;
   const started = await turn.ports.startChild({ tool_call_id, agent_id, input: String(call.arguments.input) });
-  if ("refused" in started) return { output: null, error: started.refused, attempts: 0 };
+  if ("refused" in started) return failed(started.refused.code, started.refused.message, 0);
   await turn.record({ type: "subagent.started", tool_call_id, run_id: started.run_id, agent_id });
   return null;
 }
@@ -110,13 +116,17 @@ async function record(
     await turn.record({ type: "subagent.waiting", tool_call_id: call.id, calls: outcome.calls });
     return;
   }
-  const screened = await screenResult(outcome, call.id, turn);
+  const next = outcome.error && afterFailure(outcome.request, tool);
+  if (next === "ask") return void (await turn.record(askAgain(call, "reconcile")));
+  const isUnknown = next === "report";
+  const told = isUnknown ? { ...outcome, error: outcomeUnknown(outcome.error!.message) } : outcome;
+  const screened = await screenResult(told as Done, call.id, turn);
   // What is kept as a file was screened as well.
   const { output, error, files, usage, attempts: made }: Done = await bounded(screened.done, tool, turn.ports.keepFile);
   requireCurrent(turn);
   // Each earlier start of the step was an attempt too, as far as anybody knows.
   const attempts = openStep(turn, call.id).attempt - 1 + made;
-  const status = error ? "failed" : "completed";
+  const status = isUnknown ? "unknown" : error ? "failed" : "completed";
   await turn.record(
     ...settleCall(call, {
       status,
@@ -132,32 +142,12 @@ async function record(
   );
 }
 
-/** A call that now waits for somebody: it keeps its place and its arguments. */
+/** A call that now waits for somebody keeps its place and its arguments. */
 function askAgain(call: ToolCall, needs: "output" | "reconcile") {
   const { id, step_index, turn_index, tool_id, tool, type, arguments: args } = call;
   const request = { id, step_index, turn_index, tool_id, tool, type, arguments: args, needs };
   return { type: "tool.requested", call: request } as const;
 }
 
-/**
- * The process died after the intent was recorded, so the request may have arrived. What is safe to repeat is repeated
- * under the same key; of the rest nobody knows, and nothing is guessed. Answers whether to run the call now.
- */
-async function resume(call: ToolCall, step: OpenStep, tool: ToolSnapshot, turn: Turn): Promise<boolean> {
-  if (tool.idempotent || tool.on_unknown === "retry") {
-    await turn.record(restartStep(step, processRestarted("the tool was running")));
-    return true;
-  }
-  if (tool.on_unknown === "ask") {
-    await turn.record(askAgain(call, "reconcile"));
-    return false;
-  }
-  const message = "The process ended while the tool was running. It may or may not have had its effect.";
-  const error: ToolError = { code: "outcome_unknown", message };
-  const latency_ms = Math.max(0, turn.ports.now() - step.started_at);
-  const { attempts } = call;
-  await turn.record(
-    ...settleCall(call, { status: "unknown", output: null, error, attempts, latency_ms, submitted: false }),
-  );
-  return false;
-}
+/** What is known of a call in the middle of which the process died: its request may have left. */
+const cutShort = failed("process_restarted", "The process ended while the tool was running.", 1, "sent");

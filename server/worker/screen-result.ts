@@ -5,7 +5,7 @@ import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../gua
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { screenOutput } from "../guardrails/inspect.ts";
 import { askJudges, judgesOn } from "./judge.ts";
-import type { Done } from "./tools/context.ts";
+import { type Done, failed } from "./tools/context.ts";
 import type { Turn } from "./turn.ts";
 
 /** What guardrails leave of a tool's result, before anything of it is written down or kept. */
@@ -40,8 +40,6 @@ async function screenDone(list: CompiledGuardrails, done: Done) {
 
 /** Its files go with it: they would say what the output may not. */
 const withheld = ({ attempts, usage }: Done, message: string): Done => ({
-  output: null,
-  error: { code: "guardrail_blocked", message },
-  attempts,
+  ...failed("guardrail_blocked", message, attempts),
   ...(usage && { usage }),
 });

@@ -3,7 +3,7 @@ import type { Model, ModelError, ModelEvent, ModelUsage } from "../../models/por
 import { unknownUsage } from "../../models/port.ts";
 import type { Reach } from "../../worker/reach.ts";
 import { runAgentTool } from "../../worker/tools/agent.ts";
-import type { Done, ToolContext } from "../../worker/tools/context.ts";
+import { type Done, type ToolContext, failed as toolFailed } from "../../worker/tools/context.ts";
 import type { SimulatedThread } from "./threads.ts";
 import type { Witness } from "./witness.ts";
 import type { World } from "./world.ts";
@@ -84,11 +84,14 @@ function failed(
   isAborted = false,
   code: ModelError["code"] = "model_error",
 ): ModelEvent {
-  const error: ModelError = { code, message, retryable, retry_after_ms: null, aborted: isAborted };
+  const error: ModelError = { code, message, retryable, retry_after_ms: null, aborted: isAborted, request: "answered" };
   return { type: "error", error, usage: unknownUsage };
 }
 
-const outcome = (world: World): Done =>
-  world.chance(0.8)
-    ? { output: { done: true }, error: null, attempts: 1 }
-    : { output: null, error: { code: "http_error", message: "It failed." }, attempts: 1 + world.int(3) };
+function outcome(world: World): Done {
+  const fate = world.random();
+  if (fate < 0.8) return { output: { done: true }, error: null, attempts: 1 };
+  if (fate < 0.85) return toolFailed("timeout", "It took too long.", 1, "sent");
+  if (fate < 0.88) return toolFailed("connect_failed", "Nobody is there.", 1, "not_sent");
+  return toolFailed("http_error", "It failed.", 1 + world.int(3));
+}

@@ -33,6 +33,8 @@ export interface Ledger {
   /** Requests that tools got, by call; and model calls, by attempt of the run and start of the step. */
   requests: Map<string, number>;
   asked: Set<string>;
+  /** Calls that may not be repeated, once they were made. */
+  unsafe: Set<string>;
   /** How often a person said to run a call again. */
   again: Map<number, number>;
   /** How many commits there had been when it got into progress: whoever goes on with it hears of it afterwards. */
@@ -65,6 +67,7 @@ export function createWitness(world: World, bench: () => Bench) {
       closed: new Set(),
       requests: new Map(),
       asked: new Set(),
+      unsafe: new Set(),
       again: new Map(),
       begun: 0,
     };
@@ -141,6 +144,8 @@ export function createWitness(world: World, bench: () => Bench) {
       case "tool.completed": {
         const call = state.calls.find((known) => known.id === event.tool_call_id);
         if (!call || isResolved(call)) throw wrong(`${event.tool_call_id} has a result already (P3)`);
+        if (event.error?.code === "timeout" && ledger.unsafe.has(call.id))
+          throw wrong("failed, as far as nobody knows (P4)");
         break;
       }
       case "history.loaded":
@@ -247,14 +252,15 @@ export function createWitness(world: World, bench: () => Bench) {
 
   /** Intent before effect; each start one request at most; what may not be repeated is not (P3, P4). */
   function toolAsked(id: string, attempt: number, call: ToolCall, tool: ToolSnapshot): void {
-    const { state, starts, requests, again } = ledgerOf(id);
+    const { state, starts, requests, again, unsafe } = ledgerOf(id);
     const count = (requests.get(call.id) ?? 0) + 1;
     world.note(`${short(id)} attempt ${attempt} calls ${tool.name} ${call.id.slice(-4)}, time ${count}`);
     requests.set(call.id, count);
     if (count > (starts.get(call.step_index) ?? 0)) throw found(`${short(id)}: ${tool.name} called without a start`);
     const times = 1 + (again.get(call.step_index) ?? 0);
-    if (!tool.idempotent && tool.on_unknown !== "retry" && count > times)
-      throw found(`${short(id)}: ${tool.name} was called ${count} times (P4)`);
+    const isUnsafe = !tool.idempotent && tool.on_unknown !== "retry";
+    if (isUnsafe) unsafe.add(call.id);
+    if (isUnsafe && count > times) throw found(`${short(id)}: ${tool.name} was called ${count} times (P4)`);
     if (isOver(state.status) || attempt !== state.attempt) return;
     if (state.stalls >= 3) throw found(`${short(id)}: goes on after ${state.stalls} crashes (P9)`);
     const step = state.open.find((open) => open.tool_call_id === call.id);

@@ -1,5 +1,5 @@
 import type { ChildStanding } from "../messages.ts";
-import type { Done, ToolRunner } from "./context.ts";
+import { type Done, failed, type ToolRunner } from "./context.ts";
 
 /** Waits for the child run of a call, which was started when its intent was recorded. */
 export const runAgentTool: ToolRunner = async (call, _tool, { ask }) => {
@@ -9,6 +9,6 @@ export const runAgentTool: ToolRunner = async (call, _tool, { ask }) => {
 
 /** What a child run came to, as the result of its call. */
 export function resultOf({ output, output_json, error, usage }: Extract<ChildStanding, { is: "over" }>): Done {
-  if (error) return { output: null, error: { code: error.code, message: error.message }, attempts: 1, usage };
+  if (error) return { ...failed(error.code, error.message), usage };
   return { output: output_json ?? output, error: null, attempts: 1, usage };
 }

@@ -61,5 +61,5 @@ function done(outcome: ProgramOutcome, files: FileFacts[]): Done {
   if (fault) return { ...failed("invalid_response", fault), files };
   if (!error) return { output, error: null, attempts: 1, files };
   const printed = Object.keys(said).length > 0 ? `\n${JSON.stringify(said)}` : "";
-  return { output: null, error: { code: error.code, message: `${error.message}${printed}` }, attempts: 1, files };
+  return { ...failed(error.code, `${error.message}${printed}`), files };
 }

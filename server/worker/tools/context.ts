@@ -3,6 +3,7 @@ import type { FileFacts, RequiredCall, ToolError } from "../../core/run-event.ts
 import type { ToolCall } from "../../core/run-state.ts";
 import type { RunUsage } from "../../core/usage.ts";
 import type { Egress } from "../../lib/egress.ts";
+import type { RequestState } from "../../lib/request-state.ts";
 import type { McpClient } from "../../mcp/client.ts";
 import type { ProgramFile } from "../../sandbox/program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -12,7 +13,7 @@ import type { Ask, ToolSecrets } from "../messages.ts";
 export type ToolOutcome = Done | { later: true; attempts: number } | { child: "waiting"; calls: RequiredCall[] };
 
 /** A result, or an error that the model reads. */
-export type Done = ({ output: unknown; error: null } | { output: null; error: ToolError }) & {
+export type Done = ({ output: unknown; error: null } | { output: null; error: ToolError; request: RequestState }) & {
   attempts: number;
   files?: FileFacts[];
   /** What a child run cost. */
@@ -50,8 +51,9 @@ export interface ToolContext {
   now(): number;
 }
 
-export const failed = (code: string, message: string, attempts = 1): Done => ({
-  output: null,
-  error: { code, message },
-  attempts,
-});
+export const failed = (
+  code: string,
+  message: string,
+  attempts = 1,
+  request: RequestState = attempts === 0 ? "not_sent" : "answered",
+): Done => ({ output: null, error: { code, message }, request, attempts });

@@ -25,7 +25,7 @@ export const runMcpTool: ToolRunner = async (call, tool, context, signal) => {
     return { ...done, ...(files.length > 0 && { files }) };
   } catch (error) {
     if (!(error instanceof McpFailure)) throw error;
-    return failed(error.code, hideInAnyCase(error.message, context.hidden()));
+    return failed(error.code, hideInAnyCase(error.message, context.hidden()), 1, error.request);
   }
 };
 

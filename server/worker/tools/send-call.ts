@@ -1,8 +1,11 @@
+import { afterFailure } from "../../core/after-failure.ts";
 import type { HttpCall, ToolSnapshot } from "../../core/agent-snapshot.ts";
 import { limits } from "../../core/limits.ts";
+import type { ToolError } from "../../core/run-event.ts";
 import type { ToolCall } from "../../core/run-state.ts";
 import { EgressError, type EgressResponse } from "../../lib/egress.ts";
 import { hideInAnyCase, hideInSlices } from "../../lib/redact.ts";
+import type { RequestState } from "../../lib/request-state.ts";
 import { backoff, retryAfter, sleep } from "../../lib/retry.ts";
 import { sign } from "../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
@@ -21,9 +24,8 @@ export interface Outgoing {
 }
 
 type Sent = { response: EgressResponse; attempts: number };
-type Attempt =
-  | { response: EgressResponse }
-  | { error: Pick<Done, "error">["error"]; again: boolean; delay_ms: number | null };
+type Attempt = { response: EgressResponse } | Refused;
+type Refused = { error: ToolError; request: RequestState; again: boolean; delay_ms: number | null };
 
 /**
  * Sends a call and waits for an answer with a 2xx status; what else comes of it is an error that the model reads. Every
@@ -43,8 +45,8 @@ export async function sendCall(
   for (let attempts = 1; ; attempts++) {
     const ended = await attempt(call, tool, http, outgoing, secrets, context, signal);
     if ("response" in ended) return { response: ended.response, attempts };
-    const { error, again, delay_ms } = ended;
-    if (!again || attempts > http.retries || signal.aborted) return { output: null, error: error!, attempts };
+    const { error, request, again, delay_ms } = ended;
+    if (!again || attempts > http.retries || signal.aborted) return { output: null, error, request, attempts };
     await sleep(backoff(attempts, delay_ms), signal);
   }
 }
@@ -73,23 +75,18 @@ async function attempt(
     const again = tool.idempotent ? response.status === 429 || response.status >= 500 : response.status === 429;
     return {
       error: { code: "http_error", message: await refusal(response, context.hidden()) },
+      request: "answered",
       again,
       delay_ms: retryAfter(response.headers.get("retry-after"), context.now()),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    // What never left may always be sent again; what may have arrived, only if the tool says that this is safe.
-    const again =
-      error.code === "connect_failed" || error.code === "dns_failed" || (tool.idempotent && mayPass.has(error.code));
-    return {
-      error: { code: error.code, message: hideInAnyCase(error.message, context.hidden()) },
-      again,
-      delay_ms: null,
-    };
+    const { code, message, request } = error;
+    // An answer that led on to somewhere else, which cannot be reached, is as good as none.
+    const again = error.mayPass && (request === "answered" || afterFailure(request, tool) === "repeat");
+    return { error: { code, message: hideInAnyCase(message, context.hidden()) }, request, again, delay_ms: null };
   }
 }
-
-const mayPass = new Set<string>(["timeout", "connection_lost", "dns_timeout"]);
 
 function send(
   call: ToolCall,

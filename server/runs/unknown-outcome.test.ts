@@ -1,0 +1,126 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { unknownPolicies } from "../core/agent-snapshot.ts";
+import type { ToolAnswer } from "../core/submit.ts";
+import { type Db, openDatabase } from "../db/open.ts";
+import { httpTool, runBench } from "../testing/run-bench.ts";
+
+type Way = "timeout" | "lost connection" | "crash";
+const ways: Way[] = ["timeout", "lost connection", "crash"];
+
+// Takes a call and says nothing: what it does then is known to nobody but itself.
+let keys: (string | null)[] = [];
+let fate: Way = "timeout";
+let arrived = Promise.withResolvers<void>();
+const server = Bun.listen({
+  hostname: "127.0.0.1",
+  port: 0,
+  socket: {
+    data(socket, bytes) {
+      const key = /^idempotency-key: (\S+)/im.exec(bytes.toString())?.[1] ?? null;
+      if (key === null) return;
+      keys.push(key);
+      if (keys.length > 1) socket.end("HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\ntrue");
+      else if (fate === "lost connection") socket.terminate();
+      arrived.resolve();
+    },
+  },
+});
+afterAll(() => server.stop(true));
+beforeEach(() => {
+  keys = [];
+  arrived = Promise.withResolvers();
+});
+
+function copyOf({ sqlite }: Db): Db {
+  const copy = openDatabase(":memory:");
+  for (const table of ["projects", "runs", "run_events", "blobs", "run_blobs", "pending_calls"])
+    for (const row of sqlite.query<Record<string, string>, []>(`SELECT * FROM ${table}`).all())
+      copy.sqlite
+        .query(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${Object.keys(row).map(() => "?")})`)
+        .run(...Object.values(row));
+  return copy;
+}
+
+const script = [{ tool_calls: [{ name: "pay", arguments: {} }] }, { text: "Done." }];
+
+/** Makes the call, ends its request in one of these ways, and tells what became of it: for the run, and for the server. */
+async function become(way: Way, policy: Parameters<typeof httpTool>[2], answer?: Omit<ToolAnswer, "tool_call_id">) {
+  fate = way;
+  const http = httpTool("pay", `http://127.0.0.1:${server.port}/`, policy);
+  const timeout_ms = way === "timeout" ? 100 : 60_000;
+  const pay = { ...http, http: { ...http.http!, timeout_ms, retries: 1 } };
+  using first = runBench();
+  const { id } = await first.start(script, { tools: [pay] });
+  if (way === "crash") await arrived.promise;
+  using second = way === "crash" ? runBench({ db: copyOf(first.db) }) : null;
+  const bench = second ?? first;
+  await second?.service.recover();
+  let run = await bench.settled(id);
+  const asked = run.required_action?.submit_tool_outputs.tool_calls.map(({ needs }) => needs) ?? null;
+  if (asked) {
+    await bench.service.submit(bench.scope, id, [{ tool_call_id: run.tool_calls[0]!.id, ...answer! }]);
+    run = await bench.settled(id);
+  }
+  const [{ status, output, error }] = run.tool_calls as [(typeof run.tool_calls)[0]];
+  const ended = { run: run.status, asked, status, output, code: error?.code ?? null };
+  return { ...ended, requests: keys.length, keys: new Set(keys).size };
+}
+
+const once = { run: "completed", requests: 1, keys: 1 } as const;
+const twice = {
+  run: "completed",
+  asked: null,
+  status: "completed",
+  output: true,
+  code: null,
+  requests: 2,
+  keys: 1,
+} as const;
+
+test.each(
+  ways.flatMap((way) => [true, false].flatMap((safe) => unknownPolicies.map((policy) => [way, safe, policy] as const))),
+)(
+  "after a %s, a call that may be repeated (%p, on_unknown %s) is, under its key, and of another nothing is guessed",
+  async (way, idempotent, on_unknown) => {
+    const became = await become(way, { idempotent, on_unknown }, { output: "It was paid." });
+    if (idempotent || on_unknown === "retry") expect(became).toEqual(twice);
+    else if (on_unknown === "report")
+      expect(became).toEqual({ ...once, asked: null, status: "unknown", output: null, code: "outcome_unknown" });
+    else
+      expect(became).toEqual({
+        ...once,
+        asked: ["reconcile"],
+        status: "completed",
+        output: "It was paid.",
+        code: null,
+      });
+  },
+);
+
+test.each(ways)(
+  "after a %s, whoever is asked may say that it is to be called again, or that it did not happen",
+  async (way) => {
+    expect(await become(way, {}, { decision: "approve" })).toEqual({ ...twice, asked: ["reconcile"] });
+    keys = [];
+    arrived = Promise.withResolvers();
+    expect(await become(way, {}, { decision: "reject" })).toMatchObject({
+      ...once,
+      status: "rejected",
+      code: "not_executed",
+    });
+  },
+);
+
+test("a call that never left its machine has failed, whatever its tool: there is nothing to ask", async () => {
+  const gone = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = gone;
+  gone.stop(true);
+  using bench = runBench();
+  const { id } = await bench.start(script, { tools: [httpTool("pay", `http://127.0.0.1:${port}/`)] });
+  const { status, tool_calls } = await bench.settled(id);
+  expect([status, tool_calls[0]!.status, tool_calls[0]!.error?.code]).toEqual([
+    "completed",
+    "failed",
+    "connect_failed",
+  ]);
+});
