@@ -64,6 +64,8 @@ describe("a tool that", () => {
     ["/metadata", "address_forbidden"],
     ["/plain", "scheme_forbidden"],
     ["/loop", "too_many_redirects"],
+  ];
+  const unheard: [path: string, code: string][] = [
     ["/cut", "connection_lost"],
     ["/silent", "timeout"],
   ];
@@ -78,6 +80,22 @@ describe("a tool that", () => {
     expect(run.tool_calls[0]).toMatchObject({ status: "failed", output: null, error: { code } });
     expect(run.tool_calls[0].error.message.length).toBeLessThan(2000);
   });
+
+  test.concurrent.each(unheard)(
+    "%s may have happened: it fails (%s) only where it does no harm again",
+    async (path, code) => {
+      const call = async (more: object) => {
+        const tool = await createTool(server, { url: `${tools.url}${path}`, timeout_ms: 1000, ...more });
+        const run = await runToEnd(server, await createAgent(server, "turns-0", { tools: [tool.id] }));
+        return run.tool_calls[0];
+      };
+      expect(await call({ idempotent: true })).toMatchObject({ status: "failed", error: { code } });
+      expect(await call({ on_unknown: "report" })).toMatchObject({
+        status: "unknown",
+        error: { code: "outcome_unknown" },
+      });
+    },
+  );
 
   test("nobody listens for is an error that the model reads", async () => {
     await using gone = startToolServer();

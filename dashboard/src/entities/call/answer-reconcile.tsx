@@ -31,8 +31,9 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
   return (
     <AnswerForm onSend={send}>
       <p className="text-muted">
-        The server stopped while this call was under way, and the tool is not marked as idempotent. Look for{" "}
-        <code className="wrap-anywhere">{call.id}</code> where it would have had its effect, then tell the run:
+        Nobody knows whether this call happened: the server stopped while it was under way, or its answer never came,
+        and the tool is not marked as idempotent. Look for <code className="wrap-anywhere">{call.id}</code> where it
+        would have had its effect, then tell the run:
       </p>
       <CallArguments value={call.arguments} />
       <fieldset className="flex flex-col gap-2">

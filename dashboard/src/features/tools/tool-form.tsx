@@ -88,7 +88,7 @@ function Risk({ type, draft, faults, onChange }: ToolFormProps & { type: ToolTyp
       <div className="grid gap-4 rail:grid-cols-2">
         {type !== "client" && (
           <Select
-            label="After a crash in the middle of a call"
+            label="When nobody knows whether a call happened"
             value={draft.on_unknown}
             choices={[
               { value: "ask", label: "Ask a person" },

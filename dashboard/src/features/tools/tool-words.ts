@@ -4,7 +4,7 @@ import { shownTypes, toolParts } from "./types/tool-parts.ts";
 const common: Partial<Record<keyof CommonDraft, string>> = {
   parameters: "schema of the arguments",
   approval: "approval",
-  on_unknown: "what follows a crash",
+  on_unknown: "what follows an unknown outcome",
   max_output_bytes: "most output",
   enabled: "whether new runs may call it",
   timeout_ms: "timeout",
