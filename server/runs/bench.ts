@@ -5,12 +5,12 @@ import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import type { Outputs } from "../files/outputs.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
+import type { Log } from "../lib/log.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { RunTool } from "../tools/test-call.ts";
 import type { Notice, RunStart, TriedOutcome } from "../worker/messages.ts";
-import type { Warn } from "../worker/reach.ts";
 import { type Answerers, createAnswers } from "./answers.ts";
-import { chooseThread } from "./thread-choice.ts";
+import { createThreadSet } from "./thread-set.ts";
 import { type Thread, workerThread } from "./threads.ts";
 
 interface Try {
@@ -32,7 +32,7 @@ export function createBench({
   outputs,
   secretsOf,
   policyOf,
-  warn,
+  log,
   now,
 }: {
   db: Pick<Db, "write">;
@@ -40,34 +40,25 @@ export function createBench({
   outputs: Outputs;
   secretsOf(scope: Scope, tools: readonly ToolSnapshot[]): RunStart["secrets"];
   policyOf(environment: Scope["environment"]): EgressPolicy;
-  warn: Warn;
+  log: Log;
   now: () => number;
 }) {
   // There is no run that could wait for what a webhook says later.
   const nowhere = () => ({ url: "https://callback.invalid/", expires_at: timestamp(now()) });
   const answer = createAnswers({ ...answerers, callback: nowhere });
   const tries = new Map<number, Try>();
-  const threads = new Set<Thread>();
+  const threads = createThreadSet({ threads: workerThread, most: 1, isStanding: false, log, hear, died });
   let count = 0;
 
-  function start(): Thread {
-    const started: Thread = workerThread(
-      (notices) => {
-        for (const notice of notices) hear(notice, started);
-      },
-      (reason) => {
-        threads.delete(started);
-        const lost = new Error(`The thread that tries tools ended: ${reason}`);
-        for (const { thread, failed } of tries.values()) if (thread === started) failed(lost);
-      },
-    );
-    threads.add(started);
-    return started;
+  function died(dead: Thread, reason: string): () => void {
+    const lost = new Error(`The thread that tries tools ended: ${reason}`);
+    for (const { thread, failed } of tries.values()) if (thread === dead) failed(lost);
+    return () => {};
   }
 
   function hear(notice: Notice, from: Thread): void {
     if (notice.do === "ask") void tell(notice, from);
-    else if (notice.do === "warn") warn(notice.message, notice.fields);
+    else if (notice.do === "warn") log.warn(notice.message, notice.fields);
     else if (notice.do === "tried") {
       const { drive, outcome, fault } = notice;
       if (outcome) tries.get(drive)?.done(outcome);
@@ -98,7 +89,7 @@ export function createBench({
     const { drive } = attempt;
     const { promise, resolve, reject } = Promise.withResolvers<TriedOutcome>();
     const placed = [...tries.values()].map((each) => [nameOf(each.scope), each.thread] as const);
-    const thread = chooseThread(attempt.owner, threads, placed, 1) ?? start();
+    const thread = threads.choose(String(drive), attempt.owner, placed);
     tries.set(drive, { scope, thread, done: resolve, failed: reject });
     const { send } = thread;
     send({ do: "try", attempt });
@@ -118,7 +109,7 @@ export function createBench({
   return {
     runTool,
     stop(): void {
-      for (const thread of threads) thread.end();
+      threads.stop();
       for (const each of tries.values()) each.failed(new AppError("shutting_down", "The server is stopping."));
     },
   };

@@ -113,7 +113,7 @@ describe("a hundred runs that one answer asks for", () => {
     await bench.service.cancel(bench.scope, id, null);
     expect(bench.db.write.commits() - before).toBe(1);
     expect(treeOf(bench, id).map(({ status }) => status)).toEqual(Array(100).fill("cancelled"));
-    expect([bench.pool.driving(), bench.pool.busyBelow(bench.scope)]).toEqual([0, []]);
+    expect([bench.pool.driving(), bench.slots.takenBelow(bench.scope)]).toEqual([0, []]);
   });
 
   test("begin no more once the run that asked is over", async () => {
@@ -134,15 +134,15 @@ describe("the slots of runs that calls of agents started", () => {
     using bench = runBench({ agents: bomb(2), slots: 1, childrenMax: 30 });
     const most = { below: 0, lent: 0 };
     bench.watches.listen(() => {
-      const [below = 0] = bench.pool.busyBelow(bench.scope);
+      const [below = 0] = bench.slots.takenBelow(bench.scope);
       most.below = Math.max(most.below, below);
-      most.lent = Math.max(most.lent, bench.pool.lent());
+      most.lent = Math.max(most.lent, bench.slots.lent());
     });
     const { id } = await bench.start(calling("again", 2), { tools: [again] });
     expect(await bench.settled(id)).toMatchObject({ status: "completed" });
     expect(treeOf(bench, id)).toHaveLength(30);
     expect(most.lent).toBeGreaterThanOrEqual(1);
-    expect(bench.pool.busyBelow(bench.scope)).toEqual([]);
+    expect(bench.slots.takenBelow(bench.scope)).toEqual([]);
   });
 
   test("go to one tree alone only while no other wants any", async () => {
@@ -150,10 +150,10 @@ describe("the slots of runs that calls of agents started", () => {
     using bench = runBench({ agents: { agt_again: silent, agt_quick: quick }, slots: 4 });
     const greedy = await bench.start(calling("again", 12), { tools: [again] });
     await begun(bench, greedy.id, 12);
-    expect(bench.pool.busyBelow(bench.scope)).toEqual([4]);
+    expect(bench.slots.takenBelow(bench.scope)).toEqual([4]);
     const late = await bench.start(calling("other", 12), { tools: [other] });
     expect(await bench.settled(late.id)).toMatchObject({ status: "completed" });
-    expect(bench.pool.busyBelow(bench.scope)).toEqual([4]);
+    expect(bench.slots.takenBelow(bench.scope)).toEqual([4]);
   });
 
   test("are parted alike among trees that all want more", async () => {
@@ -166,7 +166,7 @@ describe("the slots of runs that calls of agents started", () => {
       const [child] = treeOf(bench, id).filter((run) => bench.pool.drives(run.id));
       if (child) await bench.service.cancel(bench.scope, child.id, null);
     }
-    const taken = bench.pool.busyBelow(bench.scope);
+    const taken = bench.slots.takenBelow(bench.scope);
     expect(taken.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(6);
     expect(taken.every((own) => own >= 1)).toBe(true);
     for (const { id } of trees) await bench.service.cancel(bench.scope, id, null);

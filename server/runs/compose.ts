@@ -21,6 +21,7 @@ import type { composeUsage } from "../usage/compose.ts";
 import type { Asks } from "../worker/messages.ts";
 import { type Answerers, createAnswers } from "./answers.ts";
 import { createBench } from "./bench.ts";
+import { createGate } from "./gate.ts";
 import { createMemoryAnswers } from "./memory-answers.ts";
 import { createModelPlaces } from "./model-places.ts";
 import { createPool } from "./pool.ts";
@@ -29,6 +30,7 @@ import { createRetention, type ForgetExpired } from "./retention.ts";
 import { runRoutes } from "./routes.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { createRunService, type RunService } from "./service.ts";
+import { createSlots } from "./slots.ts";
 import { createRunStore } from "./store.ts";
 import { createRunStream } from "./stream.ts";
 import { sameThread, workerThread } from "./threads.ts";
@@ -111,9 +113,10 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     insert: (...args) => serving().insertDriven(...args),
     threads: workers === 0 ? sameThread : workerThread,
     size: workers,
-    slots: inProgressMax,
+    slots: createSlots({ limit: inProgressMax }),
+    gate: createGate(),
   });
-  const bench = createBench({ db, answerers, outputs: files.outputs, secretsOf, policyOf, warn: log.warn, now });
+  const bench = createBench({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
   const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
     tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
   const service = createRunService({

@@ -37,7 +37,7 @@ test.each([
     using bench = runBench({ db: first.db, quarantine_ms: 50 });
     bench.db.sqlite.run(fill);
     await bench.service.recover();
-    expect(ids.every((id) => bench.pool.minds(id))).toBe(true);
+    expect(ids.every((id) => bench.goesOn(id))).toBe(true);
     bench.db.sqlite.run(clear);
     for (const id of ids) expect(await bench.settled(id)).toMatchObject({ status: "completed", attempt: 4 });
   },

@@ -194,7 +194,7 @@ test.each([
     for (const id of poison) expect((await bench.settled(id)).error!.code).toBe("crash_loop");
     const others = ids.filter((id) => !poison.includes(id));
     expect(others.filter((id) => isOver(bench.journal.head(id)!.status))).toEqual([]);
-    expect(others.every((id) => bench.pool.minds(id))).toBe(true);
+    expect(others.every((id) => bench.goesOn(id))).toBe(true);
     expect(deaths()).toBeLessThanOrEqual(6 * poisons);
     for (const id of others) await bench.service.cancel(bench.scope, id, null);
     expect(living()).toBe(size); // Whoever had a thread of its own has left it.
@@ -403,7 +403,7 @@ test("what a stuck thread still does when it comes back is refused, whatever it 
   expect(bench.journal.read(id)).toEqual(entries);
   expect(textOfFrames(await bench.stream(id))).toBe("a b c");
   await idle(bench);
-  expect(bench.pool.busy(bench.scope)).toBe(0);
+  expect(bench.slots.taken(bench.scope)).toBe(0);
 });
 
 test("threads that answer are left alone, however many beats go by", async () => {

@@ -42,7 +42,7 @@ test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all end,
   expect(begun).toEqual(queued.map(({ id }) => id));
   expect(most).toBe(20);
   while (bench.pool.driving() > 0) await turn();
-  expect(bench.pool.busy(bench.scope)).toBe(0);
+  expect(bench.slots.taken(bench.scope)).toBe(0);
 });
 
 test("a queued run says where it stands, has no start and no deadline, and begins as one that never waited", async () => {

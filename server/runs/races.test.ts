@@ -123,7 +123,7 @@ test("of 100 runs started at once with a limit of 20, exactly 20 are, and 20 mor
     expect([bench.pool.driving(), bench.runs.inProgress(bench.scope)]).toEqual([20, 20]);
     await Promise.all(ids.map((id) => cancel(bench, id)));
     await idle(bench);
-    expect([bench.pool.busy(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
+    expect([bench.slots.taken(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
   }
 });
 
@@ -148,7 +148,7 @@ test("whatever happens, as many slots are taken as runs are driven, as many as a
       const one = (n: number) => ids[n % ids.length];
       const doing: Promise<unknown>[] = [];
       const start = async (script: typeof waits) => ids.push((await bench.start(script, { tools })).id);
-      bench.watches.listen(() => expect(bench.pool.busy(bench.scope)).toBe(bench.pool.driving()));
+      bench.watches.listen(() => expect(bench.slots.taken(bench.scope)).toBe(bench.pool.driving()));
       for (const [act, n] of list) {
         const id = one(n);
         if (act === "start") doing.push(outcomeOf(start([{ text: "a b c" }] as never)));
@@ -166,7 +166,7 @@ test("whatever happens, as many slots are taken as runs are driven, as many as a
       while (bench.pool.driving() !== Math.min(3, bench.runs.inProgress(bench.scope))) await turn();
       await Promise.all(ids.filter((id) => !isOver(statusOf(bench, id))).map((id) => outcomeOf(cancel(bench, id))));
       await idle(bench);
-      expect([bench.pool.busy(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
+      expect([bench.slots.taken(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
       for (const id of ids) expectOneEnd(bench, id);
     }),
     { numRuns: 150 },

@@ -9,10 +9,12 @@ import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
 import { builtInPrice } from "../models/known-models.ts";
 import { testConnection } from "../models/registry.ts";
+import { createGate } from "../runs/gate.ts";
 import { type AnswerQuestion, createPool } from "../runs/pool.ts";
 import { createRunProjector } from "../runs/project.ts";
 import type { CreateRun } from "../runs/schema.ts";
 import { createRunService } from "../runs/service.ts";
+import { createSlots } from "../runs/slots.ts";
 import { createRunStore } from "../runs/store.ts";
 import { type Cursor, createRunStream } from "../runs/stream.ts";
 import { sameThread, type ThreadFactory } from "../runs/threads.ts";
@@ -50,7 +52,9 @@ export function runBench(
   const watches = createWatches(now);
   const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
   let agent = agentOf([]);
-  const slots = () => (typeof options.slots === "function" ? options.slots() : (options.slots ?? 20));
+  const limit = () => (typeof options.slots === "function" ? options.slots() : (options.slots ?? 20));
+  const slots = createSlots({ limit });
+  const gate = createGate();
   const pool = createPool({
     journal,
     watches,
@@ -69,7 +73,7 @@ export function runBench(
     insert: (...args) => service.insertDriven(...args),
     threads: options.threads ?? sameThread,
     size: options.size ?? 1,
-    slots,
+    ...{ slots, gate },
     beat_ms: options.beat_ms,
     log: silentLog,
     now,
@@ -88,7 +92,7 @@ export function runBench(
     },
     priceOf: builtInPrice,
     windowOf: () => options.window ?? null,
-    slots,
+    slots: limit,
     childrenMax: () => options.childrenMax ?? 100,
     quarantine_ms: options.quarantine_ms,
     look_ms: options.look_ms,
@@ -103,10 +107,10 @@ export function runBench(
     author,
     journal,
     watches,
-    pool,
-    runs,
-    service,
-    tail,
+    ...{ pool, slots, gate, runs, service, tail },
+    /** Whether the run goes on without anybody's asking, now or when its turn comes. */
+    goesOn: (id: string): boolean =>
+      [pool.drives, pool.owes, pool.ends, pool.holds, slots.waits].some((knows) => knows(id)),
     /** Starts a run of an agent whose model follows the script. */
     async start(
       script: ScriptEntry[],

@@ -99,8 +99,8 @@ export function createWitness(world: World, bench: () => Bench) {
     const isAhead = head.seq > seq;
     if (!isAhead && (head.status !== status || head.seq !== seq || head.attempt !== attempt))
       throw found(`${short(id)}: the row says ${head.status} #${head.seq}, the journal ${status} #${seq}`);
-    const { pool, scope } = bench();
-    const [top, below, lent] = [pool.busy(scope), sum(pool.busyBelow(scope)), pool.lent()];
+    const { pool, slots: places, scope } = bench();
+    const [top, below, lent] = [places.taken(scope), sum(places.takenBelow(scope)), places.lent()];
     if (top > slots) throw found(`${top} runs are driven, ${slots} may be`);
     if (top + below + lent !== pool.driving())
       throw found(`${top} and ${below} slots are taken and ${lent} lent, ${pool.driving()} runs are driven`);
@@ -166,7 +166,7 @@ export function createWitness(world: World, bench: () => Bench) {
           throw wrong(`${event.error.code} too early`);
         if (event.error.code === "run_timeout" && at < state.started_at! + state.run!.timeout_ms)
           throw wrong(`${event.error.code} too early`);
-        if (event.error.code === "run_timeout" && ledger.begun < bench().db.write.commits() && !bench().pool.minds(id))
+        if (event.error.code === "run_timeout" && ledger.begun < bench().db.write.commits() && !bench().goesOn(id))
           throw wrong("nobody went on with it (P2)");
     }
   }
@@ -283,7 +283,7 @@ export function createWitness(world: World, bench: () => Bench) {
   function idle(): void {
     for (const ledger of ledgers.values()) {
       const { id, state } = ledger;
-      if (state.status === "in_progress" && !bench().pool.minds(id))
+      if (state.status === "in_progress" && !bench().goesOn(id))
         throw found(`${short(id)}: in progress, and nobody goes on with it (P2)`);
       judgeTree(ledger);
     }
@@ -310,12 +310,12 @@ export function createWitness(world: World, bench: () => Bench) {
     const count = (sql: string) => bench().db.sqlite.query<{ n: number }, []>(sql).get()!.n;
     const left = {
       driven: bench().pool.driving(),
-      "of the slots": sum([bench().pool.busy(bench().scope), ...bench().pool.busyBelow(bench().scope)]),
+      "of the slots": sum([bench().slots.taken(bench().scope), ...bench().slots.takenBelow(bench().scope)]),
       "in progress": bench().runs.inProgress(bench().scope),
       "waiting for somebody": count("SELECT count(*) AS n FROM pending_calls"),
       watched: bench().watches.size(),
     };
-    if (bench().pool.tries()) throw found("somebody is tried for ever");
+    if (!bench().gate.isOpen()) throw found("somebody is tried for ever");
     for (const [what, n] of Object.entries(left)) if (n > 0) throw found(`${n} left ${what}`);
   }
 
