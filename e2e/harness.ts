@@ -23,7 +23,7 @@ export interface Ended {
   stderr: string;
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   /** Another executable than the one under test: one that was broken on purpose. */
   program?: string;
   environment?: Record<string, string>;

@@ -1,7 +1,7 @@
 import type { Json } from "./harness.ts";
 
 /** A request that the model got. */
-export interface ModelRequest {
+interface ModelRequest {
   model: string;
   messages: Json[];
   /** Settles when the client closes the connection before the answer is complete. */

@@ -3,7 +3,7 @@ import { type EventStream, type Frame, openStream } from "./event-stream.ts";
 import type { Runnel } from "./harness.ts";
 
 /** A reader that has a connection of its own and reads when it is told to: fetch reads by itself, and shares. */
-export interface RawReader {
+interface RawReader {
   /** Stops taking anything from the system, until `resume`. */
   pause(): void;
   resume(): void;

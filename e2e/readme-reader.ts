@@ -6,7 +6,7 @@ import { inProject } from "../scripts/root.ts";
 import { executable } from "./harness.ts";
 
 /** A command of the README that is run as it stands; others only show what could be typed. */
-export interface Block {
+interface Block {
   /** `start`: `npm start`. `settings`: the reader copies what it printed. The others are typed. */
   kind: "start" | "settings" | "quickstart" | "example";
   code: string;

@@ -1,5 +1,5 @@
 /** A call that the tool got, as it came over the wire. */
-export interface ReceivedCall {
+interface ReceivedCall {
   path: string;
   key: string;
   headers: Record<string, string>;

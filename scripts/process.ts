@@ -1,12 +1,6 @@
 import { constants } from "node:os";
 import { root } from "./root.ts";
 
-/** Runs a command of the project to its end with the terminal shared; a failure throws what failed. */
-export async function must(command: string[], options: { env?: Record<string, string> } = {}): Promise<void> {
-  const code = await run(command, options);
-  if (code !== 0) throw new Error(`${command.slice(0, 3).join(" ")} … ended with ${code}.`);
-}
-
 /** Runs a command to its end with the terminal shared and gives its exit code. */
 export async function run(command: string[], { env = {} }: { env?: Record<string, string> } = {}): Promise<number> {
   const child = Bun.spawn(command, {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { inProject, root } from "./root.ts";
-import { cycles, deadFiles, type Files, layerFaults, leftovers, packageFaults } from "./tidy.ts";
+import { cycles, deadFiles, type Files, layerFaults, leftovers, packageFaults, strays, unusedExports } from "./tidy.ts";
 import { refusedWords, wordFaults } from "./words.ts";
 
 function readSources(): Files {
@@ -32,6 +32,15 @@ describe("the project", () => {
         "server/retrieval/search/entry.ts",
       ]),
     ).toEqual([]);
+  });
+
+  test("what is exported is imported somewhere", () => {
+    // The wire's shapes are for whoever reads the API, also those that nobody here has asked for yet.
+    expect(unusedExports(files).filter((found) => !found.startsWith("server/wire/"))).toEqual([]);
+  });
+
+  test("every file stands in a layer", () => {
+    expect(strays(files)).toEqual([]);
   });
 
   test("packages are imported only where they belong", () => {
@@ -109,14 +118,42 @@ describe("these checks find what they look for", () => {
     expect(faults(from, line)).toBe(0);
   });
 
-  test("a ring of three is one finding, and types alone make none", () => {
-    const ring = {
-      "a.ts": `import "./b.ts";`,
-      "b.ts": `export { c } from "./c.ts";`,
-      "c.ts": `import { a } from "./a.ts";`,
-    };
-    expect(cycles(ring)).toEqual(["a.ts → b.ts → c.ts → a.ts"]);
-    expect(cycles({ ...ring, "c.ts": `import type { A } from "./a.ts";` })).toEqual([]);
+  test("a file in no layer is found", () => {
+    const misplaced = ["server/novel/a.ts", "server/b.ts", "dashboard/src/novel/a.tsx", "dashboard/src/b.ts"];
+    const placed = [
+      "server/core/a.ts",
+      "server/app.ts",
+      "dashboard/src/ui/a.tsx",
+      "dashboard/vite.config.ts",
+      "e2e/a.ts",
+    ];
+    expect(strays(Object.fromEntries([...misplaced, ...placed].map((path) => [path, ""])))).toEqual(misplaced);
+  });
+
+  test("a ring of three is one finding; types alone close one only across folders", () => {
+    const ring = (c: string, folder = "a") => ({
+      "server/a/a.ts": `import "../${folder}/b.ts";`,
+      [`server/${folder}/b.ts`]: `export { c } from "../a/c.ts";`,
+      "server/a/c.ts": c,
+    });
+    const found = (folder: string) => [`server/a/a.ts → server/${folder}/b.ts → server/a/c.ts → server/a/a.ts`];
+    expect(cycles(ring(`import { a } from "./a.ts";`))).toEqual(found("a"));
+    expect(cycles(ring(`import type { A } from "./a.ts";`))).toEqual([]);
+    expect(cycles(ring(`import type { A } from "./a.ts";`, "b"))).toEqual(found("b"));
+    expect(cycles(ring("", "b"))).toEqual([]);
+  });
+
+  test.each([
+    ["export const a = 1;", `import { b } from "./a.ts";`, ["a.ts exports a"]],
+    ["export async function a() {}", "", ["a.ts exports a"]],
+    ["const a = 1;\nexport { a as b };", `import { a } from "./a.ts";`, ["a.ts exports b"]],
+    ["export interface A {}\nexport type B = A;", `import { c, type A } from "./a.ts";`, ["a.ts exports B"]],
+    ["export const a = 1;", `import { a as b } from "./a.ts";`, []],
+    ["export const a = 1;", `export { a } from "./a.ts";`, ["b.ts exports a"]],
+    ["export const a = 1;", `import * as all from "./a.ts";`, []],
+    ["export const a = 1;", `const { a } = await import("./a.ts");`, []],
+  ])("of %p beside %p it finds %p", (source, other, found) => {
+    expect(unusedExports({ "a.ts": source, "b.ts": other })).toEqual(found);
   });
 
   test("a file that nothing loads is dead, and so is one that only a dead one loads", () => {

@@ -8,6 +8,8 @@ interface Import {
   /** A file of the project, or a package's name. */
   to: string;
   typeOnly: boolean;
+  /** What it takes from there; "*" for all. */
+  names: string[];
 }
 
 // A folder imports itself and the lines above its own, never a neighbour on its line (see the architecture's layers).
@@ -95,17 +97,33 @@ function dashboardFault({ from, to, typeOnly }: Import): string | null {
   return other <= level || other === -1 ? null : `${theirs} is not below ${mine}`;
 }
 
-/** Files that import one another in a ring, each ring once. What only types share is gone at run time and may. */
+/** Files of the server and the dashboard whose folder stands in no layer, so that no rule would hold for them. */
+export function strays(files: Files): string[] {
+  return Object.keys(files).filter((path) => {
+    const [top, name = "", part = ""] = path.split("/");
+    if (top === "server") return !levelOf.has(folderOf(path));
+    return top === "dashboard" && name === "src" && !dashboardOrder.includes(part);
+  });
+}
+
+/** Files that import one another in a ring, each ring once. Types alone may close one within a folder, not across. */
 export function cycles(files: Files): string[] {
-  const edges = Map.groupBy(
-    importsOf(files).filter(({ to, typeOnly }) => !typeOnly && to in files),
-    ({ from }) => from,
+  const all = importsOf(files).filter(({ to }) => to in files);
+  const across = ringsOf(files, all).filter((ring) => new Set(ring.map(folderOf)).size > 1);
+  const atRunTime = ringsOf(
+    files,
+    all.filter(({ typeOnly }) => !typeOnly),
   );
+  return [...new Set([...across, ...atRunTime].map((ring) => ring.join(" → ")))];
+}
+
+function ringsOf(files: Files, imports: readonly Import[]): string[][] {
+  const edges = Map.groupBy(imports, ({ from }) => from);
   const done = new Set<string>();
   const path: string[] = [];
-  const found: string[] = [];
+  const found: string[][] = [];
   const visit = (file: string) => {
-    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(" → "));
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file]);
     if (done.has(file) || path.includes(file)) return;
     path.push(file);
     for (const { to } of edges.get(file) ?? []) visit(to);
@@ -182,15 +200,47 @@ export function leftovers(files: Files): string[] {
   });
 }
 
-const statement = /^\s*(?:import|export)\s+(type\s)?(?:[^"'`;=()]*?\sfrom\s+)?"([^"]+)"/gm;
-const dynamic = /(typeof\s+)?\bimport\("([^"]+)"\)/g;
-
-function importsOf(files: Files): Import[] {
-  return Object.entries(files).flatMap(([from, source]) =>
-    [...source.matchAll(statement), ...source.matchAll(dynamic)].map(([, type, to = ""]) => ({
-      from,
-      to: to.startsWith(".") ? join(dirname(from), to) : to,
-      typeOnly: type !== undefined,
-    })),
+/** Exported names that no other file imports. */
+export function unusedExports(files: Files): string[] {
+  const taken = new Set(importsOf(files).flatMap(({ to, names }) => names.map((name) => `${to} ${name}`)));
+  return Object.entries(files).flatMap(([path, source]) =>
+    taken.has(`${path} *`)
+      ? []
+      : exportsOf(source)
+          .filter((name) => !taken.has(`${path} ${name}`))
+          .map((name) => `${path} exports ${name}`),
   );
 }
+
+const declaration =
+  /^export\s+(?:declare\s+|abstract\s+|async\s+)*(?:function\*?|const|let|class|interface|type|enum)\s+([\w$]+)/gm;
+const group = /^export\s+(?:type\s+|const\s+)?[{[]([^}\]]*)[}\]]/gm;
+
+function exportsOf(source: string): string[] {
+  const groups = [...source.matchAll(group)].flatMap(([, list = ""]) => list.split(","));
+  const grouped = groups.flatMap((item) => item.match(/[\w$]+(?=\s*$)/) ?? []);
+  return [...[...source.matchAll(declaration)].map(([, name = ""]) => name), ...grouped];
+}
+
+const statement = /^\s*(?:import|export)\s+(type\s)?(?:([^"'`;=()]*?)\sfrom\s+)?"([^"]+)"/gm;
+const dynamic = /\bimport\("([^"]+)"\)/g;
+
+function importsOf(files: Files): Import[] {
+  return Object.entries(files).flatMap(([from, source]) => {
+    const resolve = (to: string) => (to.startsWith(".") ? join(dirname(from), to) : to);
+    const stated = [...source.matchAll(statement)].map(([, type, clause = "", to = ""]) => ({
+      ...{ from, to: resolve(to), typeOnly: type !== undefined },
+      names: clause.includes("*") ? ["*"] : namesOf(clause),
+    }));
+    // What is taken from a module that is loaded at run time may stand anywhere in the file.
+    const loaded = [...source.matchAll(dynamic)].map(([, to = ""]) => ({
+      ...{ from, to: resolve(to), typeOnly: false },
+      names: source.match(/[\w$]+/g) ?? [],
+    }));
+    return [...stated, ...loaded];
+  });
+}
+
+/** Of `{ a, b as c, type D }` the names as the other file has them: a, b and D. */
+const namesOf = (clause: string) =>
+  clause.split(/[{},]/).flatMap((item) => /^\s*(?:type\s+)?([\w$]+)/.exec(item)?.[1] ?? []);

@@ -1,7 +1,7 @@
 import type { Files } from "./tidy.ts";
 
 /** A word that the glossary refuses. */
-export interface Refused {
+interface Refused {
   word: string;
   /** The folder in which it may stand; null: nowhere. */
   only: string | null;

@@ -31,7 +31,7 @@ import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
 
 type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> & Partial<Pick<Base, "sandbox" | "now">>;
 /** What the server is made of; what one folder alone needs stands there. */
-export type AppOptions = Given &
+type AppOptions = Given &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
   (RunOptions & CallbackOptions & TraceOptions & DashboardOptions) & {
     /** What users' addresses may reach; `loopback` counts in test environments only. */

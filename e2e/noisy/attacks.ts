@@ -36,7 +36,7 @@ const held_ms = 14_000;
 
 if (import.meta.main) process.stdout.write(JSON.stringify(await attack(JSON.parse(process.argv[2]!))));
 
-export async function attack({ url, ca, key, seconds, only }: Order): Promise<Report> {
+async function attack({ url, ca, key, seconds, only }: Order): Promise<Report> {
   const report: Report = { statuses: {}, faults: [], runs: [] };
   const ends = Date.now() + seconds * 1000;
   const over = AbortSignal.timeout(seconds * 1000 + 20_000);

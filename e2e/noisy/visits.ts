@@ -1,7 +1,7 @@
 import type { Json, Runnel } from "../harness.ts";
 
 /** What a quiet project does, once: each of these is timed. */
-export type Visits = Record<string, () => Promise<void>>;
+type Visits = Record<string, () => Promise<void>>;
 
 /** A project that does a little of everything, and waits for it. */
 export async function quietProject(server: Runnel) {

@@ -10,7 +10,7 @@ import { createRandom } from "./random.ts";
 import { type StormReceiver, startStormReceiver } from "./receiver.ts";
 import { createRecord, type Journal, type RecordedRun } from "./record.ts";
 
-export interface StormOptions {
+interface StormOptions {
   /** The executable under test unless another one is named. */
   program?: string;
   kills: number;

@@ -13,7 +13,7 @@ interface Line {
 
 export type Product = Awaited<ReturnType<typeof startProduct>>;
 
-export interface ProductOptions {
+interface ProductOptions {
   /** Where the data directory is made. */
   parent: string;
   model: string;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
 
 /** A heading of some documentation, and what stands below it. */
-export interface Section {
+interface Section {
   heading: string;
   body: string;
 }

@@ -1,7 +1,7 @@
 import { CliError } from "./exit-code.ts";
 import { readFrames, type StreamFrame } from "./read-frames.ts";
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   address: string;
   apiKey: string;
   /** PEM text of the certificate to trust instead of the usual authorities. */

@@ -39,7 +39,7 @@ export interface DoctorFlags {
 }
 
 /** What was found of one thing. `warn` is worth a look, `fail` is broken. */
-export interface Finding {
+interface Finding {
   check: string;
   result: "ok" | "warn" | "fail";
   detail: string;
@@ -112,7 +112,7 @@ async function embeddingFinding(): Promise<Finding> {
   }
 }
 
-export function examine(dataDir: string): Finding[] {
+function examine(dataDir: string): Finding[] {
   const findings: Finding[] = [];
   const check = (name: string, look: () => Verdict): boolean => {
     const verdict = attempt(look);

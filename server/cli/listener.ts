@@ -7,7 +7,7 @@ import { leadToSecond } from "./lead-connections.ts";
 
 export type Handle = (request: Request) => Response | Promise<Response>;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   host: string;
   port: number;
   /** Null for plain HTTP. */
@@ -17,7 +17,7 @@ export interface ListenerOptions {
 }
 
 /** The door that requests come in by. */
-export interface Listener {
+interface Listener {
   port: number;
   /** From now on new connections get this certificate; those that are open go on. */
   renew(certificate: Certificate): void;

@@ -4,7 +4,7 @@ import { type DataDir, openDataDir } from "../db/data-dir.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { DatabaseTooNew, databaseVersion } from "../db/version.ts";
 
-export interface Data {
+interface Data {
   dir: DataDir;
   db: Db;
 }

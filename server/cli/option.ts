@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 
-export interface OptionSpec {
+interface OptionSpec {
   /** Where it is not `RUNNEL_` and the flag's name. */
   env?: string;
   default?: string | boolean | string[];

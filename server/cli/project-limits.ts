@@ -13,7 +13,7 @@ export type LimitFlags = Partial<Record<(typeof flags)[number]["key"] | (typeof 
 };
 
 /** What the flags change: of limits 0 is off and null the default, a budget of null is none. */
-export interface LimitChange {
+interface LimitChange {
   limits?: OrNull<ProjectLimits>;
   budget_per_day?: OrNull<DayBudget>;
   unknown_price?: UnknownPrice;

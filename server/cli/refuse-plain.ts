@@ -1,6 +1,6 @@
 import { explained, type Handle, listenDefaults } from "./listener.ts";
 
-export interface RefusePlainOptions {
+interface RefusePlainOptions {
   host: string;
   port: number;
   /** What a certificate authority wants to read for a token that it gave; null for all others. */

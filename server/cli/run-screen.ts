@@ -4,7 +4,7 @@ import type { StreamFrame } from "./read-frames.ts";
 /** Shows a run: the answer on standard output, all else on standard error. */
 export type RunScreen = ReturnType<typeof createRunScreen>;
 
-export interface RunScreenOptions {
+interface RunScreenOptions {
   /** Standard output is for the one JSON object at the end. */
   json: boolean;
   out?: (text: string) => void;

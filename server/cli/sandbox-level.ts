@@ -4,7 +4,7 @@ import { jailFaults, selfTest } from "../sandbox/self-test.ts";
 import { usageError } from "./exit-code.ts";
 import type { SandboxFlag } from "./sandbox-flags.ts";
 
-export interface TestedSandbox {
+interface TestedSandbox {
   /** Settles once the test is over; a start does not wait for it. */
   level(): Promise<SandboxLevel>;
   /** Null while it is being tested. */

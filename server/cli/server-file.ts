@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 /** How commands on this machine reach the server that runs on a data directory. */
-export interface ServerFile {
+interface ServerFile {
   address: string;
   /** The file to trust, for a certificate that no authority signed. */
   cacert: string | null;

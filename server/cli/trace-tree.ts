@@ -1,5 +1,5 @@
+import type { RunUsage } from "../core/run-event.ts";
 import type { TraceStep } from "../core/trace.ts";
-import type { RunUsage } from "../core/usage.ts";
 import { oneLine } from "./print.ts";
 
 /** The part of a trace that is shown. */

@@ -14,7 +14,7 @@ export interface GivenConnection {
 }
 
 /** What is wrong with a connection, and in which of its fields. */
-export interface ConnectionFault {
+interface ConnectionFault {
   param: "name" | "provider" | "base_url" | "api_key" | "max_concurrent";
   message: string;
 }

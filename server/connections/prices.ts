@@ -7,7 +7,7 @@ import { builtInPrice, knownModel } from "../models/known-models.ts";
 import { parseModel } from "../models/registry.ts";
 
 /** A price as the operator gives it, in USD per million tokens. */
-export interface GivenPrice {
+interface GivenPrice {
   input: number;
   cached_input: number;
   output: number;

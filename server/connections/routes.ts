@@ -4,7 +4,7 @@ import { ModelList } from "../wire/model.ts";
 import type { PriceStore } from "./prices.ts";
 import type { ConnectionStore } from "./store.ts";
 
-export interface ModelRoutes {
+interface ModelRoutes {
   auth: Auth;
   connections: Pick<ConnectionStore, "models">;
   prices: PriceStore;

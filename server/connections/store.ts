@@ -21,7 +21,7 @@ import { testModelNames } from "../models/test-models.ts";
 import type { PriceStore } from "./prices.ts";
 
 /** A connection as operators see it: its key is never shown again. */
-export interface ConnectionInfo {
+interface ConnectionInfo {
   name: string;
   provider: Provider;
   base_url: string | null;
@@ -32,7 +32,7 @@ export interface ConnectionInfo {
 }
 
 /** A model as `GET /v1/models` lists it; what is not known is null. */
-export interface ModelInfo {
+interface ModelInfo {
   id: string;
   object: "model";
   provider: Provider;

@@ -5,7 +5,7 @@ import type { Connection, ModelUsage } from "../models/port.ts";
 import { openModel } from "../models/registry.ts";
 
 /** What one tiny request to a provider came to. */
-export interface Tried {
+interface Tried {
   ok: boolean;
   /** The model that was asked; null where there is none to ask. */
   model: string | null;

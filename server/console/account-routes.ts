@@ -5,7 +5,7 @@ import { ConsoleId, PasswordChange } from "./schema.ts";
 import type { Sessions } from "./sessions.ts";
 import type { SignedIn } from "./signed-in.ts";
 
-export interface AccountRoutes {
+interface AccountRoutes {
   signedIn: SignedIn;
   accounts: Accounts;
   sessions: Sessions;

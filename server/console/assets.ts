@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { staticPlugin } from "@elysiajs/static";
 import { Elysia } from "elysia";
 
-export interface DashboardOptions {
+interface DashboardOptions {
   /** The built dashboard; it may be missing when runnel runs from source. */
   folder: string;
 }

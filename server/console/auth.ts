@@ -11,7 +11,7 @@ import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Setup } from "./setup.ts";
 
-export interface ConsoleAuth {
+interface ConsoleAuth {
   sessions: Sessions;
   cookie: SessionCookie;
   setup: Pick<Setup, "required">;
@@ -36,7 +36,7 @@ export function createConsoleAuth({ idempotency, onRefused, ...deps }: ConsoleAu
   return createAuth("console", { identify, authenticate, idempotency, onRefused });
 }
 
-export function createSessionAuthenticate({
+function createSessionAuthenticate({
   sessions,
   cookie,
   setup,

@@ -10,7 +10,7 @@ import { newConsoleId } from "./console-id.ts";
 /** Copies the database into a new file; answers the version of its schema. */
 export type MakeBackup = (file: string) => Promise<{ version: number }>;
 
-export interface BackupOptions {
+interface BackupOptions {
   db: Db;
   audit: Audit;
   /** The data directory; null where the database is in memory. */
@@ -22,7 +22,7 @@ export interface BackupOptions {
 }
 
 /** A copy that lies ready to be downloaded. */
-export interface MadeBackup {
+interface MadeBackup {
   id: string;
   object: "backup";
   filename: string;

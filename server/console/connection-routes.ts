@@ -15,7 +15,7 @@ import { modelPrefix } from "../models/registry.ts";
 import { ConnectionName, ConnectionTest, NewConnection, NewPrice, PricedModel } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 
-export interface ConnectionRoutes {
+interface ConnectionRoutes {
   signedIn: SignedIn;
   connections: ConnectionStore;
   prices: PriceStore;

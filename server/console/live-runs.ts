@@ -3,7 +3,7 @@ import type { Scope } from "../core/scope.ts";
 import { errorEvent } from "../http/errors.ts";
 import { sseComment, sseRetry } from "../lib/sse.ts";
 
-export interface LiveRuns {
+interface LiveRuns {
   scope: Scope;
   /** Calls back with the id of every run that changed, until the answer is called. */
   listen: (listener: (runId: string) => void) => () => void;

@@ -12,14 +12,14 @@ import { sha256Bytes } from "./sha256-bytes.ts";
 const validFor_ms = 7 * 24 * 3_600_000;
 
 /** A person with an account, as owners and colleagues see it. */
-export interface Person extends User {
+interface Person extends User {
   created_at: string;
   /** The newest use of an open session; null where there is none. */
   last_seen_at: string | null;
 }
 
 /** Somebody who was asked to join and has not done so yet. */
-export interface Invitation {
+interface Invitation {
   id: string;
   email: string;
   role: Role;

@@ -8,7 +8,7 @@ import type { ProjectStore } from "../projects/store.ts";
 import { DeleteProject, Nothing } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 
-export interface ProjectRoutes {
+interface ProjectRoutes {
   signedIn: SignedIn;
   projects: ProjectStore;
 }

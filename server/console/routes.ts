@@ -11,7 +11,7 @@ import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Setup } from "./setup.ts";
 
-export interface SessionRoutes {
+interface SessionRoutes {
   accounts: Accounts;
   people: Pick<People, "read" | "accept">;
   sessions: Sessions;

@@ -8,7 +8,7 @@ import { type Backups, databaseBytes } from "./backups.ts";
 import { ConsoleId, Nothing } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 
-export interface ServerRoutes {
+interface ServerRoutes {
   signedIn: SignedIn;
   backups: Backups;
   sandbox: { known(): SandboxLevel | null };

@@ -18,7 +18,7 @@ interface Row extends User {
 }
 
 /** Where somebody is signed in, as that person sees it. */
-export interface SessionInfo {
+interface SessionInfo {
   id: string;
   user_agent: string | null;
   ip: string | null;

@@ -11,7 +11,7 @@ import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Setup } from "./setup.ts";
 
-export interface SignedInDeps {
+interface SignedInDeps {
   sessions: Sessions;
   setup: Pick<Setup, "required">;
   cookie: SessionCookie;
@@ -21,7 +21,7 @@ export interface SignedInDeps {
 }
 
 /** Who asks, and by which session. */
-export interface Visitor {
+interface Visitor {
   user: User;
   /** The same as the audit log names them. */
   actor: Actor;

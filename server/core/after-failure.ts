@@ -6,7 +6,7 @@ import type { ToolError } from "./run-event.ts";
  * What follows when a call came to nothing: `repeat` where that does no harm, under the same key and as often as its tool
  * says; else it failed, or a person is asked whether it happened, or the model is told that nobody knows.
  */
-export type AfterFailure = "repeat" | "fail" | "ask" | "report";
+type AfterFailure = "repeat" | "fail" | "ask" | "report";
 
 /**
  * May it have happened? This is the only answer, whatever ended the request: a timeout, a lost connection and the death

@@ -35,7 +35,7 @@ export interface CodeCall {
 }
 
 /** One tool of an MCP server. */
-export interface McpCall {
+interface McpCall {
   /** `https://…`, or `stdio:<name>` for a server that the operator configured. */
   server_url: string;
   /** The tool's name at its server. */
@@ -46,7 +46,7 @@ export interface McpCall {
 }
 
 /** Another agent as a tool. */
-export interface AgentCall {
+interface AgentCall {
   agent_id: string;
 }
 
@@ -84,7 +84,7 @@ export const memoryScopes = ["user", "session", "project"] as const;
 export type MemoryScope = (typeof memoryScopes)[number];
 
 /** A memory store as an agent uses it. */
-export interface PolicyStore {
+interface PolicyStore {
   memory_id: string;
   access: "read" | "read_write";
   /** Searched with the input before the first model call. */

@@ -2,15 +2,15 @@ import type { Budget } from "./agent-snapshot.ts";
 import { imageTokens } from "./context-size.ts";
 import type { ModelRequest } from "./model-call.ts";
 import { type ModelPrice, nanoOf, nanoUsd, usdOf } from "./price.ts";
+import type { RunUsage } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
-import type { RunUsage } from "./usage.ts";
 
 /** What to do with a model whose price nobody knows, where there is a budget in USD. */
 export const unknownPricePolicies = ["refuse", "allow"] as const;
 export type UnknownPrice = (typeof unknownPricePolicies)[number];
 
 /** Which limit of a budget does not hold any more, and a sentence for whoever reads the run's error. */
-export interface Exceeded {
+interface Exceeded {
   exceeded: keyof Budget;
   message: string;
 }
@@ -90,7 +90,7 @@ function affordable({ input_tokens, price }: WorstCase, nano: number): number {
 }
 
 /** What the next model call may take. */
-export interface Allowance {
+interface Allowance {
   worst: WorstCase;
   /** What the request has to say; null when no budget bounds it and the agent does not either. */
   max_output_tokens: number | null;

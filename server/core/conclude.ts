@@ -1,12 +1,11 @@
 import { tooManyCalls } from "./budget.ts";
 import { newId } from "./ids.ts";
 import { processRestarted, restartStep } from "./restart.ts";
-import type { ModelAnswer, RunError, RunEvent } from "./run-event.ts";
+import type { ModelAnswer, RunError, RunEvent, RunUsage } from "./run-event.ts";
 import { applyAll, type OpenStep, openStep, ownMessages, pendingCalls, type RunState } from "./run-state.ts";
 import { settleCall } from "./settle.ts";
 import { endStep } from "./step-events.ts";
 import { textOf } from "./text-of.ts";
-import type { RunUsage } from "./usage.ts";
 
 /** What an unfinished model call has said and cost so far. */
 export type Partial = Pick<ModelAnswer, "parts" | "deltas" | "usage" | "cost_usd" | "estimated">;

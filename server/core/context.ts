@@ -5,12 +5,12 @@ import { conversationToCut, modelRequest, saidBefore } from "./prompt.ts";
 import { runError } from "./run-error.ts";
 import type { RunError } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
-import { sizeOfSummary, summarySpace } from "./summary.ts";
+import { type Cut, sizeOfSummary, summarySpace } from "./summary.ts";
 
 /** How a prompt that is too long for its model is made to fit. `left_out` and the estimates are those of the event. */
 export type ContextPlan =
   | { do: "fail"; error: RunError }
-  | { do: "compact" | "truncate"; left_out: number; tokens_before: number; tokens_after: number; summary_max: number };
+  | ({ do: "compact" | "truncate"; tokens_after: number } & Cut);
 
 const summaryMost = 2048;
 const summaryLeast = 64;

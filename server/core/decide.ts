@@ -25,7 +25,7 @@ import { textOf } from "./text-of.ts";
 import { type Unjudged, unjudged } from "./unjudged.ts";
 
 /** What comes next: to record what follows without any work, to do a piece of work, or nothing. */
-export type Command =
+type Command =
   | { do: "stop" }
   | { do: "record"; events: RunEvent[] }
   | { do: "judge"; text: Unjudged }

@@ -2,7 +2,7 @@ import type { StepType } from "./run-event.ts";
 import type { TraceStep } from "./trace.ts";
 
 /** One place where two steps differ: `path` as in `output.tool_calls[0].arguments.city`; undefined is written as null. */
-export interface Difference {
+interface Difference {
   path: string;
   a: unknown;
   b: unknown;

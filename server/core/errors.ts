@@ -282,7 +282,7 @@ export interface Fault {
   message: string;
 }
 
-export interface ErrorDetail {
+interface ErrorDetail {
   param?: string | null;
   /** Every fault, when there is more to say than the first one. */
   errors?: Fault[];

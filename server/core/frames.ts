@@ -39,7 +39,7 @@ const all: Record<FrameName, true> = {
 export const frameNames = Object.keys(all) as FrameName[];
 
 /** What clients see of a journal entry: an event name of the specification and its data. */
-export interface Frame {
+interface Frame {
   seq: number;
   event: FrameName;
   at: string;

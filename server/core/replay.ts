@@ -8,7 +8,7 @@ import type { JournalEntry, RunCreated } from "./run-event.ts";
 import { apply, initialState, type RunState } from "./run-state.ts";
 
 /** What a record is held against. */
-export interface Against {
+interface Against {
   agent: AgentSnapshot;
   /** The agent that the record was made with. */
   pinned: AgentSnapshot;

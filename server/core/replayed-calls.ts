@@ -1,7 +1,17 @@
+import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { divergence, type Found } from "./divergence.ts";
-import type { Place } from "./replayed-decision.ts";
 import { requestCalls, wordsOf } from "./request-calls.ts";
 import type { JournalEntry, RunEvent, ToolCompleted } from "./run-event.ts";
+import type { RunState } from "./run-state.ts";
+
+/** An entry of a record, and all that was so before it. */
+export interface Place {
+  state: RunState;
+  entry: JournalEntry;
+  entries: readonly JournalEntry[];
+  index: number;
+  agent: AgentSnapshot;
+}
 
 type Answered = Extract<RunEvent, { type: "step.completed" }>;
 

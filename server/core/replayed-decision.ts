@@ -1,20 +1,10 @@
-import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { planContext } from "./context.ts";
 import { decide } from "./decide.ts";
 import { divergence, type Found, named, promptDivergence } from "./divergence.ts";
 import { requiredAction } from "./frames.ts";
-import { askedCalls } from "./replayed-calls.ts";
-import type { JournalEntry, RunError, RunEvent } from "./run-event.ts";
+import { askedCalls, type Place } from "./replayed-calls.ts";
+import type { RunError, RunEvent } from "./run-event.ts";
 import { pendingCalls, type RunState, waitsForSomebody } from "./run-state.ts";
-
-/** An entry of a record, and all that was so before it. */
-export interface Place {
-  state: RunState;
-  entry: JournalEntry;
-  entries: readonly JournalEntry[];
-  index: number;
-  agent: AgentSnapshot;
-}
 
 type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
 

@@ -93,7 +93,7 @@ function request(
 }
 
 /** Arguments as the model wrote them, and what is wrong with them; `{}` where they are no object that could be kept. */
-export function readArguments(
+function readArguments(
   text: string,
   tool: ToolSnapshot | undefined,
 ): { arguments: Record<string, unknown>; error: ToolError | null } {

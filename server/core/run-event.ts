@@ -4,7 +4,6 @@ import type { AssistantPart, FinishReason, ModelUsage, PromptMessage } from "./m
 import type { ModelPrice } from "./price.ts";
 import type { Asked } from "./run-input.ts";
 import type { Environment } from "./scope.ts";
-import type { RunUsage } from "./usage.ts";
 
 /**
  * What happens to a run, in the order in which it happened. The journal stores these, everything else folds them.
@@ -248,6 +247,19 @@ export interface StepCompleted {
   answer: ModelAnswer | null;
 }
 
+/** What a run cost so far. Null is unknown, 0 is zero; `estimated` says that some of it was counted by us. */
+export interface RunUsage {
+  input_tokens: number | null;
+  output_tokens: number | null;
+  total_tokens: number | null;
+  cached_input_tokens: number | null;
+  reasoning_tokens: number | null;
+  model_calls: number;
+  tool_calls: number;
+  cost_usd: number | null;
+  estimated: boolean;
+}
+
 export interface ModelSpend {
   usage: ModelUsage;
   cost_usd: number | null;
@@ -282,7 +294,7 @@ export interface ToolRequest {
 }
 
 /** A person's word on a call: run it (again), with other arguments perhaps; a rejection comes as `tool.completed`. */
-export interface ToolDecision {
+interface ToolDecision {
   tool_call_id: string;
   decision: "approve" | "reject";
   reason: string | null;

@@ -15,12 +15,13 @@ import type {
   RunCreated,
   RunError,
   RunEvent,
+  RunUsage,
   StepType,
   ToolCompleted,
   ToolError,
   ToolRequest,
 } from "./run-event.ts";
-import { addModelCall, addToolResult, noUsage, type RunUsage } from "./usage.ts";
+import { addModelCall, addToolResult, noUsage } from "./usage.ts";
 
 export const runStatuses = ["queued", "in_progress", "requires_action", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -30,7 +31,7 @@ export type Message =
   | { role: "assistant"; id: string; at: number; parts: AssistantPart[] }
   | { role: "tool"; id: string; at: number; tool_call_id: string };
 
-export type ToolCallStatus =
+type ToolCallStatus =
   | "running"
   | "awaiting_output"
   | "awaiting_approval"

@@ -1,13 +1,17 @@
 import type { AgentSnapshot } from "./agent-snapshot.ts";
 import { cited, quoted } from "./cited.ts";
-import type { ContextPlan } from "./context.ts";
 import { bytesFor, messageSize, messageTokens, promptRoom } from "./context-size.ts";
 import type { ModelRequest, PromptMessage } from "./model-call.ts";
 import { conversationToCut, summaryMessage } from "./prompt.ts";
 import type { RunState } from "./run-state.ts";
 import { shortened, textOfCut } from "./shortened.ts";
 
-type Cut = Pick<Exclude<ContextPlan, { do: "fail" }>, "left_out" | "tokens_before" | "summary_max">;
+/** How many messages a prompt is without, its tokens before, and those that their summary may have. */
+export interface Cut {
+  left_out: number;
+  tokens_before: number;
+  summary_max: number;
+}
 
 // Of each message: a summary does not repeat what was read.
 const messageMost = 4096;

@@ -7,6 +7,7 @@ import type {
   GuardrailDecided,
   JournalEntry,
   ModelSpend,
+  RunUsage,
   StepCompleted,
   StepRestarted,
   StepStarted,
@@ -16,7 +17,6 @@ import { messageObject } from "./run-object.ts";
 import { apply, initialState, isOver, type RunState, type ToolCall, waitsForSomebody } from "./run-state.ts";
 import { textOf } from "./text-of.ts";
 import { timestamp, timestampOrNull } from "./time.ts";
-import type { RunUsage } from "./usage.ts";
 
 /** One entry of a trace (contract, section 16). Times are RFC 3339, latencies milliseconds. */
 export interface TraceStep {
@@ -61,7 +61,7 @@ export interface TraceStep {
 
 export type StepUsage = ModelSpend["usage"] & { cost_usd: number | null; estimated: boolean };
 
-export interface Retry {
+interface Retry {
   attempt: number;
   at: string;
   reason: { code: string; message: string } | null;
@@ -71,7 +71,7 @@ export interface Retry {
 }
 
 /** A new process went on with the run. No step of its own: the steps of older records would get other numbers. */
-export interface Recovery {
+interface Recovery {
   attempt: number;
   at: string;
   /** The step that was under way; null where none was. */
@@ -79,7 +79,7 @@ export interface Recovery {
 }
 
 /** What somebody said to a call that waited for it; `by` is null where the record does not tell. */
-export interface Approval {
+interface Approval {
   decision: "approve" | "reject";
   reason: string | null;
   edited: boolean;

@@ -1,17 +1,4 @@
-import type { ModelSpend, ToolCompleted } from "./run-event.ts";
-
-/** What a run cost so far. Null is unknown, 0 is zero; `estimated` says that some of it was counted by us. */
-export interface RunUsage {
-  input_tokens: number | null;
-  output_tokens: number | null;
-  total_tokens: number | null;
-  cached_input_tokens: number | null;
-  reasoning_tokens: number | null;
-  model_calls: number;
-  tool_calls: number;
-  cost_usd: number | null;
-  estimated: boolean;
-}
+import type { ModelSpend, RunUsage, ToolCompleted } from "./run-event.ts";
 
 export const noUsage: RunUsage = {
   input_tokens: 0,

@@ -18,7 +18,7 @@ export interface Author extends Scope {
   readonly actor: Actor;
 }
 
-export interface AuditNote {
+interface AuditNote {
   /** Null for what concerns the whole server: operators alone see it. */
   scope: Scope | { project_id: string; environment: null } | null;
   actor: Actor;

@@ -6,7 +6,7 @@ import { DatabaseUnusable, hasLog, isDamage, looksLikeDatabase, nameDamage } fro
 import { masterKeyId, packMasterKey, readMasterKeyId } from "./key-fact.ts";
 import { requireOwn, versionOf } from "./version.ts";
 
-export interface BackUp {
+interface BackUp {
   /** Replaces an earlier backup of the same name. */
   force?: boolean;
   /** Put into the backup, which then opens every secret that is in it. Refused unless it is the database's own. */
@@ -14,7 +14,7 @@ export interface BackUp {
 }
 
 /** What a backup came to. */
-export interface Backup {
+interface Backup {
   path: string;
   bytes: number;
   version: number;

@@ -35,7 +35,7 @@ export interface DataDir {
   release(): void;
 }
 
-export interface OpenDataDir {
+interface OpenDataDir {
   /** Keeps every other locking process out until `release`. */
   lock: boolean;
   /** Makes the folder when there is none. */

@@ -35,7 +35,7 @@ const pragmas = [
   "temp_store = MEMORY",
 ];
 
-export interface OpenDatabase {
+interface OpenDatabase {
   vecLibrary?: string | null;
   /** Makes room on a full disk for what must still be written; false when there is none to give. */
   relieve?: () => boolean;

@@ -13,7 +13,7 @@ import { finishRestore, isRestoring, type Replaced, readyOf } from "./finish-res
 import { masterKeyId, readMasterKeyId, unpackMasterKey } from "./key-fact.ts";
 import { DatabaseTooNew, requireOwn, versionOf } from "./version.ts";
 
-export interface Restore {
+interface Restore {
   /** Replaces what is there; it is kept beside. */
   force?: boolean;
   /** The key that the next start will have; null if there is none yet. */

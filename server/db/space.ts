@@ -11,7 +11,7 @@ export type Reserve = (disk_bytes: number) => number;
 export const defaultReserve: Reserve = (disk_bytes) => Math.min(512 * 1024 * 1024, disk_bytes * 0.05);
 
 /** Watches the room on the disk, so that new work is refused before what was begun cannot be finished. */
-export interface Space {
+interface Space {
   /** Throws `storage_full` when the disk has less room than is kept free, as of a moment ago or (`fresh`) just now. */
   requireRoom(fresh?: boolean): void;
   /** Looks now and not at its next time. */
@@ -19,7 +19,7 @@ export interface Space {
   stop(): void;
 }
 
-export interface SpaceOptions {
+interface SpaceOptions {
   folder: string;
   sqlite: Database;
   ballast: Ballast;

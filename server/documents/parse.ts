@@ -11,7 +11,7 @@ import { parsePdf } from "./parse-pdf.ts";
 import { parsePptx } from "./parse-pptx.ts";
 import { parseXlsx } from "./parse-xlsx.ts";
 
-export interface ParsedDocument {
+interface ParsedDocument {
   sections: Section[];
   /** Null where the format has none. */
   pages: number | null;

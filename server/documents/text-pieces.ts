@@ -1,4 +1,4 @@
-export interface Block {
+interface Block {
   kind: "text" | "table" | "code";
   text: string;
 }

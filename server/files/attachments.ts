@@ -20,7 +20,7 @@ interface Row {
 }
 
 /** What is asked for a run: its files, how much text of them, and whether its model sees images. */
-export interface AttachmentOrder {
+interface AttachmentOrder {
   file_ids: readonly string[];
   max_bytes: number;
   images: boolean;

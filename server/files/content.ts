@@ -2,7 +2,7 @@ import { AppError } from "../core/errors.ts";
 import type { Range, StoredContent } from "../db/file-blobs.ts";
 import { attachmentHeader } from "./file-name.ts";
 
-export interface Download {
+interface Download {
   request: Request;
   file: { filename: string; mime_type: string };
   content: StoredContent;

@@ -3,7 +3,7 @@ import type { Db } from "../db/open.ts";
 import type { DocumentChunk } from "../documents/chunking.ts";
 
 /** One of a document's chunks, by its place. */
-export interface StoredChunk extends DocumentChunk {
+interface StoredChunk extends DocumentChunk {
   chunk_index: number;
 }
 

@@ -11,7 +11,7 @@ export interface PartHead {
 }
 
 /** A part begins, or goes on: then the bytes stand until the next item is asked for. */
-export type PartItem = { head: PartHead } | { data: Uint8Array };
+type PartItem = { head: PartHead } | { data: Uint8Array };
 
 /** The text that stands between the parts; throws unless the header is of `multipart/form-data` and has one. */
 export function readBoundary(contentType: string): string {

@@ -40,8 +40,6 @@ export interface ProcessingOptions {
   pause_ms?: number;
 }
 
-export type Processing = ReturnType<typeof createProcessing>;
-
 // What one write inserts or deletes at most, so that those who wait for the next one wait for milliseconds.
 const chunksPerWrite = 200;
 // A child that died of something else than its document does better with the next try; one that dies always, never.

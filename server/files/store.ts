@@ -19,17 +19,17 @@ import { type FileError, type Indexed, type FileRow as Row, shownFile } from "./
 import type { CreateFile } from "./schema.ts";
 
 /** What others must know of a file. */
-export type FileFacts = Pick<Row, "id" | "filename" | "mime_type" | "bytes" | "sha256">;
+type FileFacts = Pick<Row, "id" | "filename" | "mime_type" | "bytes" | "sha256">;
 
 /** Some of a file's content; `bytes` is how much there is of it in all. */
-export interface FilePart {
+interface FilePart {
   filename: string;
   bytes: number;
   part: Uint8Array;
 }
 
 /** A file that a tool call has made. */
-export interface OutputFile {
+interface OutputFile {
   id: string;
   filename: string;
   /** Found out by the content where nobody says. */
@@ -51,7 +51,7 @@ export interface FileMemory {
   retry(scope: Scope, id: string): number;
 }
 
-export interface MemoryOrder {
+interface MemoryOrder {
   memory_id: string;
   scope_id: string | null;
   file_id: string;

@@ -66,7 +66,7 @@ export const piiDetector = (kind: string): Detector => once(kind, () => create(p
 export const secretDetector = (): Detector => once("secrets", () => create({ pattern: secrets.join("|") }));
 
 /** Made when it is first asked for: most servers never look for most of them. */
-export function once(name: string, make: () => Detector): Detector {
+function once(name: string, make: () => Detector): Detector {
   const known = made.get(name) ?? make();
   made.set(name, known);
   return known;

@@ -52,7 +52,7 @@ export function inspectText(one: CompiledGuardrail, text: string): number {
 }
 
 /** The same of a JSON value: of its strings, its keys and its numbers. */
-export function inspectValue(one: CompiledGuardrail, value: unknown): number {
+function inspectValue(one: CompiledGuardrail, value: unknown): number {
   const { type } = one.guardrail;
   if (type === "json_schema") return Number(!fitsSchema(one, value));
   if (type === "max_length") return inspectText(one, textOf(value));

@@ -3,7 +3,7 @@ import type { ModelRequest } from "../core/model-call.ts";
 import { sha256 } from "../lib/hash.ts";
 
 /** What a judge says of a text. */
-export interface Verdict {
+interface Verdict {
   violates: boolean;
   reason: string;
 }

@@ -13,7 +13,7 @@ import { readOut } from "./read-out.ts";
 import { refuseLargeHead } from "./refuse-large-head.ts";
 import { appendRequestId, withRequestId } from "./response.ts";
 
-export interface EdgeOptions {
+interface EdgeOptions {
   /** Every route of the finished application: what is there, but not with this method, is a 405. */
   routes: () => readonly Route[];
   limiter: Pick<RateLimiter, "peekFailures">;

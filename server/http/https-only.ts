@@ -19,7 +19,7 @@ export interface TransportRules {
   insecureHttp: boolean;
 }
 
-export type TransportCheck = "allowed" | "insecure" | "bad_host";
+type TransportCheck = "allowed" | "insecure" | "bad_host";
 
 /** Whether a request came encrypted all the way. Nobody but a trusted proxy may claim it for somebody else. */
 export function checkTransport(transport: Transport, rules: TransportRules): TransportCheck {

@@ -45,8 +45,6 @@ export interface Known {
 
 const kept_ms = 24 * 3_600_000;
 
-export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
-
 /** The keys of the last 24 hours and what came of their requests. */
 export function createIdempotencyStore({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;

@@ -126,7 +126,7 @@ export interface Condition {
   values: SQLQueryBindings[];
 }
 
-export interface ListQuery {
+interface ListQuery {
   /** A table with id, project_id, environment, created_at_ms and metadata. */
   table: string;
   /** What its ids, and so the cursors, are; null where any text is one. */

@@ -5,7 +5,7 @@ import { noUsage } from "../core/usage.ts";
 import type { Journal } from "./journal.ts";
 
 /** How a run stands, without what was said and called in it. */
-export interface Brief {
+interface Brief {
   state: RunState;
   /** Fields that are longer than what is here of them. */
   shortened: readonly string[];

@@ -30,7 +30,7 @@ export type Projector = (head: RunHead | null, entries: readonly JournalEntry[])
 export class AppendRefused extends Error {}
 
 /** An entry as far as lists need it. */
-export interface BriefEntry extends JournalEntry {
+interface BriefEntry extends JournalEntry {
   /** Fields that are longer than what is read of them. */
   shortened: string[];
 }

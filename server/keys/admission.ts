@@ -16,7 +16,7 @@ type AdmissionRow = Pick<
 };
 
 /** When a key was last used, and from where. */
-export interface LastUse {
+interface LastUse {
   at: number;
   ip: string | null;
 }

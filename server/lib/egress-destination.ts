@@ -8,7 +8,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 /** Where a request may go: the addresses were checked, and only they may be connected to. */
 export type Destination = { url: URL; host: string; port: number; addresses: readonly string[]; loopback: boolean };
 /** How strictly one hop is checked. */
-export type HopRules = { httpsOnly: boolean; loopback: boolean };
+type HopRules = { httpsOnly: boolean; loopback: boolean };
 
 const dnsTimeoutMs = 5_000;
 

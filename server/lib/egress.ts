@@ -11,7 +11,7 @@ export { checkHeaders } from "./egress-headers.ts";
 export type { EgressPolicy } from "./egress-policy.ts";
 
 /** Rules of one use, on top of the policy. */
-export type EgressRules = {
+type EgressRules = {
   /** Refuses plain HTTP also where the policy would let it pass (loopback, allowed hosts). */
   httpsOnly?: boolean;
 };

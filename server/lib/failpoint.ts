@@ -1,5 +1,5 @@
 /** Passes a point by its name; the process, or the worker thread, ends there when it is the one that was asked for. */
-export type Failpoint = (name: string) => void;
+type Failpoint = (name: string) => void;
 
 const actions = {
   kill: () => process.kill(process.pid, "SIGKILL"),

@@ -119,7 +119,7 @@ function checkReference(
   else if (!known.has(resolvePointer(root, value))) faults.push(`${path} points to nothing that is a schema`);
 }
 
-export interface ValueFault {
+interface ValueFault {
   path: string;
   message: string;
   /** The value was not compared with the schema: this would have taken too long. */

@@ -12,7 +12,7 @@ export const silentLog: Log = { info() {}, warn() {}, error() {} };
 export const logFormats = ["pretty", "json"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-export interface LogOptions {
+interface LogOptions {
   format: LogFormat;
   /** Takes one line without its line break. */
   write: (line: string) => void;

@@ -1,5 +1,5 @@
 /** The runtime's way to native code. */
-export type Native = typeof import("bun:ffi");
+type Native = typeof import("bun:ffi");
 
 const all = (): Native => process.getBuiltinModule("bun:ffi") as unknown as Native;
 

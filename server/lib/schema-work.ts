@@ -7,7 +7,7 @@ const charsPerStep = 20;
 const matchesPerStep = 300;
 
 /** Why a value is not compared with a schema; `path` is a JSON pointer. */
-export interface Excess {
+interface Excess {
   path: string;
   message: string;
 }

@@ -6,7 +6,7 @@ const prefix = "whsec_";
 export type Signable = { secrets: readonly string[]; id: string; timestamp: number; body: string | Uint8Array };
 
 /** The headers of one signed request. A type and not an interface, so that it fits where any headers fit. */
-export type SignatureHeaders = { "webhook-id": string; "webhook-timestamp": string; "webhook-signature": string };
+type SignatureHeaders = { "webhook-id": string; "webhook-timestamp": string; "webhook-signature": string };
 
 /** A new secret of 256 random bits, in the form that Standard Webhooks libraries take. */
 export const newSigningSecret = (): string => `${prefix}${randomBytes(32).toString("base64")}`;

@@ -1,7 +1,7 @@
 import type { Needles } from "./needles.ts";
 
 /** A piece of a text, perhaps without its escapes. */
-export interface Piece {
+interface Piece {
   text: string;
   /** Where in the original each character begins, and behind the last one, where that ends. */
   begins: Int32Array;

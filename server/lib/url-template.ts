@@ -15,7 +15,7 @@ export function templateFault(url: string): string | null {
   return /[{}]/.test(fragment) ? "Arguments fill the path and the query: what is behind # is not sent." : null;
 }
 
-export type Filled = { url: string; rest: Record<string, unknown> } | { fault: string };
+type Filled = { url: string; rest: Record<string, unknown> } | { fault: string };
 
 /** The URL with its arguments, encoded, and the arguments that it does not name. */
 export function fillTemplate(template: string, args: Readonly<Record<string, unknown>>): Filled {

@@ -1,7 +1,7 @@
 import type { EgressErrorCode } from "../lib/egress.ts";
 import type { RequestState } from "../lib/request-state.ts";
 
-export type McpFailureCode =
+type McpFailureCode =
   /** The server refused, is not there, or its process does not run. */
   | "mcp_unreachable"
   /** What it sent is not what the protocol allows. */

@@ -15,7 +15,7 @@ import { type EntryMetadata, shownEntry } from "./shown.ts";
 import { type MemoryStores, requireVectors, scopeIdOf } from "./store.ts";
 
 /** A file as far as an entry must know it. */
-export interface EntryFile {
+interface EntryFile {
   id: string;
   mime_type: string;
   /** Whether its text can be searched. */
@@ -24,7 +24,7 @@ export interface EntryFile {
 }
 
 /** What makes entries searchable. */
-export interface EntryIndexer {
+interface EntryIndexer {
   /** There is something to do. */
   wake(): void;
   /** Settles when the entry is `ready` or `failed`, or after this time. */
@@ -46,7 +46,7 @@ export interface EntryStoreOptions {
 }
 
 /** A new entry, where nobody but the server itself asks for it. */
-export interface NewText {
+interface NewText {
   memory_id: string;
   scope_id: string | null;
   text: string;
@@ -55,7 +55,7 @@ export interface NewText {
   tool_call_id?: string;
 }
 
-export interface NewFile {
+interface NewFile {
   memory_id: string;
   scope_id: string | null;
   file_id: string;

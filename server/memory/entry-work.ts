@@ -3,7 +3,7 @@ import type { Db } from "../db/open.ts";
 import type { EntryRow, VectorStoreRow } from "./row.ts";
 
 /** A chunk before it has a number. */
-export interface NewChunk {
+interface NewChunk {
   text: string;
   tokens: number;
   page: number | null;
@@ -22,7 +22,7 @@ export interface EntryWork {
   store: VectorStoreRow;
 }
 
-export type EntryRef = Scope & Pick<EntryRow, "id">;
+type EntryRef = Scope & Pick<EntryRow, "id">;
 
 export type EntryWorkStore = ReturnType<typeof createEntryWork>;
 

@@ -2,7 +2,7 @@ import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { type EntryRow, selectStore, type VectorStoreRow } from "./row.ts";
 
-export interface StoreKey extends Scope {
+interface StoreKey extends Scope {
   id: string;
 }
 

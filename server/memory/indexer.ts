@@ -30,8 +30,6 @@ export interface IndexerOptions {
   pause_ms?: number;
 }
 
-export type Indexer = ReturnType<typeof createIndexer>;
-
 /** Some chunks of an entry. */
 interface Part {
   one: EntryWork;

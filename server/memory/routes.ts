@@ -20,7 +20,7 @@ const storeFilters = { kind: oneOf(memoryKinds) };
 // The scope stands in the query, since the body of a value is the value's own.
 const ofOneKey = { scope_id: keyFilters.scope_id };
 
-export interface MemoryRoutes {
+interface MemoryRoutes {
   auth: Auth;
   stores: MemoryStores;
   entries: EntryStore;

@@ -119,5 +119,3 @@ const shownMatch = (match: Match, filenames: ReadonlyMap<string, string>) => ({
   heading: match.heading,
   metadata: match.metadata,
 });
-
-export type ShownMatch = ReturnType<typeof shownMatch>;

@@ -14,7 +14,7 @@ import { type StoreRow, selectStore, type VectorStoreRow } from "./row.ts";
 import type { CreateMemory, UpdateMemory } from "./schema.ts";
 import { type IndexProgress, shownStore } from "./shown.ts";
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   db: Db;
   audit: Audit;
   embeddings: EmbeddingChooser;

@@ -9,8 +9,6 @@ const rowsPerWrite = 20; // Of up to a megabyte each.
 
 type Store = Pick<StoreRow, "project_id" | "environment" | "id" | "number" | "kind">;
 
-export type MemorySweeper = ReturnType<typeof createMemorySweeper>;
-
 /**
  * Deletes what belongs to entries and stores that nobody finds any more. What is to go stands in the database, so that
  * the next start goes on with it.

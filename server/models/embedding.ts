@@ -9,12 +9,12 @@ import { ollamaUrl } from "./ollama.ts";
 import type { Connection, Provider } from "./port.ts";
 
 /** A provider's embedding model. */
-export interface RemoteEmbedding {
+interface RemoteEmbedding {
   /** Unit vectors, one a text and in their order. Throws `EmbeddingError`. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 }
 
-export interface RemoteOptions {
+interface RemoteOptions {
   connection: Connection;
   model: string;
   /** What vectors must have; null: whatever the model gives. */

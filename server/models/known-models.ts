@@ -1,7 +1,7 @@
 import type { ModelPrice } from "../core/price.ts";
 import type { Provider } from "./port.ts";
 
-export interface KnownModel {
+interface KnownModel {
   provider: Provider;
   model: string;
   context_window: number;

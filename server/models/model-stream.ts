@@ -12,7 +12,7 @@ export interface Way {
 }
 
 /** What an adapter says of one call; it may throw, and it ends early when the signal is aborted. */
-export type Answer = (request: ModelRequest, signal: AbortSignal, way: Way) => AsyncIterable<ModelEvent>;
+type Answer = (request: ModelRequest, signal: AbortSignal, way: Way) => AsyncIterable<ModelEvent>;
 
 // Shapes whose refusal is remembered, for each model; more are asked for anew.
 const shapesMax = 64;

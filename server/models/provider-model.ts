@@ -22,7 +22,7 @@ import {
 type AnswerParts = ReturnType<typeof answerParts>;
 
 /** What differs between providers beyond the SDK's common interface. */
-export interface Dialect {
+interface Dialect {
   /** Settings that only this provider has, under its own name. */
   options(request: ModelRequest): SharedV4ProviderOptions;
   /** Where each count stands in the provider's usage. The SDKs write 0 for a count that never came. */

@@ -2,9 +2,6 @@ import { type Environment, environments } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Project } from "./store.ts";
 
-/** A project as people see it; a limit of null is the default, days of null are for ever, a budget of null is none. */
-export type ShownProject = ReturnType<typeof shownProject>;
-
 export function shownProject({ id, name, created_at_ms, archived_at_ms, settings }: Project) {
   const kept = (environment: Environment) => ({
     runs_days: settings.retention?.[environment]?.runs_days ?? null,

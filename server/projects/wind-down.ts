@@ -18,8 +18,6 @@ export const selectWoundDown = `
     ON r.project_id = p.id AND r.environment = e.name AND r.status IN ('in_progress', 'requires_action', 'queued')
   WHERE p.archived_at_ms IS NOT NULL LIMIT ${runsAtOnce}`;
 
-export type WindDown = ReturnType<typeof createWindDown>;
-
 /**
  * Ends what goes on in projects that were archived or deleted, and erases the deleted ones. It looks every second, since
  * the command line does both from another process, and keeps nothing in memory, so that the next start goes on with it.

@@ -20,8 +20,6 @@ interface Try {
   failed(error: unknown): void;
 }
 
-export type Bench = ReturnType<typeof createBench>;
-
 /**
  * Tries tools outside of any run; what they make becomes files all the same. On threads of its own, which start
  * when they are needed: what a tool answers may be long work, and the calling thread serves everybody.

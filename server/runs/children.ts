@@ -39,8 +39,6 @@ interface Made {
 // Storage that refused a write (a full disk) is asked again at this pace.
 const again_ms = 1000;
 
-export type Children = ReturnType<typeof createChildren>;
-
 /**
  * Runs that calls of other runs start. Their rows say who belongs to whom; whatever a parent has to know of a child is
  * read from where the child stands now, so that nothing that was missed stays missed.

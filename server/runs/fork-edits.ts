@@ -13,7 +13,7 @@ import type { ForkRun } from "./fork-schema.ts";
 import { requireInput } from "./require-input.ts";
 import { screenAnswer, screenInput } from "./screening.ts";
 
-export type ForkEdits = NonNullable<ForkRun["edits"]>;
+type ForkEdits = NonNullable<ForkRun["edits"]>;
 
 /** Edits as they may be written down, and what guardrails say of each; nothing of it blocks. */
 export interface ReadEdits {

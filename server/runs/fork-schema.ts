@@ -30,7 +30,7 @@ const ModelOutput = named(
 const { budget, timeout_ms, action_timeout_ms, on_disconnect, on_concurrency_limit, metadata, stream } =
   CreateRun.properties;
 
-export const forkTools = ["live", "recorded_then_live", "recorded_only"] as const;
+const forkTools = ["live", "recorded_then_live", "recorded_only"] as const;
 
 /** Body of `POST /v1/runs/:id/fork` (contract, section 16). */
 export const ForkRun = Type.Object(

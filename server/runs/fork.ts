@@ -24,9 +24,8 @@ import type { ForkRun } from "./fork-schema.ts";
 import type { Pool } from "./pool.ts";
 import type { createRunQueue } from "./queue.ts";
 import { requireScopeIds } from "./scope-ids.ts";
-import type { Note } from "./service.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
-import type { RunStore } from "./store.ts";
+import type { Note, RunStore } from "./store.ts";
 
 /** An agent as a run has pinned it, for another run that has this different; throws where its model is not available. */
 export type EditAgent = (viewer: Viewer, agent: AgentSnapshot, edits: AgentEdits) => AgentSnapshot;

@@ -2,7 +2,7 @@ import type { RunState } from "../core/run-state.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 
 /** The answers to one run's calls, and their places in the request. */
-export interface Owner {
+interface Owner {
   state: RunState;
   own: ToolAnswer[];
   places: number[];

@@ -17,7 +17,7 @@ import type { Thread, ThreadFactory } from "./threads.ts";
 import type { Watches } from "./watch.ts";
 
 /** What a run needs besides its journal: keys, addresses, policy. Throws `model_not_available`. */
-export type Prepare = (
+type Prepare = (
   scope: Scope,
   agent: AgentSnapshot,
 ) => Pick<RunStart, "connection" | "model" | "secrets" | "egress" | "unknown_price" | "day_budget">;
@@ -39,7 +39,7 @@ interface Drive {
   slot: Slot;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   journal: Journal;
   watches: Watches;
   prepare: Prepare;

@@ -14,7 +14,7 @@ interface Rounds {
 }
 
 /** Which runs a crash is blamed on, and how the others go on. */
-export interface Diagnosis {
+interface Diagnosis {
   blamed: ReadonlySet<string>;
   /** Runs that are given up: what is left of them is their end, which is recorded before another may crash. */
   culprits: readonly string[];

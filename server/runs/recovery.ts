@@ -17,7 +17,7 @@ export type InsertDriven = (runId: string, events: readonly RunEvent[], attempt?
 // Storage that refused a write (a full disk) is asked again at this pace, until it takes it.
 const storageRetry_ms = 1000;
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   journal: Journal;
   watches: Watches;
   insert: InsertDriven;

@@ -14,9 +14,8 @@ import type { Journal } from "../journal/journal.ts";
 import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { ReplayRun } from "./schema.ts";
-import type { Note } from "./service.ts";
 import { damaged, namedAgent, requireRecord, type SourceRecord, sourceRecord } from "./source-record.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { Note, RunRow, RunStore } from "./store.ts";
 
 export type Replays = ReturnType<typeof createReplays>;
 

@@ -10,12 +10,10 @@ import type { RunRow, RunStore } from "./store.ts";
 export type ForgetExpired = (limit: number) => number;
 
 /** What a sweep deleted. */
-export interface Swept {
+interface Swept {
   runs: number;
   traces: number;
 }
-
-export type Retention = ReturnType<typeof createRetention>;
 
 type EndedRow = RunRow & { place: number; ended_at_ms: number };
 

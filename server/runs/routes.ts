@@ -24,12 +24,12 @@ import { ForkRun } from "./fork-schema.ts";
 import type { Replays } from "./replay.ts";
 import { requireInput } from "./require-input.ts";
 import { CancelRun, CreateRun, ReplayRun, SubmitToolOutputs } from "./schema.ts";
-import type { Note, RunService } from "./service.ts";
-import type { RunStore } from "./store.ts";
+import type { RunService } from "./service.ts";
+import type { Note, RunStore } from "./store.ts";
 import { type Cursor, parseCursor, type RunStream, requirePlace } from "./stream.ts";
 import type { Watches } from "./watch.ts";
 
-export interface RunRoutes {
+interface RunRoutes {
   auth: Auth;
   journal: Journal;
   audit: Audit;

@@ -3,26 +3,29 @@ import { foldInSlices } from "../core/fold-in-slices.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { messageObject, type RunObject, runObject, toolCallObject } from "../core/run-object.ts";
 import { type RunSummary, runSummary } from "../core/run-summary.ts";
+import type { Scope } from "../core/scope.ts";
 import { pageRoom, read } from "../http/page.ts";
-import type { Briefs } from "../journal/briefs.ts";
+import type { BriefRow, Briefs } from "../journal/briefs.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { RunRow } from "./store.ts";
 
 /** A run in a list. */
 export type RunItem = RunSummary & Partial<Pick<RunObject, "messages" | "tool_calls">>;
 
+/** What a list reads of a run's row. */
+type Row = BriefRow & Scope & { expires_at_ms: number | null; summary: string | null };
+
 type Rest = () => Promise<void>;
 
-export interface RunItemOptions {
+interface RunItemOptions {
   journal: Pick<Journal, "read" | "lastCalls">;
   briefOf: Briefs;
   /** Of a queued run. */
-  placeOf: (row: RunRow) => number | null;
+  placeOf: (row: Row) => number | null;
 }
 
 /** Runs as they stand in lists; null for one that is gone. */
 export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
-  async function summary(row: RunRow, rest: Rest): Promise<RunItem | null> {
+  async function summary(row: Row, rest: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return runSummary(JSON.parse(row.summary), []);
     const brief = await briefOf(row, rest);
     if (!brief) return null;
@@ -31,7 +34,7 @@ export function createRunItems({ journal, briefOf, placeOf }: RunItemOptions) {
   }
 
   /** The whole run where a page has room for it; else its first messages and calls, and `truncated` says so. */
-  async function withMessages(row: RunRow, rest: Rest): Promise<RunItem | null> {
+  async function withMessages(row: Row, rest: Rest): Promise<RunItem | null> {
     if (row.summary !== null) return { ...runSummary(JSON.parse(row.summary), []), messages: [], tool_calls: [] };
     const state = await foldInSlices(entriesOf(row.id), rest);
     if (!state.run) return null;

@@ -23,7 +23,7 @@ function compiled(list: readonly Guardrail[]): CompiledGuardrails {
 }
 
 /** An input as it may be written down. */
-export interface ScreenedInput {
+interface ScreenedInput {
   asked: Asked;
   findings: Finding[];
   isBlocked: boolean;

@@ -35,7 +35,7 @@ import { recoveredEvent } from "./recovery.ts";
 import type { CreateRun } from "./schema.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { guardsAnswers, type ScreenedAnswer, screenAnswer, screenInput } from "./screening.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { Note, RunRow, RunStore } from "./store.ts";
 import { createThreadQueue, noPlace, type ThreadOwnerOf } from "./thread-queue.ts";
 import type { Watches } from "./watch.ts";
 
@@ -44,9 +44,6 @@ export type RunService = ReturnType<typeof createRunService>;
 /** What guardrails leave of answers, by the id of their call. */
 type AnswerScreens = Map<string, ScreenedAnswer>;
 const noScreens: AnswerScreens = new Map();
-
-/** Told within the write where the run stands then, and the `seq` before it: what it notes shares the write's fate. */
-export type Note = (row: RunRow, before: number) => void;
 
 /** Starts runs, answers what they ask, and ends them. */
 export function createRunService({

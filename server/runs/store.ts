@@ -32,6 +32,9 @@ export interface RunRow extends Scope {
   summary: string | null;
 }
 
+/** Told within the write where the run stands then, and the `seq` before it: what it notes shares the write's fate. */
+export type Note = (row: RunRow, before: number) => void;
+
 interface PendingRow extends Scope {
   id: string;
   run_id: string;
@@ -150,7 +153,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
       ? runObject(fold(journal.read(row.id)), row.expires_at_ms, placeOf(row))
       : JSON.parse(row.summary);
 
-  function placeOf(row: RunRow): number | null {
+  function placeOf(row: Pick<RunRow, keyof Scope | "id" | "status">): number | null {
     return row.status === "queued" ? positionOf(row) : null;
   }
 

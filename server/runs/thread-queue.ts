@@ -10,7 +10,7 @@ import type { RunRow, RunStore } from "./store.ts";
 export type ThreadOwnerOf = (viewer: Viewer, threadId: string) => { user_id: string | null; session_id: string | null };
 
 /** What a new run meets in its thread. */
-export interface ThreadPlace {
+interface ThreadPlace {
   /** What it has ended, to be committed with it. */
   ended: Inserted[];
   /** Its place in the line, from 1; null where nobody is before it. */

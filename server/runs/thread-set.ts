@@ -22,8 +22,6 @@ export interface ThreadSetOptions {
   died(thread: Thread, reason: string): () => void;
 }
 
-export type ThreadSet = ReturnType<typeof createThreadSet>;
-
 /** The threads that work is given to: each is replaced when it dies, or when it is stuck. */
 export function createThreadSet(options: ThreadSetOptions) {
   const { threads: makeThread, most, isStanding, beat_ms = 5000, log, hear, died } = options;

@@ -8,7 +8,7 @@ export interface CapsuleContent {
   runs: CapsuleRun[];
 }
 
-export interface CapsuleRun {
+interface CapsuleRun {
   run_id: string;
   parent_run_id: string | null;
   agent_hash: string;

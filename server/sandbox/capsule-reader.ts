@@ -3,7 +3,7 @@ import { type CapsuleOrder, type CapsuleOutcome, capsuleTask } from "./capsule-t
 import { type Child, performReplacing, startChild } from "./child-process.ts";
 import type { SandboxLevel } from "./program.ts";
 
-export type { CapsuleContent, CapsuleRun } from "./capsule-answer.ts";
+export type { CapsuleContent } from "./capsule-answer.ts";
 export type { CapsuleOrder, CapsuleOutcome };
 
 export interface CapsuleReader {

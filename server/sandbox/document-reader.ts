@@ -5,10 +5,9 @@ import { type DocumentFault, type DocumentOrder, type DocumentOutcome, documentT
 import type { SandboxLevel } from "./program.ts";
 import { spareChildren } from "./spare-children.ts";
 
-export type { Chunking, DocumentChunk } from "../documents/chunking.ts";
-export type { DocumentFault, DocumentOrder, DocumentOutcome };
+export type { DocumentFault, DocumentOrder };
 
-export interface DocumentReaderOptions {
+interface DocumentReaderOptions {
   /** Asked for each document, so that a server need not wait for its self-test. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
   /** Children that wait with the parsers loaded, once a document was read. */

@@ -4,7 +4,7 @@ import { addressOf, cString, type Libc, openLibc } from "./libc.ts";
 import { filterSystemCalls } from "./seccomp.ts";
 
 /** What a language needs of the jail that it runs in. */
-export interface JailNeeds {
+interface JailNeeds {
   /** Files and folders that its runtime reads. The program reaches them too: nothing secret. */
   readable: readonly string[];
   /** Private memory of the process, in MB, and with it what the machine can lose to one program. */

@@ -6,7 +6,7 @@ const [O_PATH, O_CLOEXEC] = [0x200000, 0x80000];
 const [execute, writeFile, readFile, readDir] = [1, 2, 4, 8];
 
 /** The parts of the file system that stay. */
-export interface Kept {
+interface Kept {
   /** Files and folders. */
   read: readonly string[];
   execute: readonly string[];

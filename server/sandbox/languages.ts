@@ -4,7 +4,7 @@ import type { CodeLanguage } from "../core/agent-snapshot.ts";
 export type ChildLanguage = CodeLanguage | "documents" | "capsules" | "self-test";
 
 /** A language as the sandbox runs it. */
-export interface Language {
+interface Language {
   /** Private memory that its child may reserve, in MB: where the kernel stops it. */
   data_mb: number;
   /** Memory in use at which the parent ends a child, over what the program may use. */

@@ -13,7 +13,7 @@ export const packetKinds = [
   "chunks",
   "rows",
 ] as const;
-export type PacketKind = (typeof packetKinds)[number];
+type PacketKind = (typeof packetKinds)[number];
 
 export interface Packet {
   kind: PacketKind;

@@ -40,5 +40,5 @@ export interface ProgramError {
 }
 
 /** `strict`: the system enforces the jail. `process`: a process of its own and nothing more. `off`: no code runs. */
-export const sandboxLevels = ["strict", "process", "off"] as const;
+const sandboxLevels = ["strict", "process", "off"] as const;
 export type SandboxLevel = (typeof sandboxLevels)[number];

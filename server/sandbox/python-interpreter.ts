@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { loadPyodide, type PyodideAPI } from "pyodide";
 
-export interface InterpreterFiles {
+interface InterpreterFiles {
   wasm: Uint8Array;
   /** Where the standard library and the script around `wasm` are. */
   folder: string;

@@ -18,7 +18,7 @@ export interface ProgramEnd {
 }
 
 /** Runs one program, once, in the child. What it throws becomes `sandbox_failed`. */
-export type Runtime = (program: Program, io: ProgramIo) => Promise<ProgramEnd>;
+type Runtime = (program: Program, io: ProgramIo) => Promise<ProgramEnd>;
 
 /** Loads all that does not depend on the program, so that a spare child has it behind itself. */
 export type LoadRuntime = () => Promise<Runtime>;

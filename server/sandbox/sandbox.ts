@@ -6,7 +6,7 @@ import { isPlainName } from "./file-name.ts";
 import type { Program, ProgramOutcome, SandboxLevel } from "./program.ts";
 import { spareChildren } from "./spare-children.ts";
 
-export interface SandboxOptions {
+interface SandboxOptions {
   /** Asked for each program, so that a server need not wait for its self-test. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
   /** Programs at a time; the others wait for their owner's turn. */

@@ -21,7 +21,7 @@ const fields: readonly Field[] = [
 ];
 
 /** Times of a cron expression: five fields, read by the clock on the wall of a time zone. */
-export interface Timetable {
+interface Timetable {
   cron: string;
   timezone: string;
 }

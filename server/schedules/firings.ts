@@ -12,7 +12,7 @@ import type { Outcome } from "../wire/names.ts";
 import { type Failure, type Row, shownFailure } from "./row.ts";
 
 /** A time that came, and what came of it. */
-export interface Firing {
+interface Firing {
   trigger: "plan" | "catch_up" | "request";
   due_at_ms: number;
   outcome: Outcome;
@@ -33,7 +33,7 @@ interface Hit extends Scope {
 }
 
 /** Failures in a row after which a schedule fires no more until somebody looks at it. */
-export const failuresAllowed = 5;
+const failuresAllowed = 5;
 // What a schedule remembers: of one that fires every minute, the last 16 hours.
 const kept = 1000;
 

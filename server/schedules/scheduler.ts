@@ -15,7 +15,7 @@ import { type Firings, isEnd } from "./firings.ts";
 import { type Definition, definitionOf, planAfter, type Row, runMetadata } from "./row.ts";
 
 /** What a schedule asks of a run. */
-export interface Order extends Partial<{ [Name in keyof Definition]: NonNullable<Definition[Name]> }> {
+interface Order extends Partial<{ [Name in keyof Definition]: NonNullable<Definition[Name]> }> {
   agent_id: string;
   input: RunInput;
   metadata: Record<string, string>;
@@ -23,7 +23,7 @@ export interface Order extends Partial<{ [Name in keyof Definition]: NonNullable
 }
 
 /** A run as it is when it has just been created. */
-export interface Created extends RunAnswer {
+interface Created extends RunAnswer {
   status: RunStatus;
 }
 
@@ -64,8 +64,6 @@ const plansPerWrite = 20;
 
 /** What is no fault of the schedule, and passes: it does not count against it. */
 const passing: readonly ErrorCode[] = ["storage_full", "concurrency_limit_exceeded", "overloaded", "shutting_down"];
-
-export type Scheduler = ReturnType<typeof createScheduler>;
 
 /**
  * Starts the runs of schedules when their time comes: one timer for the next one, nothing polls. The plan of a schedule

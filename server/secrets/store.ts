@@ -17,7 +17,7 @@ interface Row extends Scope {
   updated_at_ms: number;
 }
 
-export interface SecretStoreOptions {
+interface SecretStoreOptions {
   db: Db;
   seal: Seal;
   audit: Pick<Audit, "note">;

@@ -11,7 +11,7 @@ import { inSlices } from "../lib/slices.ts";
 
 import type { Comparison } from "./row.ts";
 
-export interface ComparisonOptions {
+interface ComparisonOptions {
   journal: Journal;
   /** The agent as a run would pin it now; throws for one that is not there. */
   snapshot: (scope: Scope, agentId: string) => AgentSnapshot;

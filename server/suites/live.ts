@@ -14,8 +14,8 @@ import { readRecord } from "../journal/read-record.ts";
 import type { Log } from "../lib/log.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { ForkRun } from "../runs/fork-schema.ts";
-import type { Note, RunService } from "../runs/service.ts";
-import type { RunStore } from "../runs/store.ts";
+import type { RunService } from "../runs/service.ts";
+import type { Note, RunStore } from "../runs/store.ts";
 import { readTrace } from "../traces/read-trace.ts";
 import { forkStep } from "./fork-step.ts";
 
@@ -23,9 +23,9 @@ import { type CaseError, headOf, type LiveResult } from "./row.ts";
 import type { Live } from "./schema.ts";
 
 /** Forks a run; `note` is told of the fork within the write that makes it. */
-export type Fork = (scope: Viewer, runId: string, body: ForkRun, requestId: string, note: Note) => Promise<unknown>;
+type Fork = (scope: Viewer, runId: string, body: ForkRun, requestId: string, note: Note) => Promise<unknown>;
 
-export interface LiveRunsOptions {
+interface LiveRunsOptions {
   journal: Journal;
   runs: Pick<RunStore, "standing">;
   service: Pick<RunService, "settled" | "cancel">;

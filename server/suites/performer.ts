@@ -14,7 +14,7 @@ import { type CaseResult, type CaseRow, type Comparison, type LiveResult, result
 import type { Live } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
-export interface PerformerOptions {
+interface PerformerOptions {
   db: Db;
   suiteRuns: SuiteRuns;
   compare: Compare;

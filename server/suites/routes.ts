@@ -14,7 +14,7 @@ import type { SuiteRuns } from "./suite-runs.ts";
 const params = pathOf("suite");
 const ofRun = pathWith({ id: idOf("suite"), suite_run_id: idOf("suite_run") });
 
-export interface SuiteRoutes {
+interface SuiteRoutes {
   auth: Auth;
   suites: SuiteStore;
   suiteRuns: SuiteRuns;

@@ -7,7 +7,7 @@ import type { StartSuiteRun } from "./schema.ts";
 import type { SuiteStore } from "./store.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
-export interface SuiteServiceOptions {
+interface SuiteServiceOptions {
   db: Db;
   suites: SuiteStore;
   suiteRuns: SuiteRuns;

@@ -13,7 +13,7 @@ import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
 import type { CreateSuite, UpdateSuite } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
-export interface SuiteStoreOptions {
+interface SuiteStoreOptions {
   db: Db;
   audit: Audit;
   /** What is pinned of these runs; throws for those that cannot be. */

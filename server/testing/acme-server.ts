@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify, X509Certificate } from "node:crypt
 import { type CertificateAuthority, createCertificateAuthority } from "./certificate-authority.ts";
 
 /** How the server behaves; a test changes it at any time. */
-export interface AcmeMood {
+interface AcmeMood {
   /** So many requests are refused for their nonce. */
   badNonces: number;
   /** Answers to new orders: the limit is reached, come back after so many seconds. */

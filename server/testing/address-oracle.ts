@@ -49,7 +49,7 @@ export function opens6(groups: readonly number[]): boolean {
 }
 
 /** The last 32 bits as octets. */
-export const tailOctets = (groups: readonly number[]): number[] =>
+const tailOctets = (groups: readonly number[]): number[] =>
   groups.slice(6).flatMap((group) => [group >> 8, group & 255]);
 
 function listOf(ranges: readonly (readonly [string, string])[], family: "ipv4" | "ipv6"): BlockList {

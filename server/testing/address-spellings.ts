@@ -2,7 +2,7 @@ import { closed4, closed6, opens4, opens6 } from "./address-oracle.ts";
 import type { Random } from "./random.ts";
 
 /** A host as it may stand in a URL, and whether it is a public address. */
-export type Spelled = { host: string; open: boolean };
+type Spelled = { host: string; open: boolean };
 
 /** Any address, near the borders of what is closed more often than elsewhere, in any spelling that URLs take. */
 export function anyAddress(random: Random): Spelled {

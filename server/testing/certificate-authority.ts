@@ -4,7 +4,7 @@ import { parseAddress } from "../lib/ip-address.ts";
 
 const day_ms = 86_400_000;
 
-export interface IssueOptions {
+interface IssueOptions {
   /** Names and IPv4 addresses. */
   names: readonly string[];
   from?: number;

@@ -10,7 +10,7 @@ export interface Recorded {
   agent: AgentSnapshot;
 }
 
-export const corpusFolder = `${import.meta.dir}/../core/__fixtures__/journals`;
+const corpusFolder = `${import.meta.dir}/../core/__fixtures__/journals`;
 
 const agentsOf = "-agents.json";
 const extension = ".jsonl";

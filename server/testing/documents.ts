@@ -11,8 +11,7 @@ export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array<Ar
   return new Uint8Array(zipSync(Object.fromEntries(entries), { mtime: "2026-01-01" }));
 }
 
-export const escapeXml = (text: string): string =>
-  text.replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+const escapeXml = (text: string): string => text.replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const declaration = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`;
 const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -42,7 +41,7 @@ export function relationships(list: readonly (readonly [id: string, type: string
 }
 
 /** A part of a text document: a paragraph under a heading of a level of its own (1 unless told), or a table. */
-export interface DocxPart {
+interface DocxPart {
   heading?: string;
   level?: number;
   text?: string;
@@ -84,7 +83,7 @@ function docxTable(rows: readonly (readonly string[])[]): string {
   return `<w:tbl>${lines.join("")}</w:tbl>`;
 }
 
-export interface Sheet {
+interface Sheet {
   name: string;
   rows: readonly (readonly (string | number | boolean | Date | null)[])[];
 }
@@ -133,7 +132,7 @@ export function columnName(column: number): string {
   return column < 26 ? letter : columnName(Math.floor(column / 26) - 1) + letter;
 }
 
-export interface Slide {
+interface Slide {
   title?: string;
   text?: string;
   notes?: string;

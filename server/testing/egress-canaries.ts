@@ -63,7 +63,7 @@ export async function openCanaries() {
 }
 
 /** This machine by every address that it has, whatever its name; link-local ones need a zone and stand in no URL. */
-export function localHosts(): string[] {
+function localHosts(): string[] {
   const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address));
   const usable = own.filter((address) => !address.startsWith("fe80"));
   return [...new Set(["127.0.0.1", "127.0.0.2", "0.0.0.0", ...usable])];

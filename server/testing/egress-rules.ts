@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 
 /** Rules of an operator, a URL, what its name is looked up as, and whether the rules open it. */
-export interface RuleCase {
+interface RuleCase {
   allow: string[];
   url: string;
   answers: string[];

@@ -1,7 +1,7 @@
 import type { Hostile } from "./hostile-javascript.ts";
 
 /** What stands outside, where nobody may come from within. */
-export interface Outside {
+interface Outside {
   /** Of a listener on loopback, TCP and UDP. */
   port: number;
   parent: number;

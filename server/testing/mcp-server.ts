@@ -23,7 +23,7 @@ const numbers = {
 };
 
 /** What a test sees of the server's inside. */
-export interface Seen {
+interface Seen {
   /** Method and path of HTTP requests, and of messages the method. */
   requests: string[];
   /** Told when a call of `wait` begins, and when the client gave it up. */
@@ -38,7 +38,7 @@ const newSeen = (): Seen => ({
 });
 
 /** A server on the protocol's own kit: two pages of tools, one for each kind of answer. */
-export function createTools(seen: Seen): Server {
+function createTools(seen: Seen): Server {
   const server = new Server({ name: "tests", version: "1" }, { capabilities: { tools: {}, logging: {} } });
   let count = 0;
   const run: Record<string, (args: Args, extra: Extra) => Promise<object> | object> = {
@@ -97,7 +97,7 @@ export function createTools(seen: Seen): Server {
   return server;
 }
 
-export interface McpServerOptions {
+interface McpServerOptions {
   stateful?: boolean;
   json?: boolean;
 }

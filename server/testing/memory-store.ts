@@ -3,7 +3,7 @@ import type { SearchOrder } from "../retrieval/search/searcher.ts";
 import { addVectors, addWords, createStoreTables, type StoreTables } from "../retrieval/search/tables.ts";
 
 /** An entry of one chunk, as a test puts it into a store. */
-export interface StoredPassage {
+interface StoredPassage {
   text?: string;
   vector: Float32Array;
   scope_id?: string;

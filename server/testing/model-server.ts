@@ -1,5 +1,5 @@
 /** What an OpenAI-compatible server is asked. */
-export interface ChatBody {
+interface ChatBody {
   model: string;
   messages: { role: string; content: string }[];
   max_tokens?: number;
@@ -14,8 +14,6 @@ export interface ChatAnswer {
   /** Null: it ends without saying that it is finished. */
   finish?: null;
 }
-
-export type ChatServer = ReturnType<typeof startChatServer>;
 
 /** An OpenAI-compatible model on loopback, as the connection `stub`, that answers what the test says; `gone` is aborted when nobody waits any more. */
 export function startChatServer(

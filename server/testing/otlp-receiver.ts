@@ -148,7 +148,7 @@ function plain(value: OtlpValue): unknown {
   return "doubleValue" in value ? value.doubleValue : value.arrayValue.values.map(plain);
 }
 
-export interface Received {
+interface Received {
   at: number;
   headers: Record<string, string>;
   /** Attributes of who sent it. */

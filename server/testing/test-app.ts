@@ -20,7 +20,7 @@ export interface Answer {
   headers: Headers;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   /** By name; made when there is none. */
   project?: string;
   environment?: Environment;

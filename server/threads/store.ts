@@ -29,7 +29,7 @@ interface Row extends Scope {
 }
 
 /** Whom the runs of a thread are for. */
-export type ThreadOwner = Pick<Row, "user_id" | "session_id">;
+type ThreadOwner = Pick<Row, "user_id" | "session_id">;
 
 export type ThreadStore = ReturnType<typeof createThreadStore>;
 

@@ -15,7 +15,7 @@ export type ListTools = (
   timeout_ms: number,
 ) => Promise<McpListing>;
 
-export interface McpListsOptions {
+interface McpListsOptions {
   seal: Seal;
   listTools: ListTools;
   secretValue: (scope: Scope, name: string) => string | null;

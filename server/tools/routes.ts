@@ -10,7 +10,7 @@ import type { createToolTest } from "./test-call.ts";
 
 const params = pathOf("tool");
 
-export interface ToolRoutes {
+interface ToolRoutes {
   auth: Auth;
   tools: ToolStore;
   testCall: ReturnType<typeof createToolTest>;

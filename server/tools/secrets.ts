@@ -7,7 +7,7 @@ import { secretsFault, tooManySecrets } from "../worker/tools/secret-texts.ts";
 import { lengthWithValues, referencesIn, withValues } from "./secret-reference.ts";
 
 /** What a tool keeps encrypted: its headers as they were written, and what it signs with (MCP tools: nothing). */
-export interface SealedSecrets {
+interface SealedSecrets {
   headers: Record<string, string>;
   signing_secret: string;
 }

@@ -5,7 +5,7 @@ import { redact } from "../lib/redact.ts";
 import type { CapsuleFile, CapsuleWriter } from "./capsule-writer.ts";
 
 /** What a capsule has of the files of its runs, in bytes. */
-export const capsuleFiles = { each: 10 * 1024 * 1024, all: 64 * 1024 * 1024 } as const;
+const capsuleFiles = { each: 10 * 1024 * 1024, all: 64 * 1024 * 1024 } as const;
 
 /** Of all runs of a capsule together. */
 const filesMax = 1000;

@@ -10,7 +10,7 @@ import { exportedEvent } from "./exported-event.ts";
 
 export type CapsuleWriter = ReturnType<typeof createCapsuleWriter>;
 
-export interface CapsuleRun {
+interface CapsuleRun {
   id: string;
   parent_run_id: string | null;
   agent_hash: string;

@@ -19,7 +19,7 @@ interface RunRow {
   seq: number;
 }
 
-export interface CapsuleOptions extends CapsuleFilesOptions {
+interface CapsuleOptions extends CapsuleFilesOptions {
   journal: Journal;
   workspace: Workspace;
 }

@@ -1,8 +1,8 @@
 import { byteLength } from "../core/byte-length.ts";
 import { type Both, deltaOf, type StepPair, stepPairs } from "../core/diff.ts";
 import { AppError } from "../core/errors.ts";
+import type { RunUsage } from "../core/run-event.ts";
 import type { Trace } from "../core/trace.ts";
-import type { RunUsage } from "../core/usage.ts";
 import { pageRoom } from "../http/page.ts";
 
 export interface ComparisonPage {

@@ -7,7 +7,7 @@ export interface TracedRun {
 }
 
 /** The run below an agent's call, as far as whoever looks may see it. */
-export type ChildOf = (
+type ChildOf = (
   subagent: NonNullable<TraceStep["subagent"]>,
   parent: string,
 ) => Promise<TracedRun | null> | TracedRun | null;

@@ -15,7 +15,7 @@ export interface OtlpTarget {
   content: boolean;
 }
 
-export interface Posted {
+interface Posted {
   failure: Failure | null;
   /** Spans that the collector did not want, of those that it took. */
   rejected: number;

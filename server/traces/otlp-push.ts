@@ -28,8 +28,6 @@ export interface PushOptions {
   requestMax?: number;
 }
 
-export type Push = ReturnType<typeof createOtlpPush>;
-
 type Written = string | Uint8Array<ArrayBuffer>;
 
 /** The spans of some runs, as the bodies of requests. */

@@ -27,7 +27,7 @@ import { redactedJson } from "./redacted-json.ts";
  */
 export const semanticConventions = "1.41.0";
 
-export interface ExportedRun {
+interface ExportedRun {
   trace: Trace;
   agent: AgentSnapshot;
   /** The run above all others that it belongs to; itself for one that no other run started. */

@@ -8,7 +8,7 @@ import { inSlices } from "../lib/slices.ts";
 
 const piece = 100;
 
-export interface Prompts {
+interface Prompts {
   /** By the id of the step; null where this is not what the model read, as in what a fork with edits took over. */
   found: Map<string, ModelRequest | null>;
   /** Characters of all of them. */

@@ -7,7 +7,7 @@ import { inSlices } from "../lib/slices.ts";
 import { exportedAgent } from "./exported-agent.ts";
 
 /** What a trace has to have beside its steps to be a run again elsewhere. */
-export interface Rest {
+interface Rest {
   /** The agent as its run pinned it. */
   agent: AgentSnapshot | null;
   /** The entries that belong to no step: the run's own, and what was asked of tools. */

@@ -12,7 +12,7 @@ export interface Granted {
   max_output_tokens: number | null;
 }
 
-export interface Refused {
+interface Refused {
   granted: false;
   message: string;
   /** `reserved`: it would fit but for calls that are being made; they may take less, and `freed` tells when. */

@@ -17,7 +17,7 @@ export interface Outcome {
   asked_ms: number | null;
 }
 
-export interface AttemptOrder {
+interface AttemptOrder {
   egress: Pick<Egress, "stream">;
   url: string;
   httpsOnly: boolean;

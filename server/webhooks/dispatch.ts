@@ -15,7 +15,7 @@ import type { Recorder } from "./record.ts";
 import { type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
 import { signingSecrets } from "./secrets.ts";
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   db: Db;
   payloads: Payloads;
   record: Recorder;

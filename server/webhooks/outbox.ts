@@ -13,8 +13,6 @@ export interface WebhookKey extends Scope {
   id: string;
 }
 
-export type Outbox = ReturnType<typeof createOutbox>;
-
 const eventOf: ReadonlyMap<RunEvent["type"], WebhookEvent> = new Map(
   webhookEvents.flatMap((event) => webhookTopics[event].of.map((type) => [type, event] as const)),
 );

@@ -9,7 +9,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { DeliveryRow } from "./row.ts";
 
 /** What an event is about. */
-export interface EventData {
+interface EventData {
   object: Record<string, unknown>;
   tool_call?: Record<string, unknown>;
   /** Something was left out: the API has it. */

@@ -6,7 +6,7 @@ import { type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
 import { waitAfter } from "./schedule.ts";
 
 /** What an attempt came to for its webhook. */
-export type Verdict = "delivered" | "failed" | "disabled" | "nothing";
+type Verdict = "delivered" | "failed" | "disabled" | "nothing";
 
 export type Recorder = ReturnType<typeof createRecorder>;
 

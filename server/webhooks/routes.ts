@@ -11,7 +11,7 @@ import type { WebhookStore } from "./store.ts";
 const params = pathOf("webhook");
 const deliveryParams = pathWith({ id: idOf("webhook"), delivery_id: idOf("delivery") });
 
-export interface WebhookRoutes {
+interface WebhookRoutes {
   auth: Auth;
   webhooks: WebhookStore;
   deliveries: DeliveryStore;

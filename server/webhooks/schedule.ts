@@ -3,7 +3,7 @@ const minute_ms = 60 * second_ms;
 const hour_ms = 60 * minute_ms;
 
 /** The waits after the first, second, … failed attempt, as Standard Webhooks has them: 75 hours in all. */
-export const waits_ms = [
+const waits_ms = [
   5 * second_ms,
   5 * minute_ms,
   30 * minute_ms,

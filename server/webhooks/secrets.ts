@@ -2,7 +2,7 @@ import type { Seal } from "../lib/seal.ts";
 import type { WebhookRow } from "./row.ts";
 
 /** What a webhook signs with. `previous` signs too until its time is up. */
-export interface WebhookSecrets {
+interface WebhookSecrets {
   secret: string;
   previous: string | null;
 }

@@ -1,6 +1,5 @@
-import type { RunError } from "../core/run-event.ts";
+import type { RunError, RunUsage } from "../core/run-event.ts";
 import type { RunStatus } from "../core/run-state.ts";
-import type { RunUsage } from "../core/usage.ts";
 import type { FrameData, RunFrame } from "./events.ts";
 
 /** What a model call wrote. `void`: the process died meanwhile, and the call was made again. */

@@ -1,13 +1,12 @@
 import { allowance, beyond, saidOf, worstCase } from "../core/budget.ts";
 import type { ModelRequest } from "../core/model-call.ts";
 import { runError } from "../core/run-error.ts";
-import type { RunError } from "../core/run-event.ts";
-import type { RunUsage } from "../core/usage.ts";
+import type { RunError, RunUsage } from "../core/run-event.ts";
 import { runPrice } from "../models/run-price.ts";
 import type { Turn } from "./turn.ts";
 
 /** What a model call has to keep to. */
-export interface Allowed {
+interface Allowed {
   /** What the request says of the length of its answer; null: nothing. */
   max_output_tokens: number | null;
 }

@@ -3,7 +3,7 @@ import type { Ask } from "./messages.ts";
 import { readFile } from "./reach.ts";
 
 /** The largest image that is put before a model. */
-export const imageBytesMax = 5 * 1024 * 1024;
+const imageBytesMax = 5 * 1024 * 1024;
 
 /** The request with the images themselves, which are neither hashed nor journaled. One that is gone is said to be. */
 export async function fetchImages(request: ModelRequest, ask: Ask): Promise<ModelRequest> {

@@ -1,8 +1,8 @@
 import type { GuardrailPoint } from "../core/agent-snapshot.ts";
 import type { Finding } from "../core/guardrail-event.ts";
 import type { ModelPrice } from "../core/price.ts";
-import type { ModelSpend } from "../core/run-event.ts";
-import { addModelCall, noUsage, type RunUsage } from "../core/usage.ts";
+import type { ModelSpend, RunUsage } from "../core/run-event.ts";
+import { addModelCall, noUsage } from "../core/usage.ts";
 import { type CompiledGuardrail, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
 import { trigger } from "../guardrails/inspect.ts";
 import { judgeRequest, readVerdict } from "../guardrails/judge.ts";

@@ -8,9 +8,9 @@ import type {
   RetrievedPassage,
   RunError,
   RunEvent,
+  RunUsage,
   ToolError,
 } from "../core/run-event.ts";
-import type { RunUsage } from "../core/usage.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
 import type { Connection } from "../models/port.ts";
 import type { SandboxLevel } from "../sandbox/program.ts";

@@ -29,9 +29,9 @@ export type ToolStart = Pick<RunStart, "run_id" | "attempt" | "secrets" | "egres
 };
 
 /** The tools of one run, until they are closed with it. */
-export type RunTools = Pick<Ports, "runTool" | "keepFile"> & { close(): void };
+type RunTools = Pick<Ports, "runTool" | "keepFile"> & { close(): void };
 
-export type Warn = (message: string, fields?: Record<string, unknown>) => void;
+type Warn = (message: string, fields?: Record<string, unknown>) => void;
 
 /** The real world: providers, networks, jailed processes. */
 export function createReach(now: () => number, warn: Warn): Reach {
@@ -40,7 +40,7 @@ export function createReach(now: () => number, warn: Warn): Reach {
 }
 
 /** Runs tools. What serves many runs is shared, and begins with its first use. */
-export function createTools(now: () => number, warn: Warn): Reach["tools"] {
+function createTools(now: () => number, warn: Warn): Reach["tools"] {
   const stdio = createStdioServers({ servers: readStdioServers(process.env), log: { info() {}, warn } });
   const sandboxOf = createSharedSandbox();
 

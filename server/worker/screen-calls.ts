@@ -2,7 +2,7 @@ import type { Finding } from "../core/guardrail-event.ts";
 import { limits } from "../core/limits.ts";
 import type { AssistantPart } from "../core/model-call.ts";
 import type { Word } from "../core/request-calls.ts";
-import type { RunUsage } from "../core/usage.ts";
+import type { RunUsage } from "../core/run-event.ts";
 import {
   type CompiledGuardrail,
   type CompiledGuardrails,
@@ -19,7 +19,7 @@ import type { Turn } from "./turn.ts";
 type Asked = Extract<AssistantPart, { type: "tool_call" }>;
 
 /** An answer as far as guardrails let its calls through, and what they say of each call, by its id. */
-export interface ScreenedCalls {
+interface ScreenedCalls {
   parts: AssistantPart[];
   findings: Finding[];
   words: Map<string, Word>;

@@ -1,8 +1,8 @@
 import type { Finding } from "../core/guardrail-event.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { costOf, type ModelPrice } from "../core/price.ts";
-import type { ModelSpend } from "../core/run-event.ts";
-import { addModelCall, type RunUsage, tokensIn } from "../core/usage.ts";
+import type { ModelSpend, RunUsage } from "../core/run-event.ts";
+import { addModelCall, tokensIn } from "../core/usage.ts";
 import { unknownUsage } from "../models/port.ts";
 
 /** How a model call went, as far as its cost goes; `said` counts the UTF-16 code units that came. */

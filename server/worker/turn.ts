@@ -31,7 +31,7 @@ export interface Ports {
   now(): number;
 }
 
-export type RunTool = (call: ToolCall, tool: ToolSnapshot, signal: AbortSignal) => Promise<ToolOutcome>;
+type RunTool = (call: ToolCall, tool: ToolSnapshot, signal: AbortSignal) => Promise<ToolOutcome>;
 
 /** The run was ended or taken over while this loop worked on it: it stops without a word. */
 export class Superseded extends Error {}

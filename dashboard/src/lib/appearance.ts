@@ -5,7 +5,7 @@ export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
 /** The remembered theme, made light or dark. */
-export function resolvedTheme(): "light" | "dark" {
+function resolvedTheme(): "light" | "dark" {
   const theme = readPreference("theme");
   if (theme === "light" || theme === "dark") return theme;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";

@@ -8,7 +8,7 @@ export type Frame = RunFrame & { id: string };
 /** `waiting`: the tab is hidden and its connection given back. `lost`: being tried again. `ended`: nothing more comes. */
 export type StreamState = "connecting" | "open" | "lost" | "waiting" | "ended";
 
-export interface StreamOptions<Each> {
+interface StreamOptions<Each> {
   url: string;
   /** Begins behind the frame with this id instead of at the first. */
   after?: string;

@@ -1,5 +1,5 @@
 /** What a text is as JSON, or why it is none. */
-export type ReadJson = { value: unknown; fault: null } | { value: undefined; fault: string };
+type ReadJson = { value: unknown; fault: null } | { value: undefined; fault: string };
 
 /** Reads JSON while somebody writes it: what is wrong is told, not thrown. */
 export function readJson(text: string): ReadJson {

@@ -66,7 +66,7 @@ export interface PendingCall {
   run_id?: string;
 }
 
-export interface RequiredAction {
+interface RequiredAction {
   type: "submit_tool_outputs";
   submit_tool_outputs: { tool_calls: PendingCall[] };
 }
@@ -76,13 +76,13 @@ export const runOrigins = ["run", "replay", "fork", "import"] as const;
 export type RunOrigin = (typeof runOrigins)[number];
 
 /** A message of a run, as far as pages need it. */
-export interface RunMessage {
+interface RunMessage {
   role: "user" | "assistant" | "tool";
   tool_calls?: { id: string }[];
 }
 
 /** A tool call as its run tells of it. */
-export interface CallRecord {
+interface CallRecord {
   id: string;
   tool: string;
   /** `http`, `client`, `agent`, … */

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { readPreference } from "./preference.ts";
 
 /** What is done by each key: `"c"`, `"Escape"`, `"["`. Two in a row are one name with a space: `"g r"`. */
-export type Keys = Record<string, (event: KeyboardEvent) => void>;
+type Keys = Record<string, (event: KeyboardEvent) => void>;
 
 const sequence_ms = 1000;
 const patience_ms = 5000;

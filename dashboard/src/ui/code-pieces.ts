@@ -1,5 +1,5 @@
 /** A part of some code that has one colour. */
-export interface CodePiece {
+interface CodePiece {
   kind: "keyword" | "string" | "comment" | "plain";
   text: string;
   /** Where it begins. */

@@ -3,7 +3,7 @@ import { CircleAlert } from "lucide-react";
 import { type ReactNode, useId } from "react";
 
 /** What ties a control to its label, and to what stands below it. */
-export interface Tied {
+interface Tied {
   id: string;
   "aria-invalid": true | undefined;
   "aria-describedby": string | undefined;

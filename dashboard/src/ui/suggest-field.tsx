@@ -3,7 +3,7 @@ import { CircleAlert } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 
 /** One thing that could be meant. */
-export interface Suggestion {
+interface Suggestion {
   value: string;
   /** Beside it: a state, a price. */
   aside?: ReactNode;

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import type { ComponentProps, ReactNode } from "react";
 
-export interface Column {
+interface Column {
   label: string;
   /** Numbers stand on the right. */
   right?: boolean;

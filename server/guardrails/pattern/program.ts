@@ -17,7 +17,7 @@ export interface Program {
   classes: Classes;
 }
 
-export interface Classes {
+interface Classes {
   of(code: number): number;
   /** The classes of ASCII that were asked for before, else -1. */
   ascii: Int16Array;

@@ -15,7 +15,7 @@ export class AcmeError extends Error {
   }
 }
 
-export interface AcmeClientOptions {
+interface AcmeClientOptions {
   /** Address of the authority's directory. */
   directory: string;
   key: AccountKey;

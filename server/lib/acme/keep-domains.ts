@@ -9,7 +9,7 @@ import { keepObtained, readObtained } from "./kept-certificate.ts";
 import { obtain } from "./obtain.ts";
 import { renewAt, waitAfter } from "./schedule.ts";
 
-export interface DomainsOptions {
+interface DomainsOptions {
   domains: readonly string[];
   /** Address of the authority's directory. Each authority has an account and a certificate of its own in `folder`. */
   directory: string;

@@ -3,7 +3,7 @@ import type { AccountKey } from "./account-key.ts";
 import { type AcmeAnswer, type AcmeClient, AcmeError, readObject } from "./client.ts";
 import { createSigningRequest } from "./signing-request.ts";
 
-export interface ObtainOptions {
+interface ObtainOptions {
   client: AcmeClient;
   key: AccountKey;
   domains: readonly string[];

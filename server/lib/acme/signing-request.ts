@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { der, identifiers, namesExtension, sequence, signed } from "../der.ts";
 
 /** A fresh key, and the request to certify it for some names. */
-export interface SigningRequest {
+interface SigningRequest {
   /** PKCS#8, PEM. */
   key: string;
   /** PKCS#10, DER. */

@@ -1,5 +1,5 @@
 /** What waits, in a line for each owner. */
-export interface FairLines<T> {
+interface FairLines<T> {
   add(owner: string, one: T): void;
   /** Whether it was waiting. */
   remove(owner: string, one: T): boolean;

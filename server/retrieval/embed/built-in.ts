@@ -26,7 +26,7 @@ interface Slice {
   timer: ReturnType<typeof setTimeout>;
 }
 
-export interface BuiltInOptions {
+interface BuiltInOptions {
   log: Log;
   /** How long the thread stays when there is nothing to do. */
   idle_ms?: number;
@@ -34,8 +34,6 @@ export interface BuiltInOptions {
   patience_ms?: number;
   start?: StartThread;
 }
-
-export type BuiltIn = ReturnType<typeof createBuiltIn>;
 
 // A query that comes meanwhile waits for a slice: about a tenth of a second.
 const slice_chars = 1000;

@@ -4,7 +4,7 @@ import { EmbeddingError } from "../../models/embedding-error.ts";
 import type { Connection } from "../../models/port.ts";
 import { createBuiltIn } from "./built-in.ts";
 
-export { EmbeddingError, type EmbeddingFault } from "../../models/embedding-error.ts";
+export { EmbeddingError } from "../../models/embedding-error.ts";
 
 /** The model that needs no provider. It reads English; of other scripts it knows which words are the same. */
 export const builtInEmbedding = { model: "builtin/use-lite-512", dimensions: 512 } as const;

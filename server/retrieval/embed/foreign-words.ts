@@ -1,5 +1,5 @@
 /** What the model cannot read of a text: how much of it that is, and a vector of its own. */
-export interface ForeignWords {
+interface ForeignWords {
   /** Part of the text's letters, 0 to 1. */
   share: number;
   vector: Float32Array;

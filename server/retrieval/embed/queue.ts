@@ -1,7 +1,7 @@
 import { createFairLines } from "../../lib/fair/lines.ts";
 
 /** What waits, round robin over owners: first what has just come, then what goes on. */
-export interface Queue<T> {
+interface Queue<T> {
   /** Adds what was not served yet. */
   arrive(owner: string, one: T): void;
   /** Adds what was served before, behind all others like it. */

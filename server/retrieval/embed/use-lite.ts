@@ -17,8 +17,6 @@ const batch_tokens = 1024;
 /** What stands for a text without any token: the tokenizer's word for "unknown". */
 const nothing = [0];
 
-export type UseLite = Awaited<ReturnType<typeof loadUseLite>>;
-
 /** Loads the model. Only for a thread of its own: it takes 200 MB, and each call blocks. */
 export async function loadUseLite() {
   const files = embeddingFiles();
@@ -53,7 +51,7 @@ export async function loadUseLite() {
   };
 }
 
-export const dimensions = 512;
+const dimensions = 512;
 
 interface Graph {
   modelTopology: tf.io.ModelJSON["modelTopology"];

@@ -11,7 +11,7 @@ export type Filter =
   | { field: string; is: "$in"; values: FilterValue[] };
 
 /** What is wrong in a filter that somebody sent, and where. */
-export interface FilterFault {
+interface FilterFault {
   param: string;
   message: string;
 }

@@ -8,7 +8,7 @@ export interface Candidate {
 }
 
 /** The rows among which the nearest are, for certain. */
-export interface Nearest {
+interface Nearest {
   /** The likeliest first, and of equal ones the older first. */
   candidates: Candidate[];
   /** So much at least each of the nearest scores; −∞ when there are fewer of them than were asked for. */
@@ -16,7 +16,7 @@ export interface Nearest {
 }
 
 /** Which rows are asked for, and what some of them are worth besides. */
-export interface Asked {
+interface Asked {
   query: Float32Array;
   most: number;
   isAllowed?: (number: number, tag: number) => boolean;

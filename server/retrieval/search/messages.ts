@@ -1,8 +1,6 @@
 import type { Filter } from "./filter.ts";
-import type { Passage } from "./passages.ts";
+import type { Passage, SearchMode } from "./passages.ts";
 import type { StoreTables } from "./tables.ts";
-
-export type SearchMode = "hybrid" | "vector" | "keyword";
 
 export interface SearchOrder {
   /** Whose work it is. */

@@ -1,11 +1,12 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { EntryFacts } from "./entry-facts.ts";
 import { type Condition, conditionOf, type Filter } from "./filter.ts";
-import type { SearchMode } from "./messages.ts";
 import { all, allKept } from "./statements.ts";
 
+export type SearchMode = "hybrid" | "vector" | "keyword";
+
 /** Whose passages are searched, and which of them. */
-export interface Wanted {
+interface Wanted {
   store: { number: number; generation: number };
   mode: SearchMode;
   scope_id: string;

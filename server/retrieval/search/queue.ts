@@ -1,5 +1,5 @@
 /** Work that is done in pieces. */
-export interface Job<Result> {
+interface Job<Result> {
   /** Whose job it is: round robin over owners, and over the stores of each. */
   owner: string;
   /** Of one store one job at a time is at work. */
@@ -9,7 +9,7 @@ export interface Job<Result> {
   failed(error: unknown): void;
 }
 
-export interface Queue<Result> {
+interface Queue<Result> {
   add(id: number, job: Job<Result>): void;
   /** Forgets a job: neither `done` nor `failed` is called. */
   drop(id: number): void;

@@ -12,7 +12,7 @@ export interface Search {
   forget(storeNumber: number): void;
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   most_bytes: number;
   /** Whether the connection is the search's own, to begin transactions on as it likes. */
   own: boolean;

@@ -6,8 +6,7 @@ import type { FromThread, Match, SearchOrder } from "./messages.ts";
 import { createSearch } from "./search.ts";
 import { type SearchThread, startThread } from "./thread.ts";
 
-export type { Match, SearchMode, SearchOrder } from "./messages.ts";
-export type { StoreTables } from "./tables.ts";
+export type { Match, SearchOrder } from "./messages.ts";
 
 export interface Searcher {
   /** Sees what was committed before. Rejects with the signal's reason when that is aborted. */
@@ -17,7 +16,7 @@ export interface Searcher {
   stop(): void;
 }
 
-export interface SearcherOptions {
+interface SearcherOptions {
   /** Null for an in-memory database, which another thread cannot read: then `sqlite` is searched on this one. */
   path: string | null;
   sqlite: Database;

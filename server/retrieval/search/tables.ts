@@ -15,7 +15,7 @@ export interface NumberedVector {
   vector: Float32Array;
 }
 
-export interface NumberedText {
+interface NumberedText {
   number: number;
   text: string;
 }

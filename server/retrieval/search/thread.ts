@@ -7,7 +7,7 @@ export interface SearchThread {
   end(): void;
 }
 
-export type StartThread = (hear: (answer: FromThread) => void, died: (reason: string) => void) => SearchThread;
+type StartThread = (hear: (answer: FromThread) => void, died: (reason: string) => void) => SearchThread;
 
 export const startThread: StartThread = (hear, died) => {
   const worker = new Worker(searchEntry());

@@ -61,8 +61,6 @@ export const helpers: Record<string, Partial<AgentSnapshot>> = {
   agt_deputy: { tools: [look, delegate, agentTool("pass_on", "agt_deputy")], max_turns: 2 },
 };
 
-export type Clients = ReturnType<typeof createClients>;
-
 /** Those who start runs, answer them well or badly, and cancel them; each says what must have come of it. */
 export function createClients(world: World, witness: Witness, bench: () => Bench) {
   const { ledgers, found } = witness;

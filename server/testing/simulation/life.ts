@@ -49,7 +49,7 @@ export function live(db: Db, seed: number, tell: Tell = () => {}): string[] {
 }
 
 /** Hears of a run that is over: its journal, and the agent that it has pinned. */
-export type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
+type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
 
 const tables = ["pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
 

@@ -11,8 +11,6 @@ interface Reader {
   over: boolean;
 }
 
-export type Readers = ReturnType<typeof createReaders>;
-
 /** Those who read streams, lose them, and go on with the last id that they were told. */
 export function createReaders(world: World, { ledgers, found }: Witness, bench: () => Bench) {
   const readers: Reader[] = [];

@@ -4,7 +4,7 @@ import { equalJson } from "../../core/equal.ts";
 import { limits } from "../../core/limits.ts";
 import type { ModelRequest } from "../../core/model-call.ts";
 import { modelRequest } from "../../core/prompt.ts";
-import type { JournalEntry, RunCreated, RunEvent } from "../../core/run-event.ts";
+import type { JournalEntry, RunCreated, RunEvent, RunUsage } from "../../core/run-event.ts";
 import {
   apply,
   fold,
@@ -16,7 +16,7 @@ import {
   type ToolCall,
 } from "../../core/run-state.ts";
 import { summaryRequest } from "../../core/summary.ts";
-import { addChildRun, type RunUsage } from "../../core/usage.ts";
+import { addChildRun } from "../../core/usage.ts";
 import type { runBench } from "../run-bench.ts";
 import { Found, type World } from "./world.ts";
 

@@ -8,7 +8,7 @@ export const runAgentTool: ToolRunner = async (call, _tool, { ask }) => {
 };
 
 /** What a child run came to, as the result of its call. */
-export function resultOf({ output, output_json, error, usage }: Extract<ChildStanding, { is: "over" }>): Done {
+function resultOf({ output, output_json, error, usage }: Extract<ChildStanding, { is: "over" }>): Done {
   if (error) return { ...failed(error.code, error.message), usage };
   return { output: output_json ?? output, error: null, attempts: 1, usage };
 }

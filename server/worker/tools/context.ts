@@ -1,7 +1,6 @@
 import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
-import type { FileFacts, RequiredCall, ToolError } from "../../core/run-event.ts";
+import type { FileFacts, RequiredCall, RunUsage, ToolError } from "../../core/run-event.ts";
 import type { ToolCall } from "../../core/run-state.ts";
-import type { RunUsage } from "../../core/usage.ts";
 import type { Egress } from "../../lib/egress.ts";
 import type { RequestState } from "../../lib/request-state.ts";
 import type { McpClient } from "../../mcp/client.ts";

@@ -89,7 +89,7 @@ export function agentRunsQuery(at: Workspace, id: string) {
   });
 }
 
-export interface Model {
+interface Model {
   id: string;
   provider: string;
   available: boolean;

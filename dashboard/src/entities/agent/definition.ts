@@ -17,7 +17,7 @@ export interface Definition {
   metadata: Record<string, string>;
 }
 
-export interface ModelSettings {
+interface ModelSettings {
   temperature?: number;
   max_output_tokens?: number;
   reasoning_effort?: (typeof reasoningEfforts)[number];
@@ -25,7 +25,7 @@ export interface ModelSettings {
   script?: object[];
 }
 
-export interface Budget {
+interface Budget {
   max_cost_usd?: number;
   max_total_tokens?: number;
   max_tool_calls?: number;

@@ -9,7 +9,7 @@ export const filePurposes = ["retrieval", "code_interpreter", "attachment", "out
 export type FilePurpose = (typeof filePurposes)[number];
 
 export const fileStatuses = ["uploaded", "processing", "ready", "failed"] as const;
-export type FileStatus = (typeof fileStatuses)[number];
+type FileStatus = (typeof fileStatuses)[number];
 
 /** A file as the API shows it. */
 export interface StoredFile {
@@ -39,7 +39,7 @@ export interface FilesSearch extends PageSearch {
 }
 
 /** A memory store, for its name and for what it takes. */
-export interface ListedStore {
+interface ListedStore {
   id: string;
   name: string;
   kind: "vector" | "kv";
@@ -74,7 +74,7 @@ async function onlyFile(at: Workspace, id: string, signal: AbortSignal): Promise
 }
 
 /** Whether a file is still being read, or made searchable. */
-export const isUnderWay = ({ status }: Pick<StoredFile, "status">): boolean =>
+const isUnderWay = ({ status }: Pick<StoredFile, "status">): boolean =>
   status === "uploaded" || status === "processing";
 
 /** All memory stores, for their names. */

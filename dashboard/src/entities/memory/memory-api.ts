@@ -9,13 +9,13 @@ import type { EntryStatus, MemoryKind, SearchMode, StoreSearch, StoresSearch } f
 export const memoryScopes = ["project", "user", "session"] as const;
 export type MemoryScope = (typeof memoryScopes)[number];
 
-export interface Fault {
+interface Fault {
   code: string;
   message: string;
 }
 
 /** How far a store is with another embedding. */
-export interface Indexing {
+interface Indexing {
   processed: number;
   total: number;
   model: string;
@@ -137,7 +137,7 @@ export function keysQuery(at: Workspace, id: string, { of, q, after, before }: S
   });
 }
 
-export interface ListedFile {
+interface ListedFile {
   id: string;
   filename: string;
   mime_type: string;
@@ -164,7 +164,7 @@ export const deleteEntry = (at: Workspace, id: string, entry: string): Promise<u
   remove(resourceUrl(at, `${pathOf(id)}/entries/${encodeURIComponent(entry)}`));
 
 /** Where a key stands, within a user's or session's part of its store. */
-export interface KeyPlace {
+interface KeyPlace {
   store: string;
   key: string;
   of?: string;

@@ -36,8 +36,6 @@ export const projectsQuery = queryOptions({
   queryFn: async ({ signal }) => (await get<{ data: ProjectDetails[] }>("/console/api/projects", signal)).data,
 });
 
-export type SandboxLevel = "strict" | "process" | "off";
-
 const pathOf = (id: string) => `/console/api/projects/${encodeURIComponent(id)}`;
 
 export const createProject = (name: string): Promise<ProjectDetails> => post("/console/api/projects", { name });

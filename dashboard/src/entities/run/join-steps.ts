@@ -1,7 +1,7 @@
 import type { LoadedTrace, TracePage, TraceStep } from "./trace-types.ts";
 
 /** True once a step can change no more. */
-export const isSettled = ({ status, ended_at }: TraceStep): boolean =>
+const isSettled = ({ status, ended_at }: TraceStep): boolean =>
   ended_at !== null && status !== "in_progress" && status !== "waiting" && status !== "unknown";
 
 /** The step behind which anything may have changed since it was read; null: from the first on. */

@@ -44,7 +44,7 @@ export interface StepUsage {
   estimated: boolean;
 }
 
-export interface Retry {
+interface Retry {
   attempt: number;
   at: string;
   reason: { code: string; message: string } | null;
@@ -120,7 +120,7 @@ export type PromptMessage =
   | { role: "assistant"; parts: PromptPart[] }
   | { role: "tool"; call_id: string; tool: string; output: string; is_error: boolean };
 
-export type PromptPart =
+type PromptPart =
   | { type: "text" | "reasoning"; text: string }
   | { type: "tool_call"; id: string; name: string; arguments: string };
 

@@ -9,7 +9,7 @@ import type { Outcome, ScheduleSearch } from "./read-schedule-search.ts";
 export type CatchUp = "skip" | "one";
 export type IfBusy = "start" | "skip" | "queue";
 
-export interface Failure {
+interface Failure {
   code: string;
   message: string;
   at: string;

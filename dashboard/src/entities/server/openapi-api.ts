@@ -28,7 +28,7 @@ export interface Schema {
   allOf?: Schema[];
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   in: "path" | "query" | "header";
   required?: boolean;

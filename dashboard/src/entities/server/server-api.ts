@@ -32,7 +32,7 @@ export interface Tried {
   error: { code: string; message: string } | null;
 }
 
-export interface NewConnection {
+interface NewConnection {
   name: string;
   provider: string;
   base_url: string | null;
@@ -53,7 +53,7 @@ export interface Price {
   source: "built_in" | "operator";
 }
 
-export interface NewPrice extends Pick<Price, "input" | "cached_input" | "output" | "context_window"> {
+interface NewPrice extends Pick<Price, "input" | "cached_input" | "output" | "context_window"> {
   model: string;
 }
 
@@ -129,7 +129,7 @@ export const serverQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.sandbox_level === null ? 1000 : false),
 });
 
-export interface AuditSearch extends PageSearch {
+interface AuditSearch extends PageSearch {
   action?: string;
   actor?: string;
   target?: string;

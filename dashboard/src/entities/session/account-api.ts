@@ -15,7 +15,7 @@ export interface OpenSession {
 }
 
 /** Whom a link invites. */
-export interface InvitationRead {
+interface InvitationRead {
   email: string;
   role: Role;
   expires_at: string;

@@ -71,7 +71,7 @@ export function newestRunsQuery(at: At) {
   });
 }
 
-export interface SuiteOrder {
+interface SuiteOrder {
   name: string;
   run_ids: string[];
   description?: string | null;

@@ -83,7 +83,7 @@ export interface Divergence {
 }
 
 /** Why a case has no verdict, or a fork no output. */
-export interface CaseError {
+interface CaseError {
   code: string;
   message: string;
 }

@@ -3,7 +3,7 @@ import { getAll } from "../../lib/get-all.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 
 /** What a tool is called and takes. */
-export interface ToolSchema {
+interface ToolSchema {
   id: string;
   name: string;
   parameters: unknown;

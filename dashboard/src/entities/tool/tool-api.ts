@@ -28,7 +28,7 @@ export function toolQuery(at: Workspace, id: string) {
   });
 }
 
-export interface ListedAgent {
+interface ListedAgent {
   id: string;
   name: string;
   tools_count: number;
@@ -83,7 +83,7 @@ export const setSecret = (at: Workspace, name: string, value: string): Promise<u
 export const deleteSecret = (at: Workspace, name: string): Promise<unknown> =>
   remove(resourceUrl(at, `/secrets/${encodeURIComponent(name)}`));
 
-export interface ListedFile {
+interface ListedFile {
   id: string;
   filename: string;
 }

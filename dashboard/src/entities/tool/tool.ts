@@ -1,13 +1,13 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 
 /** One tool of an MCP server. */
-export interface ServerTool {
+interface ServerTool {
   name: string;
   description: string;
   parameters: object;
 }
 
-export type Approval = "never" | "always" | { when: object };
+type Approval = "never" | "always" | { when: object };
 
 /** A tool as the API shows it; the fields of its type are there, and no others. */
 export interface Tool {

@@ -7,7 +7,7 @@ export interface ToolsSearch extends PageSearch {
 }
 
 export const toolTabs = ["definition", "test"] as const;
-export type ToolTab = (typeof toolTabs)[number];
+type ToolTab = (typeof toolTabs)[number];
 
 /** What the address of a tool holds. */
 export interface ToolSearch {

@@ -5,7 +5,7 @@ import type { Workspace } from "../../lib/workspace.ts";
 
 const every_ms = 15_000;
 const day_ms = 86_400_000;
-export const mostFailures = 100;
+const mostFailures = 100;
 
 /** What runs used, as `GET /v1/usage` counts it. */
 export interface UsageCounts {

@@ -16,7 +16,7 @@ import { ScriptField } from "./script-field.tsx";
 import { deedOf } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
 
-export interface AgentFormProps {
+interface AgentFormProps {
   draft: Draft;
   faults: Faults;
   onChange: (change: Partial<Draft>) => void;

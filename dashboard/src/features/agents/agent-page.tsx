@@ -24,7 +24,7 @@ import type { AgentSearch } from "./agent-search.ts";
 import { AgentVersions } from "./agent-versions.tsx";
 import { DeleteAgent } from "./delete-agent.tsx";
 
-export interface AgentPageProps {
+interface AgentPageProps {
   id: string;
   search: AgentSearch;
   onSearch: (search: AgentSearch) => void;

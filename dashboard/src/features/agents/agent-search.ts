@@ -1,5 +1,5 @@
 export const agentTabs = ["definition", "versions", "runs"] as const;
-export type AgentTab = (typeof agentTabs)[number];
+type AgentTab = (typeof agentTabs)[number];
 
 /** What the address of an agent holds. */
 export interface AgentSearch {

@@ -1,7 +1,7 @@
 import type { ApprovalsSearch } from "../../entities/call/approval-api.ts";
 import { readChoice, readPageSearch } from "../../lib/page-search.ts";
 
-export const allNeeds = ["approval", "output", "reconcile"] as const;
+const allNeeds = ["approval", "output", "reconcile"] as const;
 
 /** What the address of the inbox says. */
 export function readApprovalsSearch(search: Record<string, unknown>): ApprovalsSearch {

@@ -14,7 +14,7 @@ import { DiffSkeleton } from "./diff-skeleton.tsx";
 import { DiffView } from "./diff-view.tsx";
 import type { DiffSearch } from "./read-diff-search.ts";
 
-export interface DiffPageProps {
+interface DiffPageProps {
   /** The run on the left. */
   id: string;
   otherId: string;

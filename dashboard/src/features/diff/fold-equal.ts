@@ -1,7 +1,7 @@
 import type { DiffPart } from "../../lib/text-diff.ts";
 
 /** A line of one side: in both, its own, or so many equal ones that are left out. */
-export type SideLine = { kind: "same" | "own"; text: string } | { kind: "left-out"; count: number };
+type SideLine = { kind: "same" | "own"; text: string } | { kind: "left-out"; count: number };
 
 // What is equal is shown beside a difference, to find one's place, and no further.
 const context = 3;

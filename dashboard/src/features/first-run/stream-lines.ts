@@ -1,7 +1,7 @@
 import type { Frame } from "../../lib/events.ts";
 
 /** An event of a stream in a line; pieces of one text are one line. */
-export interface StreamLine {
+interface StreamLine {
   key: string;
   /** Since the first. */
   ms: number;

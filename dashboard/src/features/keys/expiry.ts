@@ -1,6 +1,6 @@
 import { formatDay } from "../../lib/format.ts";
 
-export const expiryChoices = ["never", "30d", "90d", "1y", "date"] as const;
+const expiryChoices = ["never", "30d", "90d", "1y", "date"] as const;
 export type ExpiryChoice = (typeof expiryChoices)[number];
 
 /** An end as it is being chosen; `date` is a day of the reader's zone. */

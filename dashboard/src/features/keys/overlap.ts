@@ -2,7 +2,7 @@ import type { ApiKey } from "../../entities/key/key-api.ts";
 import { formatEnd } from "../../lib/format.ts";
 
 export const overlapChoices = ["now", "1h", "24h", "3d", "7d", "own"] as const;
-export type OverlapChoice = (typeof overlapChoices)[number];
+type OverlapChoice = (typeof overlapChoices)[number];
 
 /** An overlap as it is being chosen. */
 export interface Overlap {

@@ -2,7 +2,7 @@ import type { Store } from "../../entities/memory/memory-api.ts";
 import { readSeconds } from "./memory-words.ts";
 
 /** What of a store is named by a person, as it stands in a form. */
-export interface Basics {
+interface Basics {
   name: string;
   ttl: string;
 }

@@ -21,7 +21,7 @@ import { kindWords, scopeWords, sizeWords } from "./memory-words.ts";
 import { SearchTab } from "./search-tab.tsx";
 import { StoreSettings } from "./store-settings.tsx";
 
-export interface StorePageProps {
+interface StorePageProps {
   id: string;
   search: StoreSearch;
   onSearch: (search: StoreSearch) => void;

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
 
-export interface NumberRow {
+interface NumberRow {
   key: string;
   /** As many as there are columns; the first names the row. */
   cells: readonly ReactNode[];

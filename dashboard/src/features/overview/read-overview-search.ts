@@ -1,6 +1,6 @@
 import { readChoice } from "../../lib/page-search.ts";
 
-export const periods = ["today", "7d", "30d"] as const;
+const periods = ["today", "7d", "30d"] as const;
 export type Period = (typeof periods)[number];
 
 /** What the address of the overview holds. */

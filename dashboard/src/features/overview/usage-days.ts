@@ -11,7 +11,7 @@ export const periodDays: Record<Period, { counted: number; shown: number }> = {
 };
 
 /** The period before, as one says it. */
-export const beforeWords: Record<Period, string> = {
+const beforeWords: Record<Period, string> = {
   today: "yesterday",
   "7d": "the 7 days before",
   "30d": "the 30 days before",

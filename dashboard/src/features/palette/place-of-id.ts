@@ -1,7 +1,7 @@
 import { isId, type Kind, siblingId } from "../../../../server/core/ids.ts";
 
 /** Where the thing with an id is shown. */
-export interface Place {
+interface Place {
   /** “Run”. */
   noun: string;
   /** Below `/dashboard`. */

@@ -1,4 +1,8 @@
-import type { Recent } from "./recent.ts";
+/** An object that was looked at. */
+export interface Recent {
+  path: string;
+  title: string;
+}
 
 const most = 8;
 

@@ -1,12 +1,6 @@
 import { readPreference, writePreference } from "../../lib/preference.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { pushRecent } from "./push-recent.ts";
-
-/** An object that was looked at. */
-export interface Recent {
-  path: string;
-  title: string;
-}
+import { pushRecent, type Recent } from "./push-recent.ts";
 
 /** The objects of this project and mode that were looked at last, the latest first. */
 export function readRecent(at: Workspace): Recent[] {

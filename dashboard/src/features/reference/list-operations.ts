@@ -7,7 +7,7 @@ export interface Listed extends Operation {
 }
 
 /** One group of the API with its operations, in the document's order. */
-export interface Group {
+interface Group {
   tag: string;
   operations: Listed[];
 }

@@ -1,7 +1,7 @@
 import type { PendingCall, Run } from "../../lib/types.ts";
 
 /** A run's second line: its result, its error, or what it waits for. */
-export interface RunLine {
+interface RunLine {
   text: string;
   tone: "plain" | "bad" | "warn";
 }

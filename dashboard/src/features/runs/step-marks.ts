@@ -1,7 +1,7 @@
 import type { Run } from "../../lib/types.ts";
 
 /** One mark of a run's strip: what was done, and whether the run failed there. */
-export interface StepMark {
+interface StepMark {
   type: "model_call" | "tool_call" | "subagent" | "guardrail";
   failed: boolean;
 }

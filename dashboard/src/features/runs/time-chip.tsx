@@ -15,7 +15,7 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Menu } from "../../ui/menu.tsx";
 
-export interface TimeRange {
+interface TimeRange {
   since?: string;
   until?: string;
 }

@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 
-export const shownTimes = 5;
+const shownTimes = 5;
 
 /**
  * The next times of a cron expression, read off the clock of a time zone as the server reads it; null for what cannot be

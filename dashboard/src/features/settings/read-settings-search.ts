@@ -1,15 +1,6 @@
 import { type PageSearch, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 
-export const settingsTabs = [
-  "project",
-  "limits",
-  "retention",
-  "connections",
-  "prices",
-  "people",
-  "audit",
-  "server",
-] as const;
+const settingsTabs = ["project", "limits", "retention", "connections", "prices", "people", "audit", "server"] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
 
 /** What of the settings lies in the address; the filters are the audit log's, `q` is the search of prices. */

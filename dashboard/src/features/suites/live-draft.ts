@@ -9,7 +9,7 @@ export interface LiveDraft {
 }
 
 /** What is wrong with each field, or null. */
-export type LiveFaults = Record<"cost" | "tokens" | "forks", string | null>;
+type LiveFaults = Record<"cost" | "tokens" | "forks", string | null>;
 
 /** A cautious beginning: nobody spends more than a dollar by leaving a field as it was. */
 export const firstLiveDraft: LiveDraft = { goesOn: false, cost: "1.00", tokens: "", forks: "20" };

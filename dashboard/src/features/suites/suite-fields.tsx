@@ -2,7 +2,7 @@ import { faultOf } from "../../lib/fault-of.ts";
 import { Field } from "../../ui/field.tsx";
 
 /** What a suite is called, and what it is for. */
-export interface SuiteDraft {
+interface SuiteDraft {
   name: string;
   description: string;
 }

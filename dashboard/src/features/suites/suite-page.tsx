@@ -14,7 +14,7 @@ import { SuiteBody } from "./suite-body.tsx";
 import { SuiteDialogs } from "./suite-dialogs.tsx";
 import { SuiteHead } from "./suite-head.tsx";
 
-export interface SuitePageProps {
+interface SuitePageProps {
   id: string;
   search: SuiteSearch;
   onSearch: (search: SuiteSearch) => void;

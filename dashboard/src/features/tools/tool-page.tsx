@@ -25,7 +25,7 @@ import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
 import { toolParts } from "./types/tool-parts.ts";
 
-export interface ToolPageProps {
+interface ToolPageProps {
   id: string;
   search: ToolSearch;
   onSearch: (search: ToolSearch) => void;

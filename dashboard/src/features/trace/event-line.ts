@@ -1,10 +1,9 @@
-import type { StepType } from "../../../../server/core/run-event.ts";
-import type { RunUsage } from "../../../../server/core/usage.ts";
+import type { RunUsage, StepType } from "../../../../server/core/run-event.ts";
 import type { RunFrame } from "../../../../server/wire/events.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 
 /** The type whose colour and icon an event has. */
-export type EventIcon = StepType | "run";
+type EventIcon = StepType | "run";
 
 /** What stands behind an event's name in the list: the one or two facts that tell it from its neighbours. */
 export function eventLine({ event, data }: RunFrame): string {

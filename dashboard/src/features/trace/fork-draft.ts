@@ -27,7 +27,7 @@ export interface ForkDraft {
 }
 
 /** What of a step can be written anew. */
-export type Editable = "tool" | "model" | "nothing";
+type Editable = "tool" | "model" | "nothing";
 
 export function editableOf({ type }: Pick<TraceStep, "type">): Editable {
   if (type === "tool_call" || type === "subagent") return "tool";

@@ -10,18 +10,44 @@ import { NoSteps } from "./no-steps.tsx";
 import { ReplayContext } from "./replay-context.ts";
 import { isProblem, type Row } from "./rows.ts";
 import { RunAnnouncer } from "./run-announcer.tsx";
+import type { ForkSlot, PlayerSlot } from "./slots.ts";
 import { Split } from "./split.tsx";
 import { StepTree } from "./step-tree.tsx";
 import { StepsBar } from "./steps-bar.tsx";
 import { type TraceTab, tabBeside, tabOf } from "./tabs-of.ts";
 import { TraceHead } from "./trace-head.tsx";
-import type { TracePageProps } from "./trace-page.tsx";
 import { useLive } from "./use-live.ts";
 import { useRested } from "./use-rested.ts";
 import { useRows } from "./use-rows.ts";
 import { useTimeline } from "./use-timeline.ts";
 
-interface FoundTraceProps extends Omit<TracePageProps, "id" | "acts"> {
+/** What the address of the page holds. */
+interface TraceSearch {
+  /** The key of a row; absent: the page chooses. */
+  step?: string;
+  tab?: TraceTab;
+  /** The pane that a phone shows; absent: the steps. */
+  view?: "detail";
+  /** What is sought in the steps. */
+  q?: string;
+  fold?: "off";
+  /** Where the replay stands, in milliseconds since the run's begin; absent: at the end. */
+  t?: number;
+  /** The fork of the chosen step is being prepared. */
+  fork?: boolean;
+}
+
+/** What the page of a trace is given to show a run with. */
+export interface TraceView {
+  search: TraceSearch;
+  /** Changes some of it; `back`: so that the browser's way back undoes it; `discards`: a form goes whose reader knows it. */
+  onSearch: (change: Partial<TraceSearch>, options?: { back?: boolean; discards?: boolean }) => void;
+  onOpenRun: (runId: string) => void;
+  player?: (slot: PlayerSlot) => ReactNode;
+  fork?: (slot: ForkSlot) => ReactNode;
+}
+
+interface FoundTraceProps extends TraceView {
   run: Run;
   loaded: LoadedTrace;
   agent: string;

@@ -24,7 +24,7 @@ export function rowAt(rows: readonly Row[], time: number): Row | undefined {
 }
 
 /** A stretch of the scrubber in the colour of a step. From 0 to 1. */
-export interface MarkOfStep {
+interface MarkOfStep {
   type: string;
   left: number;
   right: number;

@@ -1,5 +1,5 @@
 /** Work that is asked for often, done seldom: never twice at once, and with a rest that grows with what it takes. */
-export interface Paced {
+interface Paced {
   ask(): void;
   stop(): void;
 }

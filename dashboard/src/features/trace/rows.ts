@@ -40,7 +40,7 @@ export interface RunSteps extends LoadedTrace {
   run: Pick<Run, "tool_calls"> | undefined;
 }
 
-export interface RowsInput {
+interface RowsInput {
   root: RunSteps;
   name: string;
   /** Runs of agents that were opened, by their ids. */

@@ -1,7 +1,7 @@
 import { gaps, type Span, total } from "./spans.ts";
 
 /** A mark of the axis. `at` is between 0 and 1. */
-export interface Tick {
+interface Tick {
   at: number;
   label: string;
 }

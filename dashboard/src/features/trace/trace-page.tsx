@@ -13,44 +13,19 @@ import type { MenuParts } from "../../ui/menu-parts.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
-import { FoundTrace } from "./found-trace.tsx";
+import { FoundTrace, type TraceView } from "./found-trace.tsx";
 import { RunNotFound } from "./run-not-found.tsx";
-import type { ForkSlot, PlayerSlot } from "./slots.ts";
-import type { TraceTab } from "./tabs-of.ts";
 import { TraceGone } from "./trace-gone.tsx";
 import { TraceHead } from "./trace-head.tsx";
 import { TraceMenu } from "./trace-menu.tsx";
 import { TraceSkeleton } from "./trace-skeleton.tsx";
 import { useTrace } from "./use-trace.ts";
 
-/** What the address of the page holds. */
-export interface TraceSearch {
-  /** The key of a row; absent: the page chooses. */
-  step?: string;
-  tab?: TraceTab;
-  /** The pane that a phone shows; absent: the steps. */
-  view?: "detail";
-  /** What is sought in the steps. */
-  q?: string;
-  fold?: "off";
-  /** Where the replay stands, in milliseconds since the run's begin; absent: at the end. */
-  t?: number;
-  /** The fork of the chosen step is being prepared. */
-  fork?: boolean;
-}
-
-export interface TracePageProps {
+interface TracePageProps extends TraceView {
   id: string;
-  search: TraceSearch;
-  /** Changes some of it; `back`: so that the browser's way back undoes it. */
-  /** `discards`: a form goes whose reader knows it, and need not be asked. */
-  onSearch: (change: Partial<TraceSearch>, options?: { back?: boolean; discards?: boolean }) => void;
   /** Looks for the same run in the other mode. */
   onLookIn: (mode: Mode) => void;
-  onOpenRun: (runId: string) => void;
   onLeave: () => void;
-  player?: (slot: PlayerSlot) => ReactNode;
-  fork?: (slot: ForkSlot) => ReactNode;
   /** More entries of the menu. */
   acts?: (run: Run, parts: MenuParts) => ReactNode;
 }

@@ -1,7 +1,7 @@
 import type { Row } from "./rows.ts";
 
 /** What a key does in the tree: go to a row, open or close this one, or leave the tree for it. */
-export type TreeAct =
+type TreeAct =
   | { to: number; open?: undefined; enter?: undefined }
   | { open: boolean; enter?: undefined }
   | { enter: true; open?: undefined };

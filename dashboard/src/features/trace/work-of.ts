@@ -2,7 +2,7 @@ import type { Row } from "./rows.ts";
 import { gaps, type Span, union } from "./spans.ts";
 
 /** What a run's own steps worked, and what they waited; what goes on ends at `now`. */
-export interface Work {
+interface Work {
   work: Span[];
   waits: Span[];
 }
