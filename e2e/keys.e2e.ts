@@ -292,7 +292,7 @@ function seed(path: string, project: string, runs: number, events: number): void
      FROM json_each(?) r, projects p WHERE p.name = ?`,
   ).run(ids, project);
   db.query(
-    `INSERT INTO run_events SELECT r.value, e.value, 1, 'x', printf('"%0500d"', 1), NULL
+    `INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs) SELECT r.value, e.value, 1, 'x', printf('"%0500d"', 1), NULL
      FROM json_each(?) r, json_each(?) e`,
   ).run(ids, seqs);
   db.close();

@@ -252,7 +252,7 @@ function scribble(path: string, isMeant: (page: Buffer) => boolean): void {
 
 function enlarge(path: string, megabytes: number): void {
   const sqlite = new Database(path);
-  const insert = sqlite.query("INSERT INTO facts VALUES (?, ?)");
+  const insert = sqlite.query("INSERT INTO facts (name, value) VALUES (?, ?)");
   sqlite.transaction(() => {
     for (let n = 0; n < megabytes * 1000; n++) insert.run(`page of the large one ${n}`, "x".repeat(1000));
   })();

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { inProject, root } from "./root.ts";
-import { cycles, deadFiles, type Files, layerFaults, leftovers, packageFaults, strays, unusedExports } from "./tidy.ts";
+import {
+  columnFaults,
+  cycles,
+  deadFiles,
+  type Files,
+  layerFaults,
+  leftovers,
+  packageFaults,
+  strays,
+  unusedExports,
+} from "./tidy.ts";
 import { refusedWords, wordFaults } from "./words.ts";
 
 function readSources(): Files {
@@ -45,6 +55,10 @@ describe("the project", () => {
 
   test("packages are imported only where they belong", () => {
     expect(packageFaults(files)).toEqual([]);
+  });
+
+  test("every statement names its columns", () => {
+    expect(columnFaults(files)).toEqual([]);
   });
 
   test("no word stands where the glossary refuses it", () => {
@@ -175,6 +189,19 @@ describe("these checks find what they look for", () => {
     };
     expect(packageFaults(wrong)).toHaveLength(4);
     expect(packageFaults({ "server/runs/routes.ts": `import { t } from "elysia";` })).toEqual([]);
+  });
+
+  test("a statement that does not name its columns is found", () => {
+    const [all, into] = ["SELECT" + " *", "INSERT" + " INTO"];
+    for (const statement of [
+      `${all} FROM a`,
+      "SELECT" + " e.* FROM a e",
+      `${into} a VALUES (?)`,
+      `${into} a\n SELECT 1`,
+    ])
+      expect(columnFaults({ "server/a/store.ts": `\`${statement}\`` })).toHaveLength(1);
+    expect(columnFaults({ "server/a/store.test.ts": `${into} a VALUES (1)`, "e2e/a.e2e.ts": all })).toHaveLength(1);
+    expect(columnFaults({ "server/a/store.ts": `${into} a (b) VALUES (?)` })).toEqual([]);
   });
 
   test("what was left behind is found", () => {

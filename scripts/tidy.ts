@@ -174,6 +174,22 @@ export function packageFaults(files: Files): string[] {
   });
 }
 
+const allColumns = /\bSELECT\s+(\w+\.)?\*/i;
+const noColumns = /\bINSERT\s+(OR\s+\w+\s+)?INTO\s+[^\s(]+\s+(VALUES|SELECT)\b/i;
+
+/**
+ * Statements that the next new column changes or breaks. Tests may read all columns: one that looks for a secret must
+ * look everywhere.
+ */
+export function columnFaults(files: Files): string[] {
+  return Object.entries(files).flatMap(([path, source]) => [
+    ...(allColumns.test(source) && !isExempt(path) && !path.startsWith("e2e/")
+      ? [`${path} reads all columns: name them`]
+      : []),
+    ...(noColumns.test(source) && !path.startsWith("migrations/") ? [`${path} inserts without naming columns`] : []),
+  ]);
+}
+
 const isParser = (name: string) => /^(unpdf|@mdream\/js|fflate|gpt-tokenizer)(\/|$)/.test(name);
 
 const speaksElysia = (path: string) =>

@@ -104,7 +104,8 @@ function storeLongAgents(path: string): void {
   db.run("PRAGMA busy_timeout = 60000");
   const [script, instructions] = [JSON.stringify([{ text: "x".repeat(1_700_000) }]), "x".repeat(250_000)];
   const insert = db.query(
-    `INSERT INTO agents SELECT project_id, environment, ?, name, model, version,
+    `INSERT INTO agents (project_id, environment, id, name, model, version, definition, metadata, created_at_ms, updated_at_ms)
+     SELECT project_id, environment, ?, name, model, version,
        json_set(definition, '$.model_settings.script', json(?), '$.instructions', ?), metadata, created_at_ms, updated_at_ms
      FROM agents LIMIT 1`,
   );

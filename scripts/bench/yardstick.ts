@@ -23,7 +23,7 @@ function start(): number {
 function readServer(): number {
   const db = new Database(":memory:");
   db.run("CREATE TABLE agents (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT");
-  db.query("INSERT INTO agents VALUES (?, ?)").run(
+  db.query("INSERT INTO agents (id, body) VALUES (?, ?)").run(
     "agt_1",
     JSON.stringify({ name: "A", instructions: "B".repeat(200) }),
   );

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import type { AgentSnapshot, MemoryPolicy } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -5,9 +6,10 @@ import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { agents, agentTools } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { AgentOverrides } from "../http/schemas.ts";
 import {
@@ -25,16 +27,7 @@ import { memoryTools } from "./memory-tools.ts";
 import type { AgentEdits, CreateAgent, Definition, UpdateAgent } from "./schema.ts";
 import { createVersionStore } from "./versions.ts";
 
-interface Row extends Scope {
-  id: string;
-  name: string;
-  model: string;
-  version: number;
-  definition: string;
-  metadata: string;
-  created_at_ms: number;
-  updated_at_ms: number;
-}
+type Row = typeof agents.$inferSelect;
 
 export interface AgentStoreOptions {
   db: Db;
@@ -62,8 +55,10 @@ export function createAgentStore({
 }: AgentStoreOptions) {
   const { sqlite } = db;
   const versions = createVersionStore(db);
-  const one = sqlite.query<Row, [string, string, string]>(
-    "SELECT * FROM agents WHERE project_id = ? AND environment = ? AND id = ?",
+  const rows = createRows(db, agents);
+  const { find } = rows;
+  const isThere = sqlite.query<unknown, [string, string, string]>(
+    "SELECT 1 FROM agents WHERE project_id = ? AND environment = ? AND id = ?",
   );
   // Neither join nor sort in SQL: each would cost more than all the rest of reading an agent.
   const attached = sqlite.query<ToolReference & { position: number }, [string, string, string]>(
@@ -75,13 +70,6 @@ export function createAgentStore({
   const tool = sqlite.query<ToolReference, [string, string, string]>(
     "SELECT id, name, type FROM tools WHERE project_id = ? AND environment = ? AND id = ?",
   );
-  const deletion = sqlite.query("DELETE FROM agents WHERE project_id = ? AND environment = ? AND id = ?");
-
-  const find = ({ project_id, environment }: Scope, id: string): Row => {
-    const row = one.get(project_id, environment, id);
-    if (!row) throw notFound();
-    return row;
-  };
   const toolsOf = ({ project_id, environment }: Scope, id: string): ToolReference[] =>
     attached
       .all(project_id, environment, id)
@@ -104,8 +92,10 @@ export function createAgentStore({
     sqlite
       .query("DELETE FROM agent_tools WHERE project_id = ? AND environment = ? AND agent_id = ?")
       .run(project_id, environment, id);
-    const insert = sqlite.query("INSERT INTO agent_tools VALUES (?, ?, ?, ?, ?)");
-    tools.forEach((each, position) => void insert.run(project_id, environment, id, each.id, position));
+    const attached = tools.map((tool, position) => ({
+      ...{ project_id, environment, agent_id: id, tool_id: tool.id, position },
+    }));
+    if (attached.length > 0) db.orm.insert(agentTools).values(attached).run();
   }
 
   const note = (author: Author, action: string, id: string, details: Record<string, unknown>): void =>
@@ -120,19 +110,10 @@ export function createAgentStore({
       const [id, at, definition] = [newId("agent", now()), now(), changed(input, null, factsOf(scope))];
       requireOtherNames(definition.memory, tools, factsOf(scope));
       const metadata = input.metadata ?? {};
-      sqlite
-        .query("INSERT INTO agents VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)")
-        .run(
-          scope.project_id,
-          scope.environment,
-          id,
-          input.name,
-          input.model,
-          JSON.stringify(definition),
-          JSON.stringify(metadata),
-          at,
-          at,
-        );
+      const { name, model } = input;
+      rows.insert(scope, {
+        ...{ id, name, model, version: 1, definition, metadata, created_at_ms: at, updated_at_ms: at },
+      });
       attach(scope, id, tools);
       versions.add(scope, id, 1, { name: input.name, model: input.model, ...definition, tools }, metadata, at);
       note(scope, "agent.created", id, { name: input.name, version: 1 });
@@ -163,26 +144,12 @@ export function createAgentStore({
       };
       checkJudges(after.model, after.guardrails);
       if (input.memory || input.tools) requireOtherNames(after.memory, after.tools, factsOf(scope));
-      const metadata = input.metadata ?? JSON.parse(row.metadata);
-      const changes = differing({ ...before, metadata: JSON.parse(row.metadata) }, { ...after, metadata });
+      const { metadata = row.metadata } = input;
+      const changes = differing({ ...before, metadata: row.metadata }, { ...after, metadata });
       if (changes.length === 0) return get(scope, id);
       const [version, at] = [row.version + 1, now()];
-      sqlite
-        .query(
-          `UPDATE agents SET name = ?, model = ?, version = ?, definition = ?, metadata = ?, updated_at_ms = ?
-           WHERE project_id = ? AND environment = ? AND id = ?`,
-        )
-        .run(
-          after.name,
-          after.model,
-          version,
-          JSON.stringify(definition),
-          JSON.stringify(metadata),
-          at,
-          scope.project_id,
-          scope.environment,
-          id,
-        );
+      const { name, model } = after;
+      rows.update(scope, id, { name, model, version, definition, metadata, updated_at_ms: at });
       if (input.tools) attach(scope, id, after.tools);
       versions.add(scope, id, version, after, metadata, at);
       note(scope, "agent.updated", id, { name: after.name, version, changes });
@@ -193,7 +160,7 @@ export function createAgentStore({
   /** Throws for a tool or a model that a key bound to agents could not use by any of them. */
   function requireOwn(scope: Viewer, { tools = [], model }: AgentOverrides, prefix = "overrides."): void {
     if (!scope.agent_ids) return;
-    const own = scope.agent_ids.flatMap((id) => one.get(scope.project_id, scope.environment, id) ?? []);
+    const own = scope.agent_ids.flatMap((id) => rows.get(scope, id) ?? []);
     const known = new Set(own.flatMap(({ id }) => toolsOf(scope, id)).map(({ id }) => id));
     const faults = tools.flatMap((id, i) => (known.has(id) ? [] : [noTool(`${prefix}tools[${i}]`)]));
     if (faults.length > 0) throw validationError(faults);
@@ -248,17 +215,17 @@ export function createAgentStore({
       tools ?? toolsOf(scope, id).map((each) => each.id),
     /** Whether there is such an agent, for whoever asks: of other agents a bound key knows nothing. */
     has: ({ project_id, environment, agent_ids }: Viewer, id: string): boolean =>
-      agent_ids?.includes(id) !== false && one.get(project_id, environment, id) !== null,
+      agent_ids?.includes(id) !== false && isThere.get(project_id, environment, id) !== null,
     snapshot,
     edited,
     versions,
     list: (scope: Scope, page: Page, where: readonly Condition[] = []) =>
-      listPage(db, { table: "agents", kind: "agent", columns: listColumns, scope, page, where }, toAgentItem),
+      listPage(db, { table: agents, kind: "agent", more: { tools: countTools }, scope, page, where }, toAgentItem),
     /** Runs go on with the snapshot that they pinned. */
     remove: (author: Author, id: string) =>
       db.write(() => {
         const { name, version } = find(author, id);
-        deletion.run(author.project_id, author.environment, id);
+        rows.remove(author, id);
         note(author, "agent.deleted", id, { name, version });
         return { id, object: "agent" as const, deleted: true };
       }),
@@ -287,8 +254,8 @@ const noTool = (param: string) => fault(param, "There is no such tool.");
 const differing = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
   Object.keys(after).filter((name) => !Bun.deepEquals(before[name], after[name]));
 
-const listColumns = `*, (SELECT count(*) FROM agent_tools a WHERE a.project_id = agents.project_id
-  AND a.environment = agents.environment AND a.agent_id = agents.id) AS tools`;
+const countTools = sql<number>`SELECT count(*) FROM agent_tools a WHERE a.project_id = agents.project_id
+  AND a.environment = agents.environment AND a.agent_id = agents.id`;
 
 /** With a number in place of the tools. */
 function toAgentItem(row: Row & { tools: number }) {
@@ -310,7 +277,7 @@ function toAgent(row: Row, tools: ToolReference[]) {
     tools_count: tools.length,
     ...rest,
     version: row.version,
-    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    metadata: row.metadata,
     created_at: timestamp(row.created_at_ms),
     updated_at: timestamp(row.updated_at_ms),
     project_id: row.project_id,

@@ -1,29 +1,23 @@
+import { and, desc, eq, lt, sql } from "drizzle-orm";
 import { abridged } from "../core/abridged.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
-import { notFound } from "../http/not-found.ts";
+import { agentVersions } from "../db/schema.ts";
 import { fillPage, read, toList } from "../http/page.ts";
 import { readDefinition, type VersionDefinition, withoutScript } from "./definition.ts";
 
-interface Row extends Scope {
-  agent_id: string;
-  version: number;
-  definition: string;
-  metadata: string;
-  created_at_ms: number;
-}
+type Row = typeof agentVersions.$inferSelect;
 
 /** What agents were at each of their versions; rows are added and never changed. */
-export function createVersionStore({ sqlite }: Pick<Db, "sqlite">) {
-  const insert = sqlite.query("INSERT INTO agent_versions VALUES (?, ?, ?, ?, ?, ?, ?)");
-  const one = sqlite.query<Row, [string, string, string, number]>(
-    "SELECT * FROM agent_versions WHERE project_id = ? AND environment = ? AND agent_id = ? AND version = ?",
-  );
-  const newest = sqlite.query<Row, [string, string, string, number, number]>(
-    `SELECT * FROM agent_versions WHERE project_id = ? AND environment = ? AND agent_id = ? AND version < ?
-     ORDER BY version DESC LIMIT ?`,
-  );
+export function createVersionStore({ orm }: Pick<Db, "orm">) {
+  const ofAgent = ({ project_id, environment }: Scope, id: string) =>
+    and(
+      eq(agentVersions.project_id, project_id),
+      eq(agentVersions.environment, environment),
+      eq(agentVersions.agent_id, id),
+    );
 
   return {
     /** Within the caller's write. */
@@ -32,20 +26,32 @@ export function createVersionStore({ sqlite }: Pick<Db, "sqlite">) {
       id: string,
       version: number,
       definition: VersionDefinition,
-      metadata: object,
+      metadata: Record<string, string>,
       at: number,
     ): void {
-      insert.run(project_id, environment, id, version, JSON.stringify(definition), JSON.stringify(metadata), at);
+      const row = { project_id, environment, agent_id: id, version, definition, metadata, created_at_ms: at };
+      orm.insert(agentVersions).values(row).run();
     },
-    get({ project_id, environment }: Scope, id: string, version: number) {
-      const row = one.get(project_id, environment, id, version);
+    get(scope: Scope, id: string, version: number) {
+      const row = orm
+        .select()
+        .from(agentVersions)
+        .where(and(ofAgent(scope, id), eq(agentVersions.version, version)))
+        .get();
       if (!row) throw notFound();
       return toVersion(row);
     },
     /** Newest first, those before the given version. */
-    async list({ project_id, environment }: Scope, id: string, limit: number, before: number) {
+    async list(scope: Scope, id: string, limit: number, before: number) {
+      const newest = orm
+        .select()
+        .from(agentVersions)
+        .where(and(ofAgent(scope, id), lt(agentVersions.version, sql.placeholder("before"))))
+        .orderBy(desc(agentVersions.version))
+        .limit(sql.placeholder("most"))
+        .prepare();
       const rows = read(
-        (from: number, most) => newest.all(project_id, environment, id, from, most),
+        (before: number, most) => newest.all({ before, most }),
         before,
         ({ version }) => version,
       );
@@ -63,7 +69,7 @@ function toVersion(row: Row) {
     ...definition,
     tools_count: definition.tools.length,
     version: row.version,
-    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    metadata: row.metadata,
     created_at: timestamp(row.created_at_ms),
     project_id: row.project_id,
     environment: row.environment,

@@ -256,7 +256,7 @@ describe.each(Object.keys(deeds))("%s", (route) => {
     // The commit itself fails, after everything was written.
     server.db.sqlite.run("CREATE TABLE doom (id TEXT REFERENCES projects (id) DEFERRABLE INITIALLY DEFERRED) STRICT");
     server.db.sqlite.run(
-      "CREATE TRIGGER doomed AFTER INSERT ON audit_log BEGIN INSERT INTO doom VALUES ('nothing'); END",
+      "CREATE TRIGGER doomed AFTER INSERT ON audit_log BEGIN INSERT INTO doom (id) VALUES ('nothing'); END",
     );
     try {
       expect((await ask(client, path, body)).status).toBe(500);

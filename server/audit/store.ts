@@ -1,24 +1,8 @@
-import type { Environment } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
-import type { Actor } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { auditLog } from "../db/schema.ts";
 import type { Principal } from "../http/auth.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
-
-interface Row {
-  id: string;
-  project_id: string | null;
-  environment: Environment | null;
-  action: string;
-  actor_type: Actor["type"];
-  actor_id: string;
-  ip: string | null;
-  request_id: string | null;
-  target_type: string | null;
-  target_id: string | null;
-  details: string;
-  created_at_ms: number;
-}
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
@@ -28,7 +12,7 @@ export const createAuditStore = ({ db }: { db: Pick<Db, "sqlite"> }) => ({
     listPage(
       db,
       {
-        ...{ table: "audit_log", kind: "audit_entry", scope: principal, page, whole: true },
+        ...{ table: auditLog, kind: "audit_entry", scope: principal, page, whole: true },
         ...{ within: visibleTo(principal), where: ownOf(principal) },
       },
       toEntry,
@@ -45,13 +29,13 @@ function visibleTo({ operator, project_id, environment }: Principal): Condition 
 const ownOf = ({ agent_ids, id }: Principal): Condition[] =>
   agent_ids ? [{ sql: "actor_type = 'api_key' AND actor_id = ?", values: [id] }] : [];
 
-const toEntry = (row: Row) => ({
+const toEntry = (row: typeof auditLog.$inferSelect) => ({
   id: row.id,
   object: "audit_entry" as const,
   action: row.action,
   actor: { type: row.actor_type, id: row.actor_id, ip: row.ip },
   target: row.target_type === null ? null : { type: row.target_type, id: row.target_id },
-  details: JSON.parse(row.details) as Record<string, unknown>,
+  details: row.details,
   request_id: row.request_id,
   metadata: {},
   created_at: timestamp(row.created_at_ms),

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
 import { fold, isOver, isResolved } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
-import { notFound } from "../http/not-found.ts";
 import type { Journal, RunHead } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -47,7 +47,9 @@ export function createCallbacks({
   const selectEarly = sqlite.query<{ call_id: string; answer: string }, [string]>(
     "SELECT call_id, answer FROM early_outputs WHERE run_id = ?",
   );
-  const insertEarly = sqlite.query("INSERT INTO early_outputs VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+  const insertEarly = sqlite.query(
+    "INSERT INTO early_outputs (run_id, call_id, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  );
   const deleteEarly = sqlite.query("DELETE FROM early_outputs WHERE run_id = ? AND call_id = ?");
   const waiting = new Set(
     sqlite

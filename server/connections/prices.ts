@@ -1,23 +1,17 @@
+import { eq, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { ModelPrice } from "../core/price.ts";
 import { timestamp } from "../core/time.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { modelPrices } from "../db/schema.ts";
 import { builtInPrice, knownModel } from "../models/known-models.ts";
 import { parseModel } from "../models/registry.ts";
 
 /** A price as the operator gives it, in USD per million tokens. */
-interface GivenPrice {
-  input: number;
-  cached_input: number;
-  output: number;
-  context_window: number | null;
-}
+type GivenPrice = Omit<Row, "model" | "set_at_ms">;
 
-interface Row extends GivenPrice {
-  model: string;
-  set_at_ms: number;
-}
+type Row = typeof modelPrices.$inferSelect;
 
 export type PriceStore = ReturnType<typeof createPriceStore>;
 
@@ -29,11 +23,13 @@ const priceMax = 100_000;
  * change them while the server runs.
  */
 export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
-  const { sqlite } = db;
-  const select = sqlite.query<Row, [string]>("SELECT * FROM model_prices WHERE model = ?");
-  const selectAll = sqlite.query<Row, []>("SELECT * FROM model_prices ORDER BY model");
-  const upsert = sqlite.query("INSERT OR REPLACE INTO model_prices VALUES (?, ?, ?, ?, ?, ?)");
-  const remove = sqlite.query("DELETE FROM model_prices WHERE model = ?");
+  const { orm } = db;
+  const select = orm
+    .select()
+    .from(modelPrices)
+    .where(eq(modelPrices.model, sql.placeholder("model")))
+    .prepare();
+  const selectAll = orm.select().from(modelPrices).orderBy(modelPrices.model).prepare();
 
   const note = (done: string, model: string, actor: Actor, details: object = {}): void =>
     audit.note({
@@ -45,7 +41,7 @@ export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now
     });
 
   /** The operator's price of a model, or of all models of its server. */
-  const given = (model: string): Row | null => select.get(model) ?? select.get(anyOf(model));
+  const given = (model: string): Row | null => select.get({ model }) ?? select.get({ model: anyOf(model) }) ?? null;
 
   return {
     given,
@@ -71,7 +67,12 @@ export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now
           throw new AppError("validation_failed", `A price is from 0 to ${priceMax} USD per million tokens.`);
       const { input, cached_input, output, context_window } = price;
       await db.write(() => {
-        upsert.run(model, input, cached_input, output, context_window, now());
+        const values = { input, cached_input, output, context_window, set_at_ms: now() };
+        orm
+          .insert(modelPrices)
+          .values({ model, ...values })
+          .onConflictDoUpdate({ target: modelPrices.model, set: values })
+          .run();
         note("set", model, actor, price);
       });
     },
@@ -79,7 +80,7 @@ export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now
     /** Goes back to the price that came along, if one did. False when there was nothing to take back. */
     reset: (model: string, actor: Actor): Promise<boolean> =>
       db.write(() => {
-        if (remove.run(model).changes === 0) return false;
+        if (!orm.delete(modelPrices).where(eq(modelPrices.model, model)).returning().get()) return false;
         note("reset", model, actor);
         return true;
       }),

@@ -1,6 +1,8 @@
+import { and, eq, ne } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { sessions, users } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { createSample } from "../lib/sample.ts";
 import { newConsoleId } from "./console-id.ts";
@@ -10,11 +12,7 @@ import type { Role } from "./role.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 /** A person who may use the dashboard: all projects of this server, as far as the role goes. */
-export interface User {
-  id: string;
-  email: string;
-  role: Role;
-}
+export type User = Pick<Row, "id" | "email" | "role">;
 
 export interface Credentials {
   email: string;
@@ -24,9 +22,7 @@ export interface Credentials {
 /** Where a person sits who is at the dashboard. */
 export type Origin = Pick<Actor, "ip" | "request_id">;
 
-interface Row extends User {
-  password_hash: string;
-}
+type Row = typeof users.$inferSelect;
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
@@ -43,12 +39,20 @@ export function createAccounts({
   throttle: LoginThrottle;
   now?: () => number;
 }) {
-  const byEmail = db.sqlite.query<Row, [string]>("SELECT id, email, role, password_hash FROM users WHERE email = ?");
+  const { orm } = db;
   const any = db.sqlite.query("SELECT 1 FROM users LIMIT 1");
-  const insert = db.sqlite.query(
-    "INSERT INTO users (id, email, password_hash, created_at_ms, role) VALUES (?, ?, ?, ?, ?)",
-  );
-  const setPassword = db.sqlite.query("UPDATE users SET password_hash = ? WHERE id = ?");
+  const byEmail = (email: string): Row | undefined =>
+    orm.select().from(users).where(eq(users.email, email.trim())).get();
+
+  /** Within a write: from now on with this password, and without its sessions, but for one. */
+  function setPassword(id: string, password_hash: string, token: string | null): void {
+    orm.update(users).set({ password_hash }).where(eq(users.id, id)).run();
+    const others = token === null ? undefined : ne(sessions.hash, sha256Bytes(token));
+    orm
+      .delete(sessions)
+      .where(and(eq(sessions.user_id, id), others))
+      .run();
+  }
 
   const failures = createSample({ ...notedFailures, now });
   const note = (action: string, id: string, actor: Actor, details = {}): void =>
@@ -62,9 +66,9 @@ export function createAccounts({
     /** Whether anybody has an account: until then the set-up link makes the first one. */
     exist: (): boolean => any.get() !== null,
 
-    list: (): User[] => db.sqlite.query<User, []>("SELECT id, email, role FROM users ORDER BY email").all(),
+    list: (): User[] => orm.select().from(users).orderBy(users.email).all().map(userOf),
 
-    has: (email: string): boolean => byEmail.get(email.trim()) !== null,
+    has: (email: string): boolean => byEmail(email) !== undefined,
 
     /** `guard` runs in the transaction that adds the account and may refuse it. `by` says who adds it: perhaps itself. */
     async create(
@@ -77,10 +81,10 @@ export function createAccounts({
       const hash = await passwords.hash(password);
       return await db.write(() => {
         guard();
-        if (byEmail.get(address))
+        if (byEmail(address))
           throw new AppError("name_taken", `There is already an account for ${address}.`, { param: "email" });
         const id = newConsoleId("user", now());
-        insert.run(id, address, hash, now(), role);
+        orm.insert(users).values({ id, email: address, password_hash: hash, created_at_ms: now(), role }).run();
         note("user.created", id, by(id), { email: address, role });
         return { id, email: address, role };
       });
@@ -90,7 +94,7 @@ export function createAccounts({
     async login({ email, password }: Credentials, origin: Origin): Promise<User> {
       const account = email.trim(); // Or each space before it would give five more guesses.
       slowDown(account, origin.ip);
-      const row = byEmail.get(account);
+      const row = byEmail(account);
       if (!(await passwords.matches(password, row?.password_hash ?? null))) {
         const details = failures.take();
         // Of an account that is not there too: the time that the write takes would tell. Not by what was typed, which
@@ -100,7 +104,7 @@ export function createAccounts({
         throw new AppError("invalid_login", "The e-mail address or the password is wrong.");
       }
       throttle.forgive(account, origin.ip);
-      return { id: row!.id, email: row!.email, role: row!.role };
+      return userOf(row!);
     },
 
     /** Changes one's own password, once the old one was given, and ends all sessions but the one that `token` opened. */
@@ -112,14 +116,13 @@ export function createAccounts({
     ): Promise<void> {
       checkPassword(password);
       slowDown(email, actor.ip); // Whoever finds a browser left open may not guess at its owner's password either.
-      const row = byEmail.get(email);
+      const row = byEmail(email);
       if (!row || !(await passwords.matches(current_password, row.password_hash)))
         throw validationError([fault("current_password", "This is not your password.")]);
       throttle.forgive(email, actor.ip);
       const hash = await passwords.hash(password);
       await db.write(() => {
-        setPassword.run(hash, row.id);
-        db.sqlite.query("DELETE FROM sessions WHERE user_id = ? AND hash <> ?").run(row.id, sha256Bytes(token));
+        setPassword(row.id, hash, token);
         note("user.password_changed", row.id, actor);
       });
     },
@@ -129,17 +132,18 @@ export function createAccounts({
       checkPassword(password);
       const hash = await passwords.hash(password);
       return await db.write(() => {
-        const row = byEmail.get(email.trim());
+        const row = byEmail(email);
         if (!row)
           throw new AppError("resource_not_found", `There is no account for ${email.trim()}.`, { param: "email" });
-        setPassword.run(hash, row.id);
-        db.sqlite.query("DELETE FROM sessions WHERE user_id = ?").run(row.id);
+        setPassword(row.id, hash, null);
         note("user.password_reset", row.id, by(row.id));
-        return { id: row.id, email: row.email, role: row.role };
+        return userOf(row);
       });
     },
   };
 }
+
+const userOf = ({ id, email, role }: Row): User => ({ id, email, role });
 
 const [minPassword, maxPassword] = [12, 1024];
 const notedFailures = { most: 30, window_ms: 60_000 };

@@ -1,8 +1,8 @@
 import { AppError } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
 import { environments, type Permission } from "../core/scope.ts";
 import { type Auth, type Authenticate, createAuth, createIdentify, type OnRefused } from "../http/auth.ts";
 import type { Idempotency } from "../http/idempotency.ts";
-import { notFound } from "../http/not-found.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { ProjectStore } from "../projects/store.ts";
 import { type Role, reaches } from "./role.ts";

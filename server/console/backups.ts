@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
 import { timestamp } from "../core/time.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import { notFound } from "../http/not-found.ts";
 import { newConsoleId } from "./console-id.ts";
 
 /** Copies the database into a new file; answers the version of its schema. */

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { firstIdAt, isId, timeOf } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
-import { notFound } from "../http/not-found.ts";
 
 /** How long a request may take until it has begun its run: its body comes first. */
 const begins_ms = 60_000;

@@ -1,8 +1,10 @@
+import { and, eq, gt, lte, max, ne, or } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import { notFound } from "../http/not-found.ts";
+import { invitations, sessions, users } from "../db/schema.ts";
 import { type Accounts, checkEmail, type Origin, type User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
 import { randomToken } from "./random-token.ts";
@@ -10,6 +12,8 @@ import type { Role } from "./role.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const validFor_ms = 7 * 24 * 3_600_000;
+
+type InvitationRow = typeof invitations.$inferSelect;
 
 /** A person with an account, as owners and colleagues see it. */
 interface Person extends User {
@@ -19,22 +23,9 @@ interface Person extends User {
 }
 
 /** Somebody who was asked to join and has not done so yet. */
-interface Invitation {
-  id: string;
-  email: string;
-  role: Role;
+interface Invitation extends Pick<InvitationRow, "id" | "email" | "role"> {
   created_at: string;
   expires_at: string;
-}
-
-interface PersonRow extends User {
-  created_at_ms: number;
-  last_seen_at_ms: number | null;
-}
-
-interface InvitationRow extends Pick<Invitation, "id" | "email" | "role"> {
-  created_at_ms: number;
-  expires_at_ms: number;
 }
 
 /** Who may use the dashboard, and who was asked to. */
@@ -51,41 +42,32 @@ export function createPeople({
   accounts: Accounts;
   now?: () => number;
 }) {
-  const { sqlite } = db;
-  const selectAll = sqlite.query<PersonRow, []>(
-    `SELECT u.id, u.email, u.role, u.created_at_ms, max(s.last_seen_at_ms) AS last_seen_at_ms
-     FROM users u LEFT JOIN sessions s ON s.user_id = u.id GROUP BY u.id ORDER BY u.email`,
-  );
-  const select = sqlite.query<User, [string]>("SELECT id, email, role FROM users WHERE id = ?");
-  const otherOwner = sqlite.query("SELECT 1 FROM users WHERE role = 'owner' AND id <> ? LIMIT 1");
-  const invited = sqlite.query<InvitationRow, [number]>(
-    "SELECT id, email, role, created_at_ms, expires_at_ms FROM invitations WHERE expires_at_ms > ? ORDER BY id",
-  );
-  const byHash = sqlite.query<InvitationRow, [Uint8Array]>(
-    "SELECT id, email, role, created_at_ms, expires_at_ms FROM invitations WHERE hash = ?",
-  );
+  const { orm } = db;
+  const user = { id: users.id, email: users.email, role: users.role };
 
   const note = (action: string, type: "user" | "invitation", id: string, actor: Actor, details = {}): void =>
     audit.note({ scope: null, actor, action, target: { type, id }, details });
 
   function find(id: string): User {
-    const user = select.get(id);
-    if (!user) throw notFound();
-    return user;
+    const found = orm.select(user).from(users).where(eq(users.id, id)).get();
+    if (!found) throw notFound();
+    return found;
   }
 
   /** Within a write: else two owners could take each other's role at once. */
   function requireOtherOwner({ id, role }: User): void {
-    if (role === "owner" && !otherOwner.get(id))
+    const others = and(eq(users.role, "owner"), ne(users.id, id));
+    if (role === "owner" && !orm.select(user).from(users).where(others).get())
       throw new AppError("last_owner", "This is the last owner. Make somebody else an owner first.");
   }
 
   /** Whoever may invite nobody any more has nobody invited either. */
   const withdrawAllOf = (inviter: string): unknown =>
-    sqlite.query("DELETE FROM invitations WHERE invited_by = ?").run(inviter);
+    orm.delete(invitations).where(eq(invitations.invited_by, inviter)).run();
 
   function open(token: string): InvitationRow {
-    const row = byHash.get(sha256Bytes(token));
+    const hash = sha256Bytes(token);
+    const row = orm.select().from(invitations).where(eq(invitations.hash, hash)).get();
     if (row && row.expires_at_ms > now()) return row;
     throw new AppError("invitation_invalid", "This invitation does not work any more. Ask an owner for a new one.", {
       param: "token",
@@ -94,13 +76,27 @@ export function createPeople({
 
   return {
     list: (): Person[] =>
-      selectAll.all().map(({ created_at_ms, last_seen_at_ms, ...user }) => ({
-        ...user,
-        created_at: timestamp(created_at_ms),
-        last_seen_at: timestampOrNull(last_seen_at_ms),
-      })),
+      orm
+        .select({ ...user, created_at_ms: users.created_at_ms, last_seen_at_ms: max(sessions.last_seen_at_ms) })
+        .from(users)
+        .leftJoin(sessions, eq(sessions.user_id, users.id))
+        .groupBy(users.id)
+        .orderBy(users.email)
+        .all()
+        .map(({ created_at_ms, last_seen_at_ms, ...person }) => ({
+          ...person,
+          created_at: timestamp(created_at_ms),
+          last_seen_at: timestampOrNull(last_seen_at_ms),
+        })),
 
-    invitations: (): Invitation[] => invited.all(now()).map(shown),
+    invitations: (): Invitation[] =>
+      orm
+        .select()
+        .from(invitations)
+        .where(gt(invitations.expires_at_ms, now()))
+        .orderBy(invitations.id)
+        .all()
+        .map(shown),
 
     /** Makes a one-time link's token, which is told this once. An older invitation of the same person is void. */
     async invite(given: { email: string; role: Role }, actor: Actor): Promise<Invitation & { token: string }> {
@@ -108,20 +104,24 @@ export function createPeople({
       return await db.write(() => {
         if (accounts.has(email))
           throw new AppError("name_taken", `There is already an account for ${email}.`, { param: "email" });
-        sqlite.query("DELETE FROM invitations WHERE email = ? OR expires_at_ms <= ?").run(email, now());
-        const row = { id: newConsoleId("invitation", now()), email, role: given.role };
+        orm
+          .delete(invitations)
+          .where(or(eq(invitations.email, email), lte(invitations.expires_at_ms, now())))
+          .run();
         const times = { created_at_ms: now(), expires_at_ms: now() + validFor_ms };
-        sqlite
-          .query("INSERT INTO invitations VALUES (?, ?, ?, ?, ?, ?, ?)")
-          .run(row.id, sha256Bytes(token), email, row.role, actor.id, times.created_at_ms, times.expires_at_ms);
+        const row = {
+          ...{ id: newConsoleId("invitation", now()), hash: sha256Bytes(token), email, role: given.role },
+          ...{ invited_by: actor.id, ...times },
+        };
+        orm.insert(invitations).values(row).run();
         note("invitation.created", "invitation", row.id, actor, { email, role: row.role });
-        return { ...shown({ ...row, ...times }), token };
+        return { ...shown(row), token };
       });
     },
 
     async withdraw(id: string, actor: Actor): Promise<void> {
       await db.write(() => {
-        if (sqlite.query("DELETE FROM invitations WHERE id = ?").run(id).changes === 0) throw notFound();
+        if (!orm.delete(invitations).where(eq(invitations.id, id)).returning().get()) throw notFound();
         note("invitation.withdrawn", "invitation", id, actor);
       });
     },
@@ -135,7 +135,7 @@ export function createPeople({
       const themselves = (id: string): Actor => ({ type: "user", id, ...origin });
       return await accounts.create({ email, password, role }, themselves, () => {
         const { id } = open(token);
-        sqlite.query("DELETE FROM invitations WHERE id = ?").run(id);
+        orm.delete(invitations).where(eq(invitations.id, id)).run();
       });
     },
 
@@ -145,7 +145,7 @@ export function createPeople({
         const user = find(id);
         if (role === user.role) return user;
         requireOtherOwner(user);
-        sqlite.query("UPDATE users SET role = ? WHERE id = ?").run(role, id);
+        orm.update(users).set({ role }).where(eq(users.id, id)).run();
         withdrawAllOf(id);
         note("user.role_changed", "user", id, actor, { email: user.email, from: user.role, to: role });
         return { ...user, role };
@@ -156,15 +156,15 @@ export function createPeople({
       db.write(() => {
         const user = find(id);
         requireOtherOwner(user);
-        sqlite.query("DELETE FROM users WHERE id = ?").run(id);
+        orm.delete(users).where(eq(users.id, id)).run();
         withdrawAllOf(id);
         note("user.removed", "user", id, actor, { email: user.email });
       }),
   };
 }
 
-const shown = ({ created_at_ms, expires_at_ms, ...row }: InvitationRow): Invitation => ({
-  ...row,
+const shown = ({ id, email, role, created_at_ms, expires_at_ms }: InvitationRow): Invitation => ({
+  ...{ id, email, role },
   created_at: timestamp(created_at_ms),
   expires_at: timestamp(expires_at_ms),
 });

@@ -1,7 +1,9 @@
+import { and, desc, eq, lte, not, or } from "drizzle-orm";
+import { notFound } from "../core/not-found.ts";
 import { timestamp } from "../core/time.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
-import { notFound } from "../http/not-found.ts";
+import { sessions } from "../db/schema.ts";
 import type { Origin, User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
 import { randomToken } from "./random-token.ts";
@@ -12,10 +14,7 @@ const absolute_ms = 7 * 24 * 3_600_000;
 /** How exactly `last_seen_at_ms` is kept: a write per request would be too dear. */
 const seenEvery_ms = 60_000;
 
-interface Row extends User {
-  created_at_ms: number;
-  last_seen_at_ms: number;
-}
+type Row = User & Pick<typeof sessions.$inferSelect, "created_at_ms" | "last_seen_at_ms">;
 
 /** Where somebody is signed in, as that person sees it. */
 interface SessionInfo {
@@ -28,12 +27,6 @@ interface SessionInfo {
   current: boolean;
 }
 
-interface Stored extends Omit<SessionInfo, "created_at" | "last_seen_at" | "current"> {
-  hash: Uint8Array;
-  created_at_ms: number;
-  last_seen_at_ms: number;
-}
-
 const userAgentMax = 400;
 
 /** A page that is open reads on with nobody at it; the dashboard says so by this header (lib/attention.ts). */
@@ -43,18 +36,18 @@ const isUnattended = ({ headers }: Request): boolean => headers.get("x-runnel-un
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
+  const { orm } = db;
+  const byHash = (token: string) => eq(sessions.hash, sha256Bytes(token));
+  // Asked for each request of the dashboard.
   const select = db.sqlite.query<Row, [Uint8Array]>(
     `SELECT u.id, u.email, u.role, s.created_at_ms, s.last_seen_at_ms
      FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = ?`,
   );
-  const selectOf = db.sqlite.query<Stored, [string]>(
-    "SELECT * FROM sessions WHERE user_id = ? ORDER BY last_seen_at_ms DESC, id DESC",
-  );
   const isOpen = ({ created_at_ms, last_seen_at_ms }: Pick<Row, "created_at_ms" | "last_seen_at_ms">): boolean =>
     now() - last_seen_at_ms < idle_ms && now() - created_at_ms < absolute_ms;
 
-  const touch = (hash: Uint8Array): Promise<unknown> =>
-    db.write(() => db.sqlite.query("UPDATE sessions SET last_seen_at_ms = ? WHERE hash = ?").run(now(), hash));
+  const touch = (token: string): Promise<unknown> =>
+    db.write(() => orm.update(sessions).set({ last_seen_at_ms: now() }).where(byHash(token)).run());
 
   /** The user of an open session, or null. Asked of the database every time, so that signing out counts at once. */
   function find(token: string | null): User | null {
@@ -82,9 +75,8 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
       const user = find(token);
       if (!user || token === null) return null;
       if (isUnattended(request)) return user;
-      const hash = sha256Bytes(token);
       // A full disk must not sign anybody out: the next request tries again.
-      if (now() - select.get(hash)!.last_seen_at_ms > seenEvery_ms) touch(hash).catch(() => {});
+      if (now() - select.get(sha256Bytes(token))!.last_seen_at_ms > seenEvery_ms) touch(token).catch(() => {});
       return user;
     },
 
@@ -92,15 +84,15 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
     async open(userId: string, origin: Origin, userAgent: string | null): Promise<string> {
       const token = randomToken();
       await db.write(() => {
-        db.sqlite
-          .query("DELETE FROM sessions WHERE last_seen_at_ms <= ? OR created_at_ms <= ?")
-          .run(now() - idle_ms, now() - absolute_ms);
-        db.sqlite
-          .query("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)")
-          .run(
-            ...[sha256Bytes(token), newConsoleId("session", now()), userId],
-            ...[userAgent?.slice(0, userAgentMax) ?? null, origin.ip, now(), now()],
-          );
+        const { last_seen_at_ms, created_at_ms } = sessions;
+        const isOver = or(lte(last_seen_at_ms, now() - idle_ms), lte(created_at_ms, now() - absolute_ms));
+        orm.delete(sessions).where(isOver).run();
+        const row = { hash: sha256Bytes(token), id: newConsoleId("session", now()), user_id: userId, ip: origin.ip };
+        const user_agent = userAgent?.slice(0, userAgentMax);
+        orm
+          .insert(sessions)
+          .values({ ...row, user_agent, created_at_ms: now(), last_seen_at_ms: now() })
+          .run();
         note("user.signed_in", userId, origin);
       });
       return token;
@@ -111,7 +103,7 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
       if (token === null) return;
       await db.write(() => {
         const user = find(token);
-        db.sqlite.query("DELETE FROM sessions WHERE hash = ?").run(sha256Bytes(token));
+        orm.delete(sessions).where(byHash(token)).run();
         if (user && origin) note("user.signed_out", user.id, origin);
       });
     },
@@ -119,8 +111,12 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
     /** The open sessions of somebody, the newest use first. */
     list(userId: string, token: string): SessionInfo[] {
       const own = Buffer.from(sha256Bytes(token));
-      return selectOf
-        .all(userId)
+      return orm
+        .select()
+        .from(sessions)
+        .where(eq(sessions.user_id, userId))
+        .orderBy(desc(sessions.last_seen_at_ms), desc(sessions.id))
+        .all()
         .filter(isOpen)
         .map(({ hash, id, user_agent, ip, created_at_ms, last_seen_at_ms }) => ({
           ...{ id, user_agent, ip, created_at: timestamp(created_at_ms), last_seen_at: timestamp(last_seen_at_ms) },
@@ -131,8 +127,8 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
     /** Ends one of somebody's sessions. */
     async end(userId: string, id: string, actor: Actor): Promise<void> {
       await db.write(() => {
-        const { changes } = db.sqlite.query("DELETE FROM sessions WHERE user_id = ? AND id = ?").run(userId, id);
-        if (changes === 0) throw notFound();
+        const own = and(eq(sessions.user_id, userId), eq(sessions.id, id));
+        if (!orm.delete(sessions).where(own).returning().get()) throw notFound();
         noteEnded(userId, actor, 1);
       });
     },
@@ -140,11 +136,10 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
     /** Ends all of somebody's sessions but the one that `token` opened, and answers how many. */
     endOthers: (userId: string, token: string, actor: Actor): Promise<number> =>
       db.write(() => {
-        const { changes } = db.sqlite
-          .query("DELETE FROM sessions WHERE user_id = ? AND hash <> ?")
-          .run(userId, sha256Bytes(token));
-        if (changes > 0) noteEnded(userId, actor, changes);
-        return changes;
+        const others = and(eq(sessions.user_id, userId), not(byHash(token)));
+        const { length } = orm.delete(sessions).where(others).returning({ id: sessions.id }).all();
+        if (length > 0) noteEnded(userId, actor, length);
+        return length;
       }),
   };
 }

@@ -1,6 +1,8 @@
+import { eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { setupTokens } from "../db/schema.ts";
 import type { Accounts, Credentials, Origin, User } from "./accounts.ts";
 import { randomToken } from "./random-token.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
@@ -21,13 +23,9 @@ export function createSetup({
   accounts: Accounts;
   now?: () => number;
 }) {
-  const find = db.sqlite.query<{ expires_at_ms: number }, [Uint8Array]>(
-    "SELECT expires_at_ms FROM setup_tokens WHERE hash = ?",
-  );
-
   function check(hash: Uint8Array): void {
     if (accounts.exist()) throw new AppError("setup_done", "There is an account already. Sign in with it.");
-    const row = find.get(hash);
+    const row = db.orm.select().from(setupTokens).where(eq(setupTokens.hash, hash)).get();
     if (!row) throw new AppError("setup_token_invalid", "This set-up link is not valid.", { param: "token" });
     if (row.expires_at_ms <= now())
       throw new AppError(
@@ -44,10 +42,11 @@ export function createSetup({
     async issue(actor: Actor): Promise<string> {
       const token = randomToken();
       await db.write(() => {
-        db.sqlite.run("DELETE FROM setup_tokens");
-        db.sqlite
-          .query("INSERT INTO setup_tokens (hash, expires_at_ms) VALUES (?, ?)")
-          .run(sha256Bytes(token), now() + validFor_ms);
+        db.orm.delete(setupTokens).run();
+        db.orm
+          .insert(setupTokens)
+          .values({ hash: sha256Bytes(token), expires_at_ms: now() + validFor_ms })
+          .run();
         audit.note({ scope: null, actor, action: "setup_link.issued", target: null });
       });
       return token;
@@ -60,7 +59,7 @@ export function createSetup({
       const themselves = (id: string): Actor => ({ type: "user", id, ...origin });
       return await accounts.create(credentials, themselves, () => {
         check(hash);
-        db.sqlite.run("DELETE FROM setup_tokens");
+        db.orm.delete(setupTokens).run();
       });
     },
   };

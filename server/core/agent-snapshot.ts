@@ -77,7 +77,7 @@ export interface ToolSnapshot {
 }
 
 export const memoryKinds = ["vector", "kv"] as const;
-export type MemoryKind = (typeof memoryKinds)[number];
+type MemoryKind = (typeof memoryKinds)[number];
 
 /** Who shares what is in a store: one user, one session, or everybody in the project. */
 export const memoryScopes = ["user", "session", "project"] as const;

@@ -33,7 +33,10 @@ interface AuditNote {
 export type Audit = ReturnType<typeof createAudit>;
 
 export function createAudit({ db, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
-  const insert = db.sqlite.query("INSERT INTO audit_log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insert = db.sqlite.query(
+    `INSERT INTO audit_log (id, project_id, environment, action, actor_type, actor_id, ip, request_id, target_type,
+       target_id, details, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
   const deletion = db.sqlite.query(
     "DELETE FROM audit_log WHERE rowid IN (SELECT rowid FROM audit_log WHERE created_at_ms < ? LIMIT ?)",
   );

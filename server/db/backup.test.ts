@@ -29,7 +29,8 @@ function disk() {
     database: path,
     db,
     /** Commits one fact, and answers how many there are. */
-    add: (name: string) => db.write(() => void db.sqlite.query("INSERT INTO facts VALUES (?, '')").run(name)),
+    add: (name: string) =>
+      db.write(() => void db.sqlite.query("INSERT INTO facts (name, value) VALUES (?, '')").run(name)),
     [Symbol.dispose]() {
       db.close();
       folder[Symbol.dispose]();
@@ -64,7 +65,7 @@ describe("a backup", () => {
   test("makes no writer wait: one that has no patience at all is never refused while it is made", async () => {
     using at = disk();
     await at.db.write(() => {
-      const insert = at.db.sqlite.query("INSERT INTO facts VALUES (?, ?)");
+      const insert = at.db.sqlite.query("INSERT INTO facts (name, value) VALUES (?, ?)");
       for (let n = 0; n < 20_000; n++) insert.run(`old ${n}`, "x".repeat(1000));
     });
     at.db.sqlite.run("PRAGMA busy_timeout = 0");
@@ -121,7 +122,7 @@ describe("a backup", () => {
     using live = temporaryFolder();
     const served = live.file("runnel.db");
     const db = openDatabase(served);
-    db.sqlite.run("INSERT INTO facts VALUES ('mine', '')");
+    db.sqlite.run("INSERT INTO facts (name, value) VALUES ('mine', '')");
     const refused = (path: string) =>
       expect(() => backUp(at.database, path, { force: true })).toThrow(/is no backup and is not replaced/);
     refused(served); // With its log.
@@ -174,7 +175,7 @@ describe("a backup", () => {
 function damagedDatabase(folder: string): string {
   const path = join(folder, "runnel.db");
   const db = openDatabase(path);
-  const insert = db.sqlite.query("INSERT INTO facts VALUES (?, ?)");
+  const insert = db.sqlite.query("INSERT INTO facts (name, value) VALUES (?, ?)");
   db.sqlite.transaction(() => {
     for (let n = 0; n < 2000; n++) insert.run(`fact ${n}`, "x".repeat(500));
   })();
@@ -220,7 +221,7 @@ describe("a restore", () => {
   test("that is killed at any instant leaves the old database or the new one, whole", async () => {
     using at = disk();
     await at.db.write(() => {
-      const insert = at.db.sqlite.query("INSERT INTO facts VALUES (?, ?)");
+      const insert = at.db.sqlite.query("INSERT INTO facts (name, value) VALUES (?, ?)");
       for (let n = 0; n < 2000; n++) insert.run(`old ${n}`, "x".repeat(2000));
     });
     truncateLog(at.db.sqlite);
@@ -298,7 +299,7 @@ describe("a restore", () => {
     const [key, stale] = [crypto.getRandomValues(new Uint8Array(32)), new Uint8Array(32)];
     noteMasterKeyId(at.db.sqlite, key);
     backUp(at.database, at.file("copy.db"));
-    change(at.file("copy.db"), `INSERT INTO facts VALUES ('master_key', '${stale.toHex()}')`);
+    change(at.file("copy.db"), `INSERT INTO facts (name, value) VALUES ('master_key', '${stale.toHex()}')`);
     using other = temporaryFolder();
     const bring = (masterKey: Uint8Array | null) =>
       restore(at.file("copy.db"), other.file("runnel.db"), { force: true, masterKey });

@@ -10,7 +10,7 @@ const megabyte = 1024 * 1024;
 function storm(path: string) {
   const db = openDatabase(path);
   db.sqlite.run("CREATE TABLE storm (text TEXT NOT NULL) STRICT");
-  const insert = db.sqlite.query("INSERT INTO storm VALUES (?)");
+  const insert = db.sqlite.query("INSERT INTO storm (text) VALUES (?)");
   const text = "x".repeat(100_000);
   return {
     db,

@@ -5,7 +5,7 @@ import { sha256 } from "../lib/hash.ts";
 import type { Db } from "./open.ts";
 
 /** What a file holds: any number of files of one project and environment share it. */
-export interface Content {
+interface Content {
   readonly sha256: string;
   readonly bytes: number;
 }
@@ -59,9 +59,13 @@ export function createFileBlobs({
   pause_ms?: number;
 }) {
   const { sqlite } = db;
-  const insertBlob = sqlite.query("INSERT INTO file_blobs VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const insertBlob = sqlite.query(
+    `INSERT INTO file_blobs (project_id, environment, id, sha256, bytes, chunk_bytes, created_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
   const insertChunk = sqlite.query(
-    `INSERT INTO file_chunks SELECT project_id, environment, id, ?, ? FROM file_blobs
+    `INSERT INTO file_chunks (project_id, environment, blob_id, position, content)
+     SELECT project_id, environment, id, ?, ? FROM file_blobs
      WHERE project_id = ? AND environment = ? AND id = ?`,
   );
   const settle = sqlite.query(

@@ -51,7 +51,7 @@ function stage({ broken = false } = {}) {
 
 function makeBackup(source: string, backup: string): void {
   const db = openDatabase(source);
-  db.sqlite.run("INSERT INTO facts VALUES ('new', '')");
+  db.sqlite.run("INSERT INTO facts (name, value) VALUES ('new', '')");
   noteMasterKeyId(db.sqlite, Uint8Array.fromHex(newKey));
   backUp(source, backup, { masterKey: Uint8Array.fromHex(newKey) });
   db.close();
@@ -60,7 +60,7 @@ function makeBackup(source: string, backup: string): void {
 function makeOld(source: string, path: string): void {
   openDatabase(source).close();
   const db = openDatabase(source);
-  db.sqlite.run("INSERT INTO facts VALUES ('old', '')");
+  db.sqlite.run("INSERT INTO facts (name, value) VALUES ('old', '')");
   for (const part of ["", "-wal"]) writeFileSync(path + part, readFileSync(source + part), { mode: 0o600 });
   db.close();
 }

@@ -28,4 +28,4 @@ const read = (sqlite: Database, name: string): string | null =>
   sqlite.query<{ value: string }, [string]>("SELECT value FROM facts WHERE name = ?").get(name)?.value ?? null;
 
 const put = (sqlite: Database, name: string, value: string): void =>
-  void sqlite.query("INSERT OR REPLACE INTO facts VALUES (?, ?)").run(name, value);
+  void sqlite.query("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(name, value);

@@ -13,13 +13,13 @@ const rows = 20_000;
 /** Two more migrations than there are, which rewrite every row: the first in place, the second into another table. */
 const heavy = [
   "UPDATE facts SET value = value || ' and once more'",
-  "CREATE TABLE facts_by_value (value TEXT NOT NULL, name TEXT NOT NULL) STRICT; INSERT INTO facts_by_value SELECT value, name FROM facts; CREATE INDEX by_value ON facts_by_value (value)",
+  "CREATE TABLE facts_by_value (value TEXT NOT NULL, name TEXT NOT NULL) STRICT; INSERT INTO facts_by_value (value, name) SELECT value, name FROM facts; CREATE INDEX by_value ON facts_by_value (value)",
 ];
 const copyPath = (path: string) => `${path}.before-${String(migrations.length + 1).padStart(4, "0")}`;
 
 function fill(path: string): void {
   const db = openDatabase(path);
-  const insert = db.sqlite.query("INSERT INTO facts VALUES (?, 'once')");
+  const insert = db.sqlite.query("INSERT INTO facts (name, value) VALUES (?, 'once')");
   db.sqlite.transaction(() => {
     for (let n = 0; n < rows; n++) insert.run(`fact ${n}`);
   })();

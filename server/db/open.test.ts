@@ -43,7 +43,7 @@ describe("a database file", () => {
     using folder = temporaryFolder();
     const path = folder.file("runnel.db");
     const db = openDatabase(path);
-    db.sqlite.run("INSERT INTO facts VALUES ('one', '')");
+    db.sqlite.run("INSERT INTO facts (name, value) VALUES ('one', '')");
     rmSync(path);
     expect(() => openDatabase(path)).toThrow("is missing, but its log");
     expect(readdirSync(folder.path)).not.toContain("runnel.db");
@@ -68,7 +68,7 @@ describe("the connection that writes", () => {
     for (const _ of ["new", "again"]) {
       const db = openDatabase(folder.file("runnel.db"));
       expect(pragmasOf(db.sqlite)).toEqual(durablePragmas);
-      await db.write(() => db.sqlite.run("INSERT OR REPLACE INTO facts VALUES ('one', '')"));
+      await db.write(() => db.sqlite.run("INSERT OR REPLACE INTO facts (name, value) VALUES ('one', '')"));
       truncateLog(db.sqlite);
       expect(pragmasOf(db.sqlite)).toEqual(durablePragmas);
       db.close();

@@ -7,8 +7,11 @@ test("whoever had an account before there were roles owns the server, and stays 
   sqlite.run("PRAGMA foreign_keys = ON");
   const people = migrations.findIndex(({ name }) => name === "0017_people");
   for (const { sql } of migrations.slice(0, people)) sqlite.run(sql);
-  sqlite.run("INSERT INTO users VALUES ('usr_1', 'ada@example.com', 'hash', 1)");
-  for (const token of ["x'01'", "x'02'"]) sqlite.run(`INSERT INTO sessions VALUES (${token}, 'usr_1', 2, 3)`);
+  sqlite.run(
+    "INSERT INTO users (id, email, password_hash, created_at_ms) VALUES ('usr_1', 'ada@example.com', 'hash', 1)",
+  );
+  for (const token of ["x'01'", "x'02'"])
+    sqlite.run(`INSERT INTO sessions (hash, user_id, created_at_ms, last_seen_at_ms) VALUES (${token}, 'usr_1', 2, 3)`);
   sqlite.transaction(() => sqlite.run(migrations[people]!.sql)).immediate();
   expect(sqlite.query("SELECT id, role FROM users").all()).toEqual([{ id: "usr_1", role: "owner" }]);
   const sessions = sqlite.query("SELECT hash, id, user_id, user_agent, created_at_ms, last_seen_at_ms FROM sessions");

@@ -15,14 +15,14 @@ function make(path: string, rows: number): void {
   sqlite.run("CREATE INDEX t_expression ON t (length(body))");
   sqlite.run("CREATE TABLE w (a TEXT, b INTEGER, c TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID");
   sqlite.run("CREATE VIRTUAL TABLE words USING fts5(text)");
-  const add = sqlite.prepare("INSERT INTO t VALUES (?, ?, ?)");
-  const addWithout = sqlite.prepare("INSERT INTO w VALUES (?, ?, ?)");
+  const add = sqlite.prepare("INSERT INTO t (id, body, n) VALUES (?, ?, ?)");
+  const addWithout = sqlite.prepare("INSERT INTO w (a, b, c) VALUES (?, ?, ?)");
   sqlite.transaction(() => {
     for (let n = 0; n < rows; n++) {
       add.run(`id-${n}`, `body ${n} `.repeat(n % 50 === 0 ? 2000 : 20), n);
       addWithout.run(`a${n % 7}`, n, "c".repeat(100));
     }
-    sqlite.run("INSERT INTO words VALUES ('one two three')");
+    sqlite.run("INSERT INTO words (text) VALUES ('one two three')");
   })();
   close();
 }

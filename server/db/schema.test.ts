@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { is } from "drizzle-orm";
-import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { getTableConfig, getViewConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { openDatabase } from "./open.ts";
 import * as schema from "./schema.ts";
 
@@ -25,6 +25,36 @@ test("the types know every table and every column that the migrations make, and 
       (column) => `${column.name} ${column.getSQLType()} ${column.notNull || column.primary ? "not null" : "null"}`,
     );
     expect({ table: table.name, columns: typed.sort() }).toEqual({ table: table.name, columns: found.sort() });
+  }
+});
+
+test("what a column may hold and what it holds by default is what the migrations say", () => {
+  for (const table of tables) {
+    const columns = db.sqlite.query<{ name: string; dflt_value: string | null }, []>(
+      `PRAGMA table_info(${table.name})`,
+    );
+    const defaults = new Map(columns.all().map(({ name, dflt_value }) => [name, dflt_value]));
+    const { sql } = db.sqlite
+      .query<{ sql: string }, [string]>("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")
+      .get(table.name)!;
+    for (const column of table.columns) {
+      const place = `${table.name}.${column.name}`;
+      if (column.default !== undefined)
+        expect([place, String(column.default)]).toEqual([place, defaults.get(column.name)!]);
+      const [, words] = new RegExp(`\\b${column.name} IN \\(([^)]*)\\)`).exec(sql) ?? [];
+      const allowed = words?.split(",").map((word) => word.trim().slice(1, -1));
+      if (allowed && column.enumValues) expect([place, [...column.enumValues].sort()]).toEqual([place, allowed.sort()]);
+    }
+  }
+});
+
+test("the types know every column of a view", () => {
+  for (const view of [schema.approvals].map(getViewConfig)) {
+    const columns = db.sqlite.query<{ name: string; type: string }, []>(`PRAGMA table_info(${view.name})`).all();
+    const typed = Object.values(view.selectedFields as Record<string, SQLiteColumn>);
+    expect(typed.map((column) => `${column.name} ${column.getSQLType()}`).sort()).toEqual(
+      columns.map(({ name, type }) => `${name} ${type.toLowerCase()}`).sort(),
+    );
   }
 });
 

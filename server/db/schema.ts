@@ -1,8 +1,33 @@
-import { blob, customType, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { customType, integer, primaryKey, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
+import { memoryKinds, memoryScopes, toolTypes } from "../core/agent-snapshot.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
-import type { Environment, Permission } from "../core/scope.ts";
+import type { Needs, ToolRequest } from "../core/run-event.ts";
+import { runStatuses } from "../core/run-state.ts";
+import { environments, type Permission } from "../core/scope.ts";
+import type { Chunking } from "../documents/chunking.ts";
+import {
+  actorTypes,
+  busyPolicies,
+  caseStatuses,
+  catchUps,
+  deliveryStatuses,
+  disabledReasons,
+  entryStatuses,
+  filePurposes,
+  fileStatuses,
+  outcomes,
+  suiteRunStatuses,
+  type testEvent,
+  triggers,
+  type WebhookEvent,
+} from "../wire/names.ts";
 
-// Types for queries. The SQL in migrations/ is the truth; schema.test.ts compares the two.
+// What rows are: their types are inferred from here (`$inferSelect`) and written nowhere else. The SQL in migrations/ is
+// the truth; schema.test.ts compares the two.
+//
+// Which statements are drizzle's: those by id, an insert, a change, a list (rows.ts, page.ts). A statement stays SQL, with
+// its columns named, where it runs for each request or event, is written for one index, counts, joins, or touches many
+// rows at once; createReader then gives its rows.
 
 /** JSON in a TEXT column. */
 const json = <T>(name: string) =>
@@ -12,10 +37,26 @@ const json = <T>(name: string) =>
     fromDriver: (value) => JSON.parse(value) as T,
   })(name);
 
+const bytes = customType<{ data: Uint8Array }>({ dataType: () => "blob" });
+
 const scope = {
   project_id: text("project_id").notNull(),
-  environment: text("environment").$type<Environment>().notNull(),
+  environment: text("environment", { enum: environments }).notNull(),
 };
+
+const roles = ["owner", "member", "viewer"] as const;
+
+/** Why something failed. */
+interface Failed {
+  code: string;
+  message: string;
+}
+
+/** Why a run of a schedule failed, or could not be created. */
+interface FailedRun extends Failed {
+  at_ms: number;
+  run_id: string | null;
+}
 
 export const projects = sqliteTable("projects", {
   id: text("id").primaryKey(),
@@ -29,13 +70,13 @@ export const projects = sqliteTable("projects", {
 export const apiKeys = sqliteTable("api_keys", {
   id: text("id").primaryKey(),
   ...scope,
-  hash: blob("hash", { mode: "buffer" }).notNull(),
+  hash: bytes("hash").notNull(),
   name: text("name").notNull(),
   prefix: text("prefix").notNull(),
   last4: text("last4").notNull(),
-  scopes: json<Permission[]>("scopes").notNull(),
-  agent_ids: json<string[]>("agent_ids"),
-  allowed_cidrs: json<string[]>("allowed_cidrs"),
+  scopes: json<readonly Permission[]>("scopes").notNull(),
+  agent_ids: json<readonly string[]>("agent_ids"),
+  allowed_cidrs: json<readonly string[]>("allowed_cidrs"),
   metadata: json<Record<string, string>>("metadata").notNull(),
   created_by: text("created_by").notNull(),
   created_at_ms: integer("created_at_ms").notNull(),
@@ -54,8 +95,8 @@ export const tools = sqliteTable(
     ...scope,
     id: text("id").notNull(),
     name: text("name").notNull(),
-    type: text("type").notNull(),
-    definition: json<Record<string, unknown>>("definition").notNull(),
+    type: text("type", { enum: toolTypes }).notNull(),
+    definition: json<object>("definition").notNull(),
     sealed: text("sealed").notNull(),
     metadata: json<Record<string, string>>("metadata").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
@@ -72,7 +113,7 @@ export const agents = sqliteTable(
     name: text("name").notNull(),
     model: text("model").notNull(),
     version: integer("version").notNull(),
-    definition: json<Record<string, unknown>>("definition").notNull(),
+    definition: json<object>("definition").notNull(),
     metadata: json<Record<string, string>>("metadata").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
     updated_at_ms: integer("updated_at_ms").notNull(),
@@ -86,7 +127,7 @@ export const agentVersions = sqliteTable(
     ...scope,
     agent_id: text("agent_id").notNull(),
     version: integer("version").notNull(),
-    definition: json<Record<string, unknown>>("definition").notNull(),
+    definition: json<object>("definition").notNull(),
     metadata: json<Record<string, string>>("metadata").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
   },
@@ -108,7 +149,7 @@ export const runs = sqliteTable("runs", {
   id: text("id").primaryKey(),
   ...scope,
   agent_id: text("agent_id").notNull(),
-  status: text("status").notNull(),
+  status: text("status", { enum: runStatuses }).notNull(),
   seq: integer("seq").notNull(),
   attempt: integer("attempt").notNull(),
   thread_id: text("thread_id"),
@@ -164,12 +205,24 @@ export const pendingCalls = sqliteTable(
     run_id: text("run_id").notNull(),
     id: text("id").notNull(),
     ...scope,
-    needs: text("needs").notNull(),
+    needs: text("needs").$type<Needs>().notNull(),
     call: text("call").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
   },
   (table) => [primaryKey({ columns: [table.run_id, table.id] })],
 );
+
+/** Calls of runs that wait for somebody. */
+export const approvals = sqliteView("approvals", {
+  id: text("id").notNull(),
+  run_id: text("run_id").notNull(),
+  ...scope,
+  needs: text("needs").$type<Needs>().notNull(),
+  call: json<ToolRequest>("call").notNull(),
+  created_at_ms: integer("created_at_ms").notNull(),
+  expires_at_ms: integer("expires_at_ms"),
+  metadata: json<Record<string, string>>("metadata").notNull(),
+}).existing();
 
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
@@ -205,11 +258,11 @@ export const users = sqliteTable("users", {
   email: text("email").notNull(),
   password_hash: text("password_hash").notNull(),
   created_at_ms: integer("created_at_ms").notNull(),
-  role: text("role").notNull(),
+  role: text("role", { enum: roles }).notNull(),
 });
 
 export const sessions = sqliteTable("sessions", {
-  hash: blob("hash", { mode: "buffer" }).primaryKey(),
+  hash: bytes("hash").primaryKey(),
   id: text("id").notNull(),
   user_id: text("user_id").notNull(),
   user_agent: text("user_agent"),
@@ -220,9 +273,9 @@ export const sessions = sqliteTable("sessions", {
 
 export const invitations = sqliteTable("invitations", {
   id: text("id").primaryKey(),
-  hash: blob("hash", { mode: "buffer" }).notNull(),
+  hash: bytes("hash").notNull(),
   email: text("email").notNull(),
-  role: text("role").notNull(),
+  role: text("role", { enum: roles }).notNull(),
   invited_by: text("invited_by").notNull(),
   created_at_ms: integer("created_at_ms").notNull(),
   expires_at_ms: integer("expires_at_ms").notNull(),
@@ -231,16 +284,16 @@ export const invitations = sqliteTable("invitations", {
 export const facts = sqliteTable("facts", { name: text("name").primaryKey(), value: text("value").notNull() });
 
 export const setupTokens = sqliteTable("setup_tokens", {
-  hash: blob("hash", { mode: "buffer" }).primaryKey(),
+  hash: bytes("hash").primaryKey(),
   expires_at_ms: integer("expires_at_ms").notNull(),
 });
 
 export const auditLog = sqliteTable("audit_log", {
   id: text("id").primaryKey(),
   project_id: text("project_id"),
-  environment: text("environment").$type<Environment>(),
+  environment: text("environment", { enum: environments }),
   action: text("action").notNull(),
-  actor_type: text("actor_type", { enum: ["api_key", "user", "cli"] }).notNull(),
+  actor_type: text("actor_type", { enum: actorTypes }).notNull(),
   actor_id: text("actor_id").notNull(),
   ip: text("ip"),
   request_id: text("request_id"),
@@ -283,7 +336,7 @@ export const fileChunks = sqliteTable(
     ...scope,
     blob_id: text("blob_id").notNull(),
     position: integer("position").notNull(),
-    content: blob("content", { mode: "buffer" }).notNull(),
+    content: bytes("content").notNull(),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.blob_id, table.position] })],
 );
@@ -297,13 +350,13 @@ export const files = sqliteTable(
     bytes: integer("bytes").notNull(),
     filename: text("filename").notNull(),
     mime_type: text("mime_type").notNull(),
-    purpose: text("purpose").notNull(),
-    status: text("status").notNull(),
-    error: text("error"),
-    chunking: text("chunking"),
-    chunks: integer("chunks").notNull(),
+    purpose: text("purpose", { enum: filePurposes }).notNull(),
+    status: text("status", { enum: fileStatuses }).notNull(),
+    error: json<Failed>("error"),
+    chunking: json<Chunking>("chunking"),
+    chunks: integer("chunks").notNull().default(0),
     pages: integer("pages"),
-    attempts: integer("attempts").notNull(),
+    attempts: integer("attempts").notNull().default(0),
     run_id: text("run_id"),
     tool_call_id: text("tool_call_id"),
     agent_id: text("agent_id"),
@@ -377,18 +430,18 @@ export const schedules = sqliteTable(
     id: text("id").notNull(),
     name: text("name").notNull(),
     agent_id: text("agent_id").notNull(),
-    definition: json<Record<string, unknown>>("definition").notNull(),
+    definition: json<object>("definition").notNull(),
     cron: text("cron").notNull(),
     timezone: text("timezone").notNull(),
-    enabled: integer("enabled").notNull(),
-    catch_up: text("catch_up").notNull(),
-    if_busy: text("if_busy").notNull(),
+    enabled: integer("enabled", { mode: "boolean" }).notNull(),
+    catch_up: text("catch_up", { enum: catchUps }).notNull(),
+    if_busy: text("if_busy", { enum: busyPolicies }).notNull(),
     next_at_ms: integer("next_at_ms"),
     next_run_ats: json<number[]>("next_run_ats").notNull(),
     queued_at_ms: integer("queued_at_ms"),
-    failure_count: integer("failure_count").notNull(),
+    failure_count: integer("failure_count").notNull().default(0),
     disabled_reason: text("disabled_reason"),
-    last_error: json<Record<string, unknown>>("last_error"),
+    last_error: json<FailedRun>("last_error"),
     last_run_id: text("last_run_id"),
     metadata: json<Record<string, string>>("metadata").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
@@ -403,11 +456,11 @@ export const scheduleRuns = sqliteTable(
     ...scope,
     id: text("id").notNull(),
     schedule_id: text("schedule_id").notNull(),
-    trigger: text("trigger").notNull(),
+    trigger: text("trigger", { enum: triggers }).notNull(),
     due_at_ms: integer("due_at_ms").notNull(),
-    outcome: text("outcome").notNull(),
+    outcome: text("outcome", { enum: outcomes }).notNull(),
     run_id: text("run_id"),
-    error: json<Record<string, unknown>>("error"),
+    error: json<FailedRun>("error"),
     created_at_ms: integer("created_at_ms").notNull(),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
@@ -421,13 +474,13 @@ export const webhooks = sqliteTable(
     url: text("url").notNull(),
     events: json<string[]>("events").notNull(),
     description: text("description"),
-    enabled: integer("enabled").notNull(),
-    disabled_reason: text("disabled_reason"),
+    enabled: integer("enabled", { mode: "boolean" }).notNull(),
+    disabled_reason: text("disabled_reason", { enum: disabledReasons }),
     sealed: text("sealed").notNull(),
     secret_prefix: text("secret_prefix").notNull(),
     previous_until_ms: integer("previous_until_ms"),
     failing_since_ms: integer("failing_since_ms"),
-    failure_count: integer("failure_count").notNull(),
+    failure_count: integer("failure_count").notNull().default(0),
     last_delivery_at_ms: integer("last_delivery_at_ms"),
     metadata: json<Record<string, string>>("metadata").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
@@ -443,14 +496,14 @@ export const webhookDeliveries = sqliteTable(
     ...scope,
     id: text("id").notNull(),
     webhook_id: text("webhook_id").notNull(),
-    type: text("type").notNull(),
+    type: text("type").$type<WebhookEvent | typeof testEvent>().notNull(),
     run_id: text("run_id"),
     seq: integer("seq"),
     run_expires_at_ms: integer("run_expires_at_ms"),
     body: text("body"),
-    status: text("status").notNull(),
-    failures: integer("failures").notNull(),
-    attempts: integer("attempts").notNull(),
+    status: text("status", { enum: deliveryStatuses }).notNull(),
+    failures: integer("failures").notNull().default(0),
+    attempts: integer("attempts").notNull().default(0),
     next_at_ms: integer("next_at_ms"),
     created_at_ms: integer("created_at_ms").notNull(),
   },
@@ -493,8 +546,8 @@ export const memoryStores = sqliteTable(
     id: text("id").notNull(),
     number: integer("number").notNull(),
     name: text("name").notNull(),
-    kind: text("kind").notNull(),
-    scope: text("scope").notNull(),
+    kind: text("kind", { enum: memoryKinds }).notNull(),
+    scope: text("scope", { enum: memoryScopes }).notNull(),
     model: text("model"),
     dimensions: integer("dimensions"),
     generation: integer("generation"),
@@ -503,8 +556,8 @@ export const memoryStores = sqliteTable(
     last_generation: integer("last_generation"),
     ttl_seconds: integer("ttl_seconds"),
     metadata: json<Record<string, string>>("metadata").notNull(),
-    items: integer("items").notNull(),
-    last_version: integer("last_version").notNull(),
+    items: integer("items").notNull().default(0),
+    last_version: integer("last_version").notNull().default(0),
     created_at_ms: integer("created_at_ms").notNull(),
     updated_at_ms: integer("updated_at_ms").notNull(),
     deleted_at_ms: integer("deleted_at_ms"),
@@ -525,9 +578,9 @@ export const memoryEntries = sqliteTable(
     text: text("text"),
     chunking: text("chunking").notNull(),
     metadata: text("metadata").notNull(),
-    status: text("status").notNull(),
+    status: text("status", { enum: entryStatuses }).notNull(),
     error: text("error"),
-    processed: integer("processed").notNull(),
+    processed: integer("processed").notNull().default(0),
     total: integer("total"),
     tool_call_id: text("tool_call_id"),
     created_at_ms: integer("created_at_ms").notNull(),
@@ -548,7 +601,7 @@ export const memoryChunks = sqliteTable("memory_chunks", {
   tokens: integer("tokens").notNull(),
   page: integer("page"),
   heading: text("heading"),
-  generation: integer("generation").notNull(),
+  generation: integer("generation").notNull().default(0),
 });
 
 export const memoryKeys = sqliteTable(
@@ -578,7 +631,7 @@ export const threads = sqliteTable(
     title: text("title"),
     user_id: text("user_id"),
     session_id: text("session_id"),
-    message_count: integer("message_count").notNull(),
+    message_count: integer("message_count").notNull().default(0),
     last_run_id: text("last_run_id"),
     metadata: json<Record<string, string>>("metadata").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
@@ -635,7 +688,7 @@ export const suiteCases = sqliteTable(
     run_id: text("run_id").notNull(),
     position: integer("position").notNull(),
     agent_id: text("agent_id").notNull(),
-    status: text("status").notNull(),
+    status: text("status", { enum: runStatuses }).notNull(),
     output: text("output"),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.suite_id, table.run_id] })],
@@ -647,8 +700,8 @@ export const suiteRuns = sqliteTable(
     ...scope,
     id: text("id").notNull(),
     suite_id: text("suite_id").notNull(),
-    status: text("status").notNull(),
-    live: text("live"),
+    status: text("status", { enum: suiteRunStatuses }).notNull(),
+    live: json<object>("live"),
     metadata: json<Record<string, string>>("metadata").notNull(),
     created_at_ms: integer("created_at_ms").notNull(),
     ended_at_ms: integer("ended_at_ms"),
@@ -664,7 +717,7 @@ export const suiteRunCases = sqliteTable(
     position: integer("position").notNull(),
     run_id: text("run_id").notNull(),
     agent_id: text("agent_id").notNull(),
-    status: text("status").notNull(),
+    status: text("status", { enum: caseStatuses }).notNull(),
     result: text("result"),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.environment, table.suite_run_id, table.position] })],

@@ -12,7 +12,7 @@ function opened() {
   const db = openDatabase(path);
   const other = new Database(path);
   const count = () => db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM facts").get()!.n;
-  const fact = (name: string) => `INSERT INTO facts VALUES ('${name}', '')`;
+  const fact = (name: string) => `INSERT INTO facts (name, value) VALUES ('${name}', '')`;
   const before = count();
   return {
     db,

@@ -81,7 +81,7 @@ describe("new work", () => {
   test("is taken when deleted runs left the missing room inside of the database", async () => {
     using disk = watched();
     const { sqlite, write } = disk.db;
-    const add = sqlite.query("INSERT INTO facts VALUES (?, ?)");
+    const add = sqlite.query("INSERT INTO facts (name, value) VALUES (?, ?)");
     await write(() => Array.from({ length: 40 }, (_, n) => add.run(`fact ${n}`, "x".repeat(megabyte))));
     disk.lack(8 * megabyte);
     expect(() => disk.space.requireRoom()).toThrow();

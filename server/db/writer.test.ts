@@ -8,7 +8,7 @@ import { createWriter } from "./writer.ts";
 function tinyDatabase(slice_ms = Number.POSITIVE_INFINITY) {
   const { sqlite, snapshot } = openDatabase(":memory:");
   sqlite.run("CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT");
-  const insert = sqlite.query("INSERT INTO t VALUES (?)");
+  const insert = sqlite.query("INSERT INTO t (n) VALUES (?)");
   const write = createWriter(sqlite, { endRead: snapshot.end, slice_ms });
   return {
     ...{ sqlite, write },
@@ -125,7 +125,7 @@ test("a job that fails takes no other job along", async () => {
 test("a job that throws half way leaves nothing behind", async () => {
   const db = tinyDatabase();
   const half = db.write(() => {
-    db.sqlite.query("INSERT INTO t VALUES (7)").run();
+    db.sqlite.query("INSERT INTO t (n) VALUES (7)").run();
     throw new Error("half way");
   });
   expect(half).rejects.toThrow("half way");
@@ -147,7 +147,7 @@ describe("on a full disk", () => {
     });
     const pages = () => db.sqlite.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
     db.sqlite.run("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT) STRICT");
-    const add = db.sqlite.query("INSERT INTO t VALUES (?, ?)");
+    const add = db.sqlite.query("INSERT INTO t (n, text) VALUES (?, ?)");
     db.sqlite.run("VACUUM"); // Migrations leave pages that are free.
     db.sqlite.run(`PRAGMA max_page_count = ${pages() + 2}`);
     return {

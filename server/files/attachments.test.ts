@@ -31,7 +31,10 @@ function bench(files: Record<string, Given>, max_wait_ms = 0) {
       [id, id, bytes, `${id}.bin`, mime_type, purpose, status, error, chunks.length],
     );
     for (const [index, text] of chunks.entries())
-      db.sqlite.run("INSERT INTO document_chunks VALUES ('proj_1', 'test', ?, ?, ?, 1, NULL, NULL)", [id, index, text]);
+      db.sqlite.run(
+        "INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading) VALUES ('proj_1', 'test', ?, ?, ?, 1, NULL, NULL)",
+        [id, index, text],
+      );
   }
   const attachments = createAttachments({
     db,
@@ -124,7 +127,9 @@ test("a file that is still being read is waited for, until it is read, could not
     const { db, of, wake } = bench({ file_a: { mime_type: "application/pdf", status: "processing" } }, 60_000);
     const given = of();
     wake(); // Of another file.
-    db.sqlite.run("INSERT INTO document_chunks VALUES ('proj_1', 'test', 'file_a', 0, 'Read at last.', 1, NULL, NULL)");
+    db.sqlite.run(
+      "INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading) VALUES ('proj_1', 'test', 'file_a', 0, 'Read at last.', 1, NULL, NULL)",
+    );
     db.sqlite.run(change);
     wake();
     expect(await given).toMatchObject([expected]);

@@ -1,5 +1,6 @@
 import type { Scope } from "../core/scope.ts";
 import { createFileBlobs } from "../db/file-blobs.ts";
+import type { Chunking } from "../documents/chunking.ts";
 import type { Base, Part } from "../http/part.ts";
 import type { Journals } from "../journal/compose.ts";
 import type { Port } from "../lib/port.ts";
@@ -83,7 +84,7 @@ export function composeFiles({
       documents: {
         reading: files.reading,
         chunks: chunks.read,
-        demand: (scope: Scope, id: string, chunking: string) => work.demand({ ...scope, id }, chunking),
+        demand: (scope: Scope, id: string, chunking: Chunking) => work.demand({ ...scope, id }, chunking),
         settle: processing.settle,
       },
       onMoved: moved.listen,

@@ -1,11 +1,10 @@
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import type { documentChunks } from "../db/schema.ts";
 import type { DocumentChunk } from "../documents/chunking.ts";
 
 /** One of a document's chunks, by its place. */
-interface StoredChunk extends DocumentChunk {
-  chunk_index: number;
-}
+type StoredChunk = Omit<typeof documentChunks.$inferSelect, keyof Scope | "file_id">;
 
 export type DocumentChunks = ReturnType<typeof createDocumentChunks>;
 
@@ -17,7 +16,10 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"
     `SELECT chunk_index, text, tokens, page, heading FROM document_chunks
      WHERE ${ofFile} AND chunk_index >= ? ORDER BY chunk_index LIMIT ?`,
   );
-  const insertion = sqlite.query("INSERT INTO document_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  const insertion = sqlite.query(
+    `INSERT INTO document_chunks (project_id, environment, file_id, chunk_index, text, tokens, page, heading)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
   const deletion = sqlite.query(
     `DELETE FROM document_chunks WHERE ${ofFile} AND chunk_index IN (
        SELECT chunk_index FROM document_chunks WHERE ${ofFile} LIMIT ?)`,

@@ -1,12 +1,20 @@
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf, createReader } from "../db/rows.ts";
+import { files } from "../db/schema.ts";
+import type { Chunking } from "../documents/chunking.ts";
 import type { FileError, FileRow } from "./row.ts";
 
 export type FileRef = Scope & Pick<FileRow, "id">;
 
+type Stored = Record<string, unknown>;
+
 export type DocumentWork = ReturnType<typeof createDocumentWork>;
 
 const unread = "status IN ('uploaded', 'processing') AND chunks = 0";
+const columns = columnsOf(files);
+const rowOf = createReader(files);
+const toRow = (row: Stored | null): FileRow | null => row && rowOf(row);
 const alive = "(expires_at_ms IS NULL OR expires_at_ms > ?)";
 
 /** What the reading of documents reads and writes of files. Whatever writes is called within a write. */
@@ -19,13 +27,13 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
     `SELECT project_id, environment FROM files WHERE ${unread} AND (project_id, environment) > (?, ?)
        ORDER BY project_id, environment LIMIT 1`,
   );
-  const first = sqlite.query<FileRow, [string, Environment, number, string]>(
-    `SELECT * FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${alive}
+  const first = sqlite.query<Stored, [string, Environment, number, string]>(
+    `SELECT ${columns} FROM files WHERE ${unread} AND project_id = ? AND environment = ? AND ${alive}
        AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1`,
   );
-  const one = sqlite.query<FileRow, [...Key, number]>(`SELECT * FROM files WHERE ${key} AND ${alive}`);
-  const read = sqlite.query<FileRow, [number]>(
-    `SELECT * FROM files WHERE status IN ('uploaded', 'processing') AND chunks > 0 AND ${alive}`,
+  const one = sqlite.query<Stored, [...Key, number]>(`SELECT ${columns} FROM files WHERE ${key} AND ${alive}`);
+  const read = sqlite.query<Stored, [number]>(
+    `SELECT ${columns} FROM files WHERE status IN ('uploaded', 'processing') AND chunks > 0 AND ${alive}`,
   );
   const beginning = sqlite.query(
     `UPDATE files SET status = 'processing', attempts = attempts + 1 WHERE ${key} AND ${unread} AND ${alive}`,
@@ -48,11 +56,11 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
     },
     /** The oldest of an owner's files to read, but none of these. */
     first: ({ project_id, environment }: Scope, except: readonly string[]): FileRow | null =>
-      first.get(project_id, environment, now(), JSON.stringify(except)),
+      toRow(first.get(project_id, environment, now(), JSON.stringify(except))),
     /** Null for what is not there any more. */
-    find: (file: FileRef): FileRow | null => one.get(...keyOf(file), now()),
+    find: (file: FileRef): FileRow | null => toRow(one.get(...keyOf(file), now())),
     /** Files that are read, and wait for memory stores. */
-    read: (): FileRow[] => read.all(now()),
+    read: (): FileRow[] => read.all(now()).map(rowOf),
     /** False when there is nothing to read any more. */
     begin: (file: FileRef): boolean => beginning.run(...keyOf(file), now()).changes > 0,
     /** The reading ended with the server, and not by a fault. */
@@ -62,7 +70,8 @@ export function createDocumentWork({ db: { sqlite }, now }: { db: Pick<Db, "sqli
     end: (file: FileRef, error: FileError | null): void =>
       void ending.run(error ? "failed" : "ready", error && JSON.stringify(error), ...keyOf(file)),
     /** It is to be read, or read again; nothing happens to one that is read. */
-    demand: (file: FileRef, chunking: string | null): void => void demanding.run(chunking, ...keyOf(file)),
+    demand: (file: FileRef, chunking: Chunking | null): void =>
+      void demanding.run(chunking && JSON.stringify(chunking), ...keyOf(file)),
     /** It is read, and waits for memory stores again. */
     resume: (file: FileRef): void => void resuming.run(...keyOf(file)),
   };

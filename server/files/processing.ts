@@ -113,7 +113,7 @@ export function createProcessing(options: ProcessingOptions) {
   }
 
   async function readContent(file: FileRow, signal: AbortSignal) {
-    const chunking = file.chunking === null ? defaultChunking : (JSON.parse(file.chunking) as Chunking);
+    const chunking = file.chunking ?? defaultChunking;
     for (let tries = 1; ; tries++) {
       const content = blobs.open(file, file.sha256);
       if (!content) throw new Error("The content of a file is gone.");

@@ -1,29 +1,8 @@
-import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
-import type { Content } from "../db/file-blobs.ts";
-import type { FilePurpose, FileStatus } from "../wire/names.ts";
+import type { files } from "../db/schema.ts";
 
-/** A file as the table holds it. */
-export interface FileRow extends Scope, Content {
-  id: string;
-  filename: string;
-  mime_type: string;
-  purpose: FilePurpose;
-  status: FileStatus;
-  error: string | null;
-  /** JSON; null for what is not read as a document. */
-  chunking: string | null;
-  /** 0 until it is read: a document has at least one. */
-  chunks: number;
-  pages: number | null;
-  attempts: number;
-  run_id: string | null;
-  tool_call_id: string | null;
-  agent_id: string | null;
-  metadata: string;
-  created_at_ms: number;
-  expires_at_ms: number | null;
-}
+/** A file as the table holds it. What is not read as a document has no `chunking`; one that is read has `chunks`. */
+export type FileRow = typeof files.$inferSelect;
 
 /** Why a file failed. */
 export interface FileError {
@@ -55,7 +34,7 @@ export const shownFile = (row: FileRow, { memory_ids, processed, total, delay }:
   sha256: row.sha256,
   purpose: row.purpose,
   status: row.status,
-  error: row.error === null ? (row.status === "processing" ? delay : null) : (JSON.parse(row.error) as FileError),
+  error: row.error ?? (row.status === "processing" ? delay : null),
   chunks: row.chunks,
   pages: row.pages,
   memory_ids,
@@ -64,7 +43,7 @@ export const shownFile = (row: FileRow, { memory_ids, processed, total, delay }:
   run_id: row.run_id,
   tool_call_id: row.tool_call_id,
   expires_at: timestampOrNull(row.expires_at_ms),
-  metadata: JSON.parse(row.metadata) as Record<string, string>,
+  metadata: row.metadata,
   created_at: timestamp(row.created_at_ms),
   project_id: row.project_id,
   environment: row.environment,

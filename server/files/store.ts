@@ -1,14 +1,17 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { lte, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import type { Environment, Scope } from "../core/scope.ts";
+import { notFound } from "../core/not-found.ts";
+import type { Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { FileBlobs, StoredContent } from "../db/file-blobs.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { files } from "../db/schema.ts";
 import { type Chunking, chunkingFault, defaultChunking } from "../documents/chunking.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { type Condition, fillPage, listPage, type Page, read, toList } from "../http/page.ts";
 import type { DocumentChunks } from "./document-chunks.ts";
 import type { DocumentWork } from "./document-work.ts";
@@ -63,21 +66,7 @@ const filesPerWrite = 16;
 const chunksPerWrite = 200;
 const pause_ms = 5;
 
-type NewRow = Pick<
-  Row,
-  | "id"
-  | "sha256"
-  | "bytes"
-  | "filename"
-  | "mime_type"
-  | "purpose"
-  | "status"
-  | "run_id"
-  | "tool_call_id"
-  | "metadata"
-  | "expires_at_ms"
-  | "chunking"
->;
+type NewRow = Omit<typeof files.$inferInsert, keyof Scope | "agent_id" | "created_at_ms">;
 
 export type FileStore = ReturnType<typeof createFileStore>;
 
@@ -110,24 +99,19 @@ export function createFileStore({
   announced?: () => void;
   now?: () => number;
 }) {
-  const { sqlite } = db;
-  const one = sqlite.query<Row, [string, Environment, string, number]>(
-    `SELECT * FROM files WHERE project_id = ? AND environment = ? AND id = ?
-       AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
-  );
-  const insertion = sqlite.query(
-    `INSERT INTO files (project_id, environment, id, sha256, bytes, filename, mime_type, purpose, status, run_id,
-       tool_call_id, agent_id, metadata, created_at_ms, expires_at_ms, chunking)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT agent_id FROM runs WHERE id = ?), ?, ?, ?, ?)`,
-  );
-  const hiding = sqlite.query("UPDATE files SET expires_at_ms = 0 WHERE project_id = ? AND environment = ? AND id = ?");
-  const deletion = sqlite.query("DELETE FROM files WHERE project_id = ? AND environment = ? AND id = ?");
-  const expired = sqlite.query<Row, [number, number]>(
-    "SELECT * FROM files WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?",
-  );
+  const rows = createRows(db, files);
+  const expired = db.orm
+    .select()
+    .from(files)
+    .where(lte(files.expires_at_ms, sql.placeholder("now")))
+    .orderBy(files.expires_at_ms)
+    .limit(sql.placeholder("most"))
+    .prepare();
 
-  const known = ({ project_id, environment }: Scope, id: string): Row | null =>
-    one.get(project_id, environment, id, now());
+  function known(scope: Scope, id: string): Row | null {
+    const row = rows.get(scope, id);
+    return row && (row.expires_at_ms ?? Number.POSITIVE_INFINITY) > now() ? row : null;
+  }
 
   function find(viewer: Viewer, id: string): Row {
     const row = known(viewer, id);
@@ -136,18 +120,15 @@ export function createFileStore({
   }
 
   function insert(scope: Scope, row: NewRow): Row {
-    insertion.run(
-      ...[scope.project_id, scope.environment, row.id, row.sha256, row.bytes, row.filename, row.mime_type, row.purpose],
-      ...[row.status, row.run_id, row.tool_call_id, row.run_id, row.metadata, now(), row.expires_at_ms, row.chunking],
-    );
-    return known(scope, row.id)!;
+    const agent_id = sql`(SELECT agent_id FROM runs WHERE id = ${row.run_id})`;
+    return rows.insert(scope, { ...row, agent_id, created_at_ms: now() });
   }
 
   /** Within a write: deletes a file, or as much of its text as `most`. Answers how many rows went. */
   function erase(row: Row, most: number): number {
     const cleared = chunks.clear(row, row.id, most);
     if (cleared === most) return cleared;
-    deletion.run(row.project_id, row.environment, row.id);
+    rows.remove(row, row.id);
     blobs.release(row, row.sha256);
     return cleared + 1;
   }
@@ -155,7 +136,7 @@ export function createFileStore({
   /** Within a write: nobody finds it any more. What a long document has goes later. */
   function remove(row: Row): void {
     memory.forget(row, row.id);
-    hiding.run(row.project_id, row.environment, row.id);
+    rows.update(row, row.id, { expires_at_ms: 0 });
     erase(row, chunksPerWrite);
   }
 
@@ -184,7 +165,7 @@ export function createFileStore({
   function forgetExpired(limit: number): number {
     const most = Math.min(limit, chunksPerWrite);
     let count = 0;
-    for (const row of expired.all(now(), Math.min(limit, filesPerWrite))) {
+    for (const row of expired.all({ now: now(), most: Math.min(limit, filesPerWrite) })) {
       memory.forget(row, row.id);
       if (count < most) count += erase(row, most - count);
     }
@@ -223,10 +204,10 @@ export function createFileStore({
             ...{
               tool_call_id: null,
               status: chunking ? "uploaded" : "ready",
-              metadata: JSON.stringify(input.metadata ?? {}),
+              metadata: input.metadata ?? {},
             },
             expires_at_ms: input.expires_in_seconds === undefined ? null : now() + input.expires_in_seconds * 1000,
-            chunking: chunking && JSON.stringify(chunking),
+            chunking,
           });
           if (chunking) putIntoMemory(author, row, input, chunking);
           note(author, "file.created", row);
@@ -246,7 +227,7 @@ export function createFileStore({
     list: (viewer: Viewer, page: Page) =>
       listPage(
         db,
-        { table: "files", kind: "file", scope: viewer, page, where: [notExpired(), ...madeByAgents(viewer)] },
+        { table: files, kind: "file", scope: viewer, page, where: [notExpired(), ...madeByAgents(viewer)] },
         shown,
       ),
 
@@ -309,7 +290,7 @@ export function createFileStore({
     reading(scope: Scope, id: string): { chunks: number; failed: FileError | null; isWanted: boolean } | null {
       const row = known(scope, id);
       if (!row) return null;
-      const failed = row.status === "failed" && row.chunks === 0 ? (JSON.parse(row.error!) as FileError) : null;
+      const failed = row.status === "failed" && row.chunks === 0 ? row.error : null;
       return { chunks: row.chunks, failed, isWanted: row.status === "uploaded" || row.status === "processing" };
     },
 
@@ -323,7 +304,7 @@ export function createFileStore({
         insert(scope, {
           ...{ id, ...blobs.put(scope, content), filename: name, run_id, tool_call_id },
           mime_type: mime_type ?? typeOfFile(name, content.subarray(0, headBytes)),
-          ...{ purpose: "output", status: "ready", metadata: "{}", expires_at_ms: null, chunking: null },
+          ...{ purpose: "output", status: "ready", metadata: {}, expires_at_ms: null, chunking: null },
         }),
       );
     },

@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
 import { AppError, type Fault } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
 import { nameOf, type Permission, type Scope } from "../core/scope.ts";
 import type { Actor } from "../db/audit.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
-import { notFound } from "./not-found.ts";
 import { type Access, type BodyReader, declared, type Need, type Operation } from "./operation.ts";
 import type { Condition } from "./page.ts";
 import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";

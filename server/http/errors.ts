@@ -1,9 +1,9 @@
 import { ParseError, ValidationError } from "elysia";
 import { AppError, type ErrorCode, type Fault } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
 import { isDiskFull } from "../db/disk-full.ts";
 import { dotted } from "../lib/json-schema.ts";
 import { sseError } from "../lib/sse.ts";
-import { notFound } from "./not-found.ts";
 
 /** Turns whatever was thrown into what the client may know. A bug becomes `internal_error`; its cause is for the log. */
 export function toAppError(error: unknown): AppError {

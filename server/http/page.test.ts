@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 import fc from "fast-check";
 import { byteLength } from "../core/byte-length.ts";
 import { AppError } from "../core/errors.ts";
@@ -13,6 +14,8 @@ import { withRequestId } from "./response.ts";
 const scope: Scope = { project_id: "p", environment: "test" };
 const path = (query: string) => `http://localhost/v1/things?${query}`;
 
+const thingTable = sqliteTable("things", { id: text("id").notNull(), text: text("text").notNull() });
+
 interface Thing {
   id: string;
   text: string;
@@ -22,7 +25,9 @@ interface Thing {
 function things({ whole = false } = {}) {
   const { sqlite } = openDatabase(":memory:");
   sqlite.run("CREATE TABLE things (project_id, environment, id PRIMARY KEY, created_at_ms, metadata, type, text)");
-  const insert = sqlite.query("INSERT INTO things VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const insert = sqlite.query(
+    "INSERT INTO things (project_id, environment, id, created_at_ms, metadata, type, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
   let made = 0;
   let shown = 0;
   return {
@@ -36,15 +41,11 @@ function things({ whole = false } = {}) {
     shown: () => shown,
     list: (query: string, within = scope): Promise<List<Thing>> => {
       const page = readPage(path(query), { type: oneOf(["a", "b"]) });
-      const columns = "id, text";
-      return listPage(
-        { sqlite },
-        { table: "things", kind: "tool", columns, scope: within, page, whole },
-        (row: Thing) => {
-          shown++;
-          return row;
-        },
-      );
+      const columns = ["id", "text"] as const;
+      return listPage({ sqlite }, { table: thingTable, kind: "tool", columns, scope: within, page, whole }, (row) => {
+        shown++;
+        return row;
+      });
     },
   };
 }

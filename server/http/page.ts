@@ -1,6 +1,8 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { SQL } from "drizzle-orm";
+import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { abridged } from "../core/abridged.ts";
 import { byteLength } from "../core/byte-length.ts";
 import { AppError, type Fault } from "../core/errors.ts";
@@ -9,6 +11,7 @@ import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import { readTimestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf, createReader, nameOf, type Relation } from "../db/rows.ts";
 import { inSlices } from "../lib/slices.ts";
 import { oneOf } from "../wire/schema.ts";
 import { fault, validationError } from "./errors.ts";
@@ -126,13 +129,17 @@ export interface Condition {
   values: SQLQueryBindings[];
 }
 
-interface ListQuery {
-  /** A table with id, project_id, environment, created_at_ms and metadata. */
-  table: string;
-  /** What its ids, and so the cursors, are; null where any text is one. */
+interface ListQuery<R extends Relation, Name extends keyof R["$inferSelect"], More> {
+  /** A table or a view with project_id, environment, created_at_ms and metadata. */
+  table: R;
+  /** The column that its items are sorted by, of which no two in the list are equal: the cursors. */
+  by?: keyof R["$inferSelect"] & string;
+  /** What the cursors are; null where any text is one. */
   kind: Kind | null;
-  /** What to select; all columns by default. */
-  columns?: string;
+  /** What to read of the table; all by default. */
+  columns?: readonly Name[];
+  /** What to read besides, as SQL. */
+  more?: { [Key in keyof More]: SQL<More[Key]> };
   scope: Scope;
   page: Page;
   /** What belongs to the list, where that is not just what stands in the scope. */
@@ -157,6 +164,8 @@ type Made<Item> = Item | null | Promise<Item | null>;
 // A row may be a megabyte long, and nobody knows how many of them the page has room for.
 const rowsPerRead = 4;
 
+const dialect = new SQLiteSyncDialect();
+
 /** Bytes of all items of a page together; the rest is for what stands around them, where the cursors may be long keys. */
 export const pageRoom = limits.page_bytes - 16 * 1024;
 
@@ -165,12 +174,19 @@ export const pageRoom = limits.page_bytes - 16 * 1024;
  * neither repeat nor hide a row. A cursor is a place and need not name a row: the row may be gone, and whether there is
  * one in another project is not told. `toItem` answers null for what was deleted while the list was read.
  */
-export async function listPage<Row extends { id: string }, Item extends object>(
+export async function listPage<
+  R extends Relation,
+  Item extends object,
+  Name extends keyof R["$inferSelect"] = keyof R["$inferSelect"],
+  More extends object = object,
+>(
   { sqlite }: Pick<Db, "sqlite">,
-  { table, kind, columns = "*", scope, within = inScope(scope), page, where = [], whole = false }: ListQuery,
-  toItem: (row: Row) => Made<Item>,
+  query: ListQuery<R, Name, More>,
+  toItem: (row: NoInfer<Pick<R["$inferSelect"], Name> & More>) => Made<Item>,
   idOf: (item: Item) => string = (item) => (item as { id: string }).id,
 ): Promise<List<Item>> {
+  const { kind, scope, within = inScope(scope), page, where = [], whole = false } = query;
+  const [table, by] = [nameOf(query.table), query.by ?? "id"];
   const cursor = page.starting_after ?? page.ending_before;
   if (cursor !== null && kind !== null && !isId(kind, cursor)) throw noSuchPlace();
   const backwards = page.ending_before !== null;
@@ -185,16 +201,21 @@ export async function listPage<Row extends { id: string }, Item extends object>(
     ...Object.entries(page.filters).map(([column, value]) => ({ sql: `${column} = ?`, values: [value] })),
     ...where,
   ];
+  const columns = [
+    query.columns?.join(", ") ?? columnsOf(query.table),
+    ...Object.entries<SQL>(query.more ?? {}).map(([name, value]) => `(${dialect.sqlToQuery(value).sql}) AS ${name}`),
+  ];
   const select = (after: string | null) =>
     sqlite
-      .query<Row, SQLQueryBindings[]>(
-        `SELECT ${columns} FROM ${table} WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}
-         ${after === null ? "" : `AND id ${descending ? "<" : ">"} ?`} ORDER BY id ${descending ? "DESC" : "ASC"} LIMIT ?`,
+      .query<Record<string, unknown>, SQLQueryBindings[]>(
+        `SELECT ${columns.join(", ")} FROM ${table} WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}
+         ${after === null ? "" : `AND ${by} ${descending ? "<" : ">"} ?`} ORDER BY ${by} ${descending ? "DESC" : "ASC"} LIMIT ?`,
       )
       .all(...conditions.flatMap(({ values }) => values), ...(after === null ? [] : [after]), rowsPerRead);
-  const rows = read(select, cursor, ({ id }) => id);
-  const { data, has_more } = await fillPage(rows, page.limit, async (row) => {
-    const item = await toItem(row);
+  const toRow = createReader(query.table) as (raw: object) => Parameters<typeof toItem>[0];
+  const rows = read(select, cursor, (raw) => String(raw[by]));
+  const { data, has_more } = await fillPage(rows, page.limit, async (raw) => {
+    const item = await toItem(toRow(raw));
     return item && (whole ? item : abridged(item));
   });
   return toList(backwards ? data.reverse() : data, has_more, idOf);

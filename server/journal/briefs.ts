@@ -1,7 +1,8 @@
 import { originOf } from "../core/origin.ts";
 import type { RunCreated } from "../core/run-event.ts";
-import { apply, initialState, isOver, type RunState, type RunStatus } from "../core/run-state.ts";
+import { apply, initialState, isOver, type RunState } from "../core/run-state.ts";
 import { noUsage } from "../core/usage.ts";
+import type { runs } from "../db/schema.ts";
 import type { Journal } from "./journal.ts";
 
 /** How a run stands, without what was said and called in it. */
@@ -12,13 +13,7 @@ interface Brief {
 }
 
 /** The row of a run, as far as it helps. */
-export interface BriefRow {
-  id: string;
-  status: RunStatus;
-  seq: number;
-  attempt: number;
-  created_at_ms: number;
-}
+export type BriefRow = Pick<typeof runs.$inferSelect, "id" | "status" | "seq" | "attempt" | "created_at_ms">;
 
 export type Briefs = ReturnType<typeof createBriefs>;
 

@@ -7,13 +7,14 @@ import { holds, parseAddress, parseCidr } from "../lib/ip-address.ts";
 import type { KeyRow } from "./key.ts";
 import { environmentOf, hashSecret } from "./secret.ts";
 
-type AdmissionRow = Pick<
-  KeyRow,
-  "id" | "project_id" | "environment" | "scopes" | "agent_ids" | "allowed_cidrs" | "expires_at_ms"
-> & {
+/** As it is stored: what is JSON is parsed where it is needed. */
+interface AdmissionRow extends Pick<KeyRow, "id" | "project_id" | "environment" | "expires_at_ms"> {
+  scopes: string;
+  agent_ids: string | null;
+  allowed_cidrs: string | null;
   /** Null when the project is archived. */
   settings: string | null;
-};
+}
 
 /** When a key was last used, and from where. */
 interface LastUse {

@@ -13,10 +13,7 @@ export interface Rights {
 }
 
 export const rightsOf = ({ scopes, agent_ids, allowed_cidrs, expires_at_ms }: KeyRow): Rights => ({
-  scopes: JSON.parse(scopes),
-  agent_ids: agent_ids === null ? null : JSON.parse(agent_ids),
-  allowed_cidrs: allowed_cidrs === null ? null : JSON.parse(allowed_cidrs),
-  expires_at_ms,
+  ...{ scopes, agent_ids, allowed_cidrs, expires_at_ms },
 });
 
 /** Throws 403 for rights beyond one's own: a key that made a stronger or a longer one would be that key itself. */

@@ -1,11 +1,14 @@
+import { and, eq, isNull } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import { permissions, type Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { apiKeys } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { createAdmission } from "./admission.ts";
 import { type ApiKey, type KeyRow, keyStatus, toApiKey } from "./key.ts";
@@ -24,12 +27,14 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
   const { sqlite } = db;
   const { lastUse, ...admission } = createAdmission({ db, now });
-  const one = sqlite.query<KeyRow, [string, string, string]>(
-    "SELECT * FROM api_keys WHERE project_id = ? AND environment = ? AND id = ?",
-  );
-  const bySecret = sqlite.query<KeyRow, [Uint8Array]>(
-    "SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL",
-  );
+  const rows = createRows(db, apiKeys);
+  const { find } = rows;
+  const bySecret = (hash: Uint8Array): KeyRow | undefined =>
+    db.orm
+      .select()
+      .from(apiKeys)
+      .where(and(eq(apiKeys.hash, hash), isNull(apiKeys.revoked_at_ms)))
+      .get();
   // One that is being rotated does not count: its end is settled, and nobody would be left then. Nor does one that ends
   // sooner or is bounded, unless the one that goes is bounded itself: a key of a minute would be no way back.
   const otherAdmins = sqlite.query<{ n: number }, [string, string, string, number, number, boolean]>(
@@ -38,15 +43,8 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
        AND rotated_to IS NULL AND coalesce(expires_at_ms, ${never}) > ? AND coalesce(expires_at_ms, ${never}) >= ?
        AND (? OR agent_ids IS NULL AND allowed_cidrs IS NULL)`,
   );
-  const revocation = sqlite.query("UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?");
 
   const isCurrent = (expires: number | null) => expires === null || expires > now();
-
-  function find({ project_id, environment }: Scope, id: string): KeyRow {
-    const row = one.get(project_id, environment, id);
-    if (!row) throw notFound();
-    return row;
-  }
 
   function toKey(row: KeyRow): ApiKey {
     const newer = lastUse(row.id);
@@ -78,7 +76,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
 
   /** Throws when nobody could make a key any more once this one has ended. */
   function requireAnotherAdmin(row: KeyRow): void {
-    if (!isCurrent(row.expires_at_ms) || !row.scopes.includes('"admin"')) return;
+    if (!isCurrent(row.expires_at_ms) || !row.scopes.includes("admin")) return;
     const isBound = row.agent_ids !== null || row.allowed_cidrs !== null;
     const least = isBound ? 0 : (row.expires_at_ms ?? never);
     if (otherAdmins.get(row.project_id, row.environment, row.id, now(), least, isBound)!.n === 0)
@@ -91,32 +89,15 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
     rights: Rights,
     { name, metadata, rotated_from }: Named,
   ): ApiKey & { secret: string } {
-    const { project_id, environment, actor } = author;
+    const { environment, actor } = author;
     const [id, secret] = [newId("api_key", now()), mintSecret(environment)];
-    sqlite
-      .query(
-        `INSERT INTO api_keys (id, project_id, environment, hash, name, prefix, last4, scopes, agent_ids,
-           allowed_cidrs, metadata, created_by, created_at_ms, expires_at_ms, rotated_from)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        id,
-        project_id,
-        environment,
-        hashSecret(secret),
-        name,
-        secret.slice(0, 12),
-        secret.slice(-4),
-        JSON.stringify(permissions.filter((permission) => rights.scopes.includes(permission))),
-        rights.agent_ids ? JSON.stringify(rights.agent_ids) : null,
-        rights.allowed_cidrs ? JSON.stringify(rights.allowed_cidrs) : null,
-        metadata,
-        actor.type === "cli" ? "cli" : actor.id,
-        now(),
-        rights.expires_at_ms,
-        rotated_from ?? null,
-      );
-    return { ...toKey(find(author, id)), secret };
+    const row = rows.insert(author, {
+      ...{ id, hash: hashSecret(secret), name, prefix: secret.slice(0, 12), last4: secret.slice(-4), ...rights },
+      scopes: permissions.filter((permission) => rights.scopes.includes(permission)),
+      created_by: actor.type === "cli" ? "cli" : actor.id,
+      ...{ metadata, created_at_ms: now(), rotated_from },
+    });
+    return { ...toKey(row), secret };
   }
 
   const after = (seconds: number): number => now() + seconds * 1000;
@@ -151,12 +132,12 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
           expires_at_ms: input.expires_in_seconds === undefined ? null : after(input.expires_in_seconds),
         };
         requireRights(author, rights);
-        const made = insert(author, rights, { name: input.name, metadata: JSON.stringify(input.metadata ?? {}) });
+        const made = insert(author, rights, { name: input.name, metadata: input.metadata ?? {} });
         note(author, "created", made.id, { name: made.name, scopes: made.scopes, expires_at: made.expires_at });
         return made;
       }),
 
-    list: (scope: Scope, page: Page) => listPage(db, { table: "api_keys", kind: "api_key", scope, page }, toKey),
+    list: (scope: Scope, page: Page) => listPage(db, { table: apiKeys, kind: "api_key", scope, page }, toKey),
 
     get: (scope: Scope, id: string): ApiKey => toKey(find(scope, id)),
 
@@ -165,19 +146,16 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         const row = find(author, id);
         requireStanding(author);
         requireReach(author, row);
-        const changed: KeyRow = {
-          ...row,
+        const after = {
           name: name ?? row.name,
-          metadata: metadata ? JSON.stringify(metadata) : row.metadata,
+          metadata: metadata ?? row.metadata,
           expires_at_ms: expires_at === undefined ? row.expires_at_ms : newEnd(author, row, expires_at),
         };
         const changes = (["name", "metadata", "expires_at_ms"] as const).filter(
-          (field) => changed[field] !== row[field],
+          (field) => JSON.stringify(after[field]) !== JSON.stringify(row[field]),
         );
         if (changes.length === 0) return toKey(row);
-        sqlite
-          .query("UPDATE api_keys SET name = ?, metadata = ?, expires_at_ms = ? WHERE id = ?")
-          .run(changed.name, changed.metadata, changed.expires_at_ms, id);
+        const changed = rows.update(author, id, after);
         const end = timestampOrNull(changed.expires_at_ms);
         note(author, "updated", id, { changes: changes.map((field) => field.replace(/_ms$/, "")), expires_at: end });
         return toKey(changed);
@@ -198,9 +176,9 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         requireRights(author, rights);
         const made = insert(author, rights, { ...row, rotated_from: id });
         const end = Math.min(after(overlap_seconds), row.expires_at_ms ?? Number.POSITIVE_INFINITY);
-        sqlite.query("UPDATE api_keys SET rotated_to = ?, expires_at_ms = ? WHERE id = ?").run(made.id, end, id);
+        const before = rows.update(author, id, { rotated_to: made.id, expires_at_ms: end });
         note(author, "rotated", id, { rotated_to: made.id, expires_at: timestamp(end) });
-        return { ...made, previous: { id, status: keyStatus(find(author, id), now()), expires_at: timestamp(end) } };
+        return { ...made, previous: { id, status: keyStatus(before, now()), expires_at: timestamp(end) } };
       }),
 
     revoke: (author: Author, id: string) =>
@@ -210,7 +188,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         requireReach(author, row);
         if (row.revoked_at_ms !== null) throw notFound();
         requireAnotherAdmin(row);
-        revocation.run(now(), id);
+        rows.update(author, id, { revoked_at_ms: now() });
         note(author, "revoked", id, { name: row.name });
         return { id, object: "api_key" as const, deleted: true };
       }),
@@ -218,15 +196,16 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
     /** For a secret that came in clear text: stamped, and a live one revoked unless the operator keeps it. */
     async expose(secret: string, { keepLive = false } = {}): Promise<void> {
       const hash = environmentOf(secret) === null ? null : hashSecret(secret);
-      const isNew = (row: KeyRow | null): row is KeyRow => row !== null && (row.exposed_at_ms === null || revokes(row));
+      const isNew = (row: KeyRow | undefined): row is KeyRow =>
+        row !== undefined && (row.exposed_at_ms === null || revokes(row));
       const revokes = ({ environment }: KeyRow): boolean => environment === "live" && !keepLive;
       // Looked at first: whoever repeats it in a loop may not make us write as often.
-      if (!hash || !isNew(bySecret.get(hash))) return;
+      if (!hash || !isNew(bySecret(hash))) return;
       await db.write(() => {
-        const row = bySecret.get(hash);
+        const row = bySecret(hash);
         if (!isNew(row)) return;
-        sqlite.query("UPDATE api_keys SET exposed_at_ms = coalesce(exposed_at_ms, ?) WHERE id = ?").run(now(), row.id);
-        if (revokes(row)) revocation.run(now(), row.id);
+        const revoked_at_ms = revokes(row) ? now() : undefined;
+        rows.update(row, row.id, { exposed_at_ms: row.exposed_at_ms ?? now(), revoked_at_ms });
         const actor = { type: "api_key" as const, id: row.id, ip: null, request_id: null };
         note({ ...row, actor }, "exposed", row.id, { revoked: revokes(row) });
       });
@@ -234,9 +213,5 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
   };
 }
 
-/** What a key has beside its rights; metadata is JSON. */
-interface Named {
-  name: string;
-  metadata: string;
-  rotated_from?: string;
-}
+/** What a key has beside its rights. */
+type Named = Pick<KeyRow, "name" | "metadata"> & { rotated_from?: string };

@@ -1,13 +1,16 @@
+import { sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf, createRows } from "../db/rows.ts";
+import { memoryEntries } from "../db/schema.ts";
 import { chunkingFault, defaultChunking } from "../documents/chunking.ts";
 import { cleanText } from "../documents/decode.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { EntryRow, VectorStoreRow } from "./row.ts";
 import type { CreateEntry } from "./schema.ts";
@@ -71,22 +74,18 @@ export function createEntryStore(options: EntryStoreOptions) {
   const { db, audit, stores, fileFor, indexer, onDelete, now = Date.now, settle_ms = 5000 } = options;
   const { sqlite } = db;
   const one = sqlite.query<Shown, [string, Environment, string, string, number]>(
-    `SELECT e.*, f.filename FROM memory_entries e ${withFile}
+    `SELECT ${columnsOf(memoryEntries, "e")}, f.filename FROM memory_entries e ${withFile}
      WHERE e.project_id = ? AND e.environment = ? AND e.memory_id = ? AND e.id = ?
        AND e.deleted_at_ms IS NULL AND (e.expires_at_ms IS NULL OR e.expires_at_ms > ?)`,
   );
   const byCall = sqlite.query<EntryRow, [string, Environment, string]>(
-    "SELECT * FROM memory_entries WHERE project_id = ? AND environment = ? AND tool_call_id = ?",
+    `SELECT ${columnsOf(memoryEntries)} FROM memory_entries WHERE project_id = ? AND environment = ? AND tool_call_id = ?`,
   );
   const byFile = sqlite.query<EntryRow, [string, Environment, string, number]>(
-    `SELECT * FROM memory_entries WHERE project_id = ? AND environment = ? AND file_id = ?
+    `SELECT ${columnsOf(memoryEntries)} FROM memory_entries WHERE project_id = ? AND environment = ? AND file_id = ?
        AND deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY id`,
   );
-  const insertion = sqlite.query(
-    `INSERT INTO memory_entries (project_id, environment, id, memory_id, scope_id, file_id, text, chunking, metadata,
-       status, tool_call_id, created_at_ms, updated_at_ms, expires_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'processing', ?, ?, ?, ?)`,
-  );
+  const rows = createRows(db, memoryEntries);
   const deletion = sqlite.query(
     `UPDATE memory_entries SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?
        AND deleted_at_ms IS NULL`,
@@ -102,18 +101,17 @@ export function createEntryStore(options: EntryStoreOptions) {
   }
 
   /** Within a write. */
-  function insert(
-    { project_id, environment, id: memory_id }: VectorStoreRow,
-    scopeId: string,
-    entry: Insertion,
-  ): string {
-    const { file_id, text, chunking, metadata, tool_call_id, expires_at_ms } = entry;
-    const [id, at] = [newId("memory_entry", now()), now()];
-    insertion.run(
-      ...[project_id, environment, id, memory_id, scopeId, file_id, text, chunking, metadata, tool_call_id],
-      ...[at, at, expires_at_ms],
-    );
-    counting.run(1, project_id, environment, memory_id);
+  function insert(store: VectorStoreRow, scope_id: string, entry: Insertion): string {
+    const at = now();
+    const standing = {
+      memory_id: store.id,
+      scope_id,
+      status: "processing",
+      created_at_ms: at,
+      updated_at_ms: at,
+    } as const;
+    const { id } = rows.insert(store, { id: newId("memory_entry", at), ...standing, ...entry });
+    counting.run(1, store.project_id, store.environment, store.id);
     return id;
   }
 
@@ -185,7 +183,7 @@ export function createEntryStore(options: EntryStoreOptions) {
       return listPage(
         db,
         {
-          ...{ table, kind: "memory_entry", columns, scope, page, within: ofStore(store) },
+          ...{ table: memoryEntries, kind: "memory_entry", more: { filename }, scope, page, within: ofStore(store) },
           where: [{ sql: "deleted_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)", values: [now()] }],
         },
         shownEntry,
@@ -246,9 +244,8 @@ type Shown = EntryRow & { filename: string | null };
 
 const withFile =
   "LEFT JOIN files f ON f.project_id = e.project_id AND f.environment = e.environment AND f.id = e.file_id";
-const table = "memory_entries";
-const columns = `*, (SELECT f.filename FROM files f WHERE f.project_id = memory_entries.project_id
-  AND f.environment = memory_entries.environment AND f.id = memory_entries.file_id) AS filename`;
+const filename = sql<string | null>`SELECT f.filename FROM files f WHERE f.project_id = memory_entries.project_id
+  AND f.environment = memory_entries.environment AND f.id = memory_entries.file_id`;
 
 const ofStore = ({ project_id, environment, id }: VectorStoreRow): Condition => ({
   sql: "project_id = ? AND environment = ? AND memory_id = ?",

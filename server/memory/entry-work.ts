@@ -1,20 +1,16 @@
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
-import type { EntryRow, VectorStoreRow } from "./row.ts";
+import { columnsOf } from "../db/rows.ts";
+import { type memoryChunks, memoryEntries } from "../db/schema.ts";
+import { createStoreRows, type EntryRow, type VectorStoreRow } from "./row.ts";
+
+type ChunkRow = typeof memoryChunks.$inferSelect;
 
 /** A chunk before it has a number. */
-interface NewChunk {
-  text: string;
-  tokens: number;
-  page: number | null;
-  heading: string | null;
-}
+type NewChunk = Pick<ChunkRow, "text" | "tokens" | "page" | "heading">;
 
 /** A chunk that has no vector of its store's generation yet. */
-export interface PendingChunk {
-  number: number;
-  text: string;
-}
+export type PendingChunk = Pick<ChunkRow, "number" | "text">;
 
 /** An entry that is not indexed yet, with its store. */
 export interface EntryWork {
@@ -27,21 +23,21 @@ type EntryRef = Scope & Pick<EntryRow, "id">;
 export type EntryWorkStore = ReturnType<typeof createEntryWork>;
 
 /** What indexing reads and writes of entries. Whatever writes is called within a write. */
-export function createEntryWork({ db: { sqlite }, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
+export function createEntryWork({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "orm">; now?: () => number }) {
+  const { sqlite } = db;
   const processing = sqlite.query<EntryRow, [string, number, number]>(
-    `SELECT e.* FROM memory_entries e
+    `SELECT ${columnsOf(memoryEntries, "e")} FROM memory_entries e
      JOIN memory_stores s ON s.project_id = e.project_id AND s.environment = e.environment AND s.id = e.memory_id
      WHERE e.status = 'processing' AND e.deleted_at_ms IS NULL AND s.deleted_at_ms IS NULL
        AND e.id NOT IN (SELECT value FROM json_each(?)) AND (e.expires_at_ms IS NULL OR e.expires_at_ms > ?)
      ORDER BY e.id LIMIT ?`,
   );
   const one = sqlite.query<EntryRow, [string, Environment, string]>(
-    `SELECT * FROM memory_entries WHERE project_id = ? AND environment = ? AND id = ? AND status = 'processing'
+    `SELECT ${columnsOf(memoryEntries)} FROM memory_entries WHERE project_id = ? AND environment = ? AND id = ? AND status = 'processing'
        AND deleted_at_ms IS NULL`,
   );
-  const storeOf = sqlite.query<VectorStoreRow, [string, Environment, string]>(
-    "SELECT * FROM memory_stores WHERE project_id = ? AND environment = ? AND id = ? AND deleted_at_ms IS NULL",
-  );
+  const stores = createStoreRows(db);
+  const storeOf = (entry: EntryRow) => stores.get(entry, entry.memory_id) as VectorStoreRow | null;
   const insertion = sqlite.query(
     `INSERT INTO memory_chunks (project_id, environment, entry_id, store, chunk_index, text, tokens, page, heading)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -76,15 +72,13 @@ export function createEntryWork({ db: { sqlite }, now = Date.now }: { db: Pick<D
   return {
     /** Entries to index, the oldest first, but none of these. */
     processing(limit: number, except: readonly string[] = []): EntryWork[] {
-      return processing
-        .all(JSON.stringify(except), now(), limit)
-        .map((entry) => ({ entry, store: storeOf.get(entry.project_id, entry.environment, entry.memory_id)! }));
+      return processing.all(JSON.stringify(except), now(), limit).map((entry) => ({ entry, store: storeOf(entry)! }));
     },
 
     /** Null: it was indexed, deleted, or its store was. Asked again before each write, since all that takes no lock. */
     find({ project_id, environment, id }: EntryRef): EntryWork | null {
       const entry = one.get(project_id, environment, id);
-      const store = entry && storeOf.get(project_id, environment, entry.memory_id);
+      const store = entry && storeOf(entry);
       return entry && store && { entry, store };
     },
 

@@ -16,7 +16,7 @@ export interface Documents {
   reading(scope: Scope, fileId: string): { chunks: number; failed: EntryError | null; isWanted: boolean } | null;
   chunks(scope: Scope, fileId: string, from: number, limit: number): DocumentChunk[];
   /** Within a write: the file is to be read. */
-  demand(scope: Scope, fileId: string, chunking: string): void;
+  demand(scope: Scope, fileId: string, chunking: Chunking): void;
   /** Within a write: an entry of the file is ready, or failed. */
   settle(scope: Scope, fileId: string): void;
 }
@@ -68,7 +68,7 @@ export function createChunkMaker(options: {
     if (!reading) return { code: "resource_not_found", message: "The file is not there any more." };
     if (reading.failed) return reading.failed;
     if (reading.chunks === 0) {
-      if (!reading.isWanted) await write(() => documents.demand(entry, fileId, entry.chunking));
+      if (!reading.isWanted) await write(() => documents.demand(entry, fileId, JSON.parse(entry.chunking)));
       return "later";
     }
     await insert(one, reading.chunks, (from, limit) => documents.chunks(entry, fileId, from, limit), write);

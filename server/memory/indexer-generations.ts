@@ -61,7 +61,8 @@ export function createGenerations(options: {
   );
   const unused = sqlite.query<{ number: number; generation: number }, []>(
     `SELECT number, made AS generation FROM (
-       SELECT s.*, CAST(substr(t.name, length('memory_' || s.number || '_vectors_') + 1) AS INTEGER) AS made
+       SELECT s.number, s.generation, s.next_model, s.last_generation,
+         CAST(substr(t.name, length('memory_' || s.number || '_vectors_') + 1) AS INTEGER) AS made
        FROM memory_stores s JOIN sqlite_schema t ON t.name GLOB 'memory_' || s.number || '_vectors_*'
          AND t.sql LIKE 'CREATE VIRTUAL TABLE%'
        WHERE s.kind = 'vector' AND s.deleted_at_ms IS NULL)

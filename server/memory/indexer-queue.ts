@@ -1,6 +1,8 @@
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
-import { type EntryRow, selectStore, type VectorStoreRow } from "./row.ts";
+import { columnsOf } from "../db/rows.ts";
+import { memoryEntries } from "../db/schema.ts";
+import { createStoreRows, type EntryRow, type VectorStoreRow } from "./row.ts";
 
 interface StoreKey extends Scope {
   id: string;
@@ -9,7 +11,8 @@ interface StoreKey extends Scope {
 export type IndexerQueue = ReturnType<typeof createIndexerQueue>;
 
 /** Finds what is to be indexed. */
-export function createIndexerQueue({ db: { sqlite }, now }: { db: Pick<Db, "sqlite">; now: () => number }) {
+export function createIndexerQueue({ db, now }: { db: Pick<Db, "sqlite" | "orm">; now: () => number }) {
+  const { sqlite } = db;
   // One step through the index for each store, however many entries it has waiting.
   const nextStore = sqlite.query<StoreKey, [string, string, string]>(
     `SELECT project_id, environment, memory_id AS id FROM memory_entries WHERE status = 'processing'
@@ -18,10 +21,10 @@ export function createIndexerQueue({ db: { sqlite }, now }: { db: Pick<Db, "sqli
   const changing = sqlite.query<StoreKey, []>(
     "SELECT project_id, environment, id FROM memory_stores WHERE next_model IS NOT NULL AND deleted_at_ms IS NULL",
   );
-  const one = sqlite.query<VectorStoreRow, [string, Environment, string]>(selectStore);
+  const rows = createStoreRows(db);
   // What waits for its file to be read is not looked at before it is.
   const workable = sqlite.query<EntryRow, [string, Environment, string, number, string, number]>(
-    `SELECT e.* FROM memory_entries e WHERE e.status = 'processing'
+    `SELECT ${columnsOf(memoryEntries, "e")} FROM memory_entries e WHERE e.status = 'processing'
        AND e.project_id = ? AND e.environment = ? AND e.memory_id = ?
        AND e.deleted_at_ms IS NULL AND (e.expires_at_ms IS NULL OR e.expires_at_ms > ?)
        AND e.id NOT IN (SELECT value FROM json_each(?))
@@ -39,7 +42,7 @@ export function createIndexerQueue({ db: { sqlite }, now }: { db: Pick<Db, "sqli
       return [...found.values()].sort((a, b) => order(a.project_id, b.project_id) || order(a.id, b.id));
     },
     /** Null for one that was deleted. */
-    store: ({ project_id, environment, id }: StoreKey): VectorStoreRow | null => one.get(project_id, environment, id),
+    store: (key: StoreKey): VectorStoreRow | null => rows.get(key, key.id) as VectorStoreRow | null,
     /** Entries of a store that can be worked on, the oldest first, but none of these. */
     entries: ({ project_id, environment, id }: StoreKey, except: readonly string[], limit: number): EntryRow[] =>
       workable.all(project_id, environment, id, now(), JSON.stringify(except), limit),

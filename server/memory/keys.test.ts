@@ -3,7 +3,7 @@ import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { createKeyStore } from "./keys.ts";
-import { type StoreRow, selectStore } from "./row.ts";
+import { createStoreRows } from "./row.ts";
 
 const make = async (client: Client, more: object = {}): Promise<string> =>
   (await client.post("/v1/memory", { name: "pad", kind: "kv", ...more })).body.id;
@@ -52,7 +52,7 @@ test("a call that is made again writes nothing, unless somebody wrote over it", 
   const client = await server.client();
   const place = { memory_id: await make(client), scope_id: null, key: "plan" };
   const find = ({ project_id, environment }: Scope, id: string) =>
-    server.db.sqlite.query<StoreRow, [string, string, string]>(selectStore).get(project_id, environment, id)!;
+    createStoreRows(server.db).find({ project_id, environment }, id);
   const keys = createKeyStore({ db: server.db, stores: { find } });
   const put = async (value: string, call: string) =>
     (await keys.put(client.scope, place, { value }, null, call)).version;
@@ -166,7 +166,7 @@ test("a scope holds so many keys and no more, where those whose time is up do no
   await server.db.write(() =>
     server.db.sqlite
       .query(
-        `INSERT INTO memory_keys SELECT ?, ?, ?, 'ann', 'k' || value, '1', 1, NULL, 0, 0, ?
+        `INSERT INTO memory_keys (project_id, environment, memory_id, scope_id, key, value, version, tool_call_id, created_at_ms, updated_at_ms, expires_at_ms) SELECT ?, ?, ?, 'ann', 'k' || value, '1', 1, NULL, 0, 0, ?
          FROM json_each(?)`,
       )
       .run(

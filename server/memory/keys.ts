@@ -1,27 +1,19 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf } from "../db/rows.ts";
+import { memoryKeys } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { StoreRow } from "./row.ts";
 import type { PutKey } from "./schema.ts";
 import { type MemoryStores, requireKeys, scopeIdOf } from "./store.ts";
 
-interface Row extends Scope {
-  memory_id: string;
-  scope_id: string;
-  key: string;
-  value: string;
-  version: number;
-  tool_call_id: string | null;
-  created_at_ms: number;
-  updated_at_ms: number;
-  expires_at_ms: number | null;
-}
+type Row = typeof memoryKeys.$inferSelect;
 
 /** Where a key stands. */
 export interface KeyPlace {
@@ -45,9 +37,9 @@ export function createKeyStore({
 }) {
   const { sqlite } = db;
   const one = sqlite.query<Row, [string, Environment, string, string, string]>(
-    "SELECT * FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ? AND key = ?",
+    `SELECT ${columnsOf(memoryKeys)} FROM memory_keys
+     WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ? AND key = ?`,
   );
-  const upsert = sqlite.query("INSERT OR REPLACE INTO memory_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const count = sqlite.query<{ n: number }, [string, Environment, string, string]>(
     "SELECT count(*) AS n FROM memory_keys WHERE project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?",
   );
@@ -126,11 +118,13 @@ export function createKeyStore({
         // Behind what was deleted: who remembers one of its versions does not meet it again with another value.
         const version = (before?.version ?? stores.find(scope, store.id).last_version) + 1;
         const [at, seconds] = [now(), ttl_seconds ?? store.ttl_seconds];
-        upsert.run(
-          ...[project_id, environment, store.id, scopeId, place.key, text, version, toolCallId],
-          ...[stands ? before.created_at_ms : at, at, seconds === null ? null : at + seconds * 1000],
-        );
-        return shownKey(one.get(project_id, environment, store.id, scopeId, place.key)!);
+        const row: Row = {
+          ...{ project_id, environment, memory_id: store.id, scope_id: scopeId, key: place.key, value: text, version },
+          ...{ tool_call_id: toolCallId, created_at_ms: stands ? before.created_at_ms : at, updated_at_ms: at },
+          expires_at_ms: seconds === null ? null : at + seconds * 1000,
+        };
+        db.orm.insert(memoryKeys).values(row).onConflictDoUpdate({ target: keyColumns, set: row }).run();
+        return shownKey(row);
       });
     },
 
@@ -147,16 +141,15 @@ export function createKeyStore({
       const { prefix, scope_id = null } = page.filters;
       const { scopeId } = open(scope, { memory_id: memoryId, scope_id });
       const values = [scope.project_id, scope.environment, memoryId, scopeId];
-      const query = {
-        ...{ table: "(SELECT *, key AS id FROM memory_keys)", kind: null, scope, page: { ...page, filters: {} } },
-        within: { sql: "project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?", values },
-        where: [notOver(now()), ...(prefix === undefined ? [] : [startingWith(prefix)])],
-        whole: true,
-      };
       return listPage(
         db,
-        query,
-        (row: Row & { id: string }) => shownKey(row),
+        {
+          ...{ table: memoryKeys, by: "key", kind: null, scope, page: { ...page, filters: {} } },
+          within: { sql: "project_id = ? AND environment = ? AND memory_id = ? AND scope_id = ?", values },
+          where: [notOver(now()), ...(prefix === undefined ? [] : [startingWith(prefix)])],
+          whole: true,
+        },
+        shownKey,
         ({ key }) => key,
       );
     },
@@ -188,6 +181,11 @@ function createErasing({ sqlite }: Db) {
     counting.run(version, project_id, environment, memory_id);
   };
 }
+
+const keyColumns = [
+  ...[memoryKeys.project_id, memoryKeys.environment, memoryKeys.memory_id],
+  ...[memoryKeys.scope_id, memoryKeys.key],
+];
 
 const shownPlace = ({ key, memory_id, scope_id }: Row) => ({
   ...{ key, memory_id, scope_id: scope_id === "" ? null : scope_id },

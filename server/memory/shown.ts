@@ -21,7 +21,7 @@ export const shownStore = (row: StoreRow, progressOf: (row: StoreRow) => IndexPr
   entries: row.kind === "vector" ? row.items : null,
   keys: row.kind === "kv" ? row.items : null,
   indexing: row.next_model === null ? null : indexing(row, progressOf(row) ?? { processed: 0, total: 0, error: null }),
-  metadata: JSON.parse(row.metadata) as Record<string, string>,
+  metadata: row.metadata,
   created_at: timestamp(row.created_at_ms),
   updated_at: timestamp(row.updated_at_ms),
   project_id: row.project_id,

@@ -1,16 +1,17 @@
+import { eq, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { memoryStores } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { createStoreTables } from "../retrieval/search/tables.ts";
 import type { ChosenEmbedding, EmbeddingChooser } from "./embedding.ts";
-import { type StoreRow, selectStore, type VectorStoreRow } from "./row.ts";
+import { createStoreRows, type StoreRow, type VectorStoreRow } from "./row.ts";
 import type { CreateMemory, UpdateMemory } from "./schema.ts";
 import { type IndexProgress, shownStore } from "./shown.ts";
 
@@ -32,34 +33,14 @@ export type MemoryStores = ReturnType<typeof createMemoryStores>;
 export function createMemoryStores(options: MemoryStoreOptions) {
   const { db, audit, embeddings, progressOf, onEmbedding, onDelete, now = Date.now } = options;
   const { sqlite } = db;
-  const one = sqlite.query<StoreRow, [string, Environment, string]>(selectStore);
+  const rows = createStoreRows(db);
+  const { find } = rows;
   const count = sqlite.query<{ n: number }, [string, Environment]>(
     "SELECT count(*) AS n FROM memory_stores WHERE project_id = ? AND environment = ? AND deleted_at_ms IS NULL",
   );
   const nextNumber = sqlite.query<{ number: number }, []>(
     "UPDATE memory_store_numbers SET number = number + 1 RETURNING number",
   );
-  const insertion = sqlite.query(
-    `INSERT INTO memory_stores (project_id, environment, id, number, name, kind, scope, model, dimensions, generation,
-       last_generation, ttl_seconds, metadata, created_at_ms, updated_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const changing = sqlite.query(
-    `UPDATE memory_stores SET name = ?, ttl_seconds = ?, metadata = ?, next_model = ?, next_dimensions = ?,
-       last_generation = last_generation + ?, updated_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?`,
-  );
-  const deletion = sqlite.query(
-    "UPDATE memory_stores SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?",
-  );
-
-  const facts = ({ project_id, environment }: Scope, id: string): StoreRow | null =>
-    one.get(project_id, environment, id);
-
-  function find(scope: Scope, id: string): StoreRow {
-    const row = facts(scope, id);
-    if (!row) throw notFound();
-    return row;
-  }
 
   const shown = (row: StoreRow) => shownStore(row, progressOf);
 
@@ -74,19 +55,21 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     refuse([...nameFaults(name), ...(kind === "kv" && input.embedding ? [keysHaveNone()] : [])]);
     const chosen = kind === "kv" ? null : await embeddings.choose(input.embedding ?? null);
     const [id, at] = [newId("memory", now()), now()];
-    await db.write(() => {
+    const row = await db.write(() => {
       const { project_id, environment } = author;
       if (count.get(project_id, environment)!.n >= limits.memory_stores)
         throw new AppError("validation_failed", `There are ${limits.memory_stores} memory stores, and may be no more.`);
       const { number } = nextNumber.get()!;
-      insertion.run(
-        ...[project_id, environment, id, number, name, kind, scope, chosen?.model ?? null, chosen?.dimensions ?? null],
-        ...[chosen && firstGeneration, chosen && firstGeneration, ttl_seconds, JSON.stringify(metadata), at, at],
-      );
+      const generation = chosen && firstGeneration;
+      const row = rows.insert(author, {
+        ...{ id, number, name, kind, scope, model: chosen?.model, dimensions: chosen?.dimensions, generation },
+        ...{ last_generation: generation, ttl_seconds, metadata, created_at_ms: at, updated_at_ms: at },
+      });
       if (chosen) createStoreTables(sqlite, { number, generation: firstGeneration, dimensions: chosen.dimensions });
-      note(author, "created", { id, name, kind }, { scope, ...chosen });
+      note(author, "created", row, { scope, ...chosen });
+      return row;
     });
-    return shown(find(author, id));
+    return shown(row);
   }
 
   async function update(author: Author, id: string, input: UpdateMemory) {
@@ -96,16 +79,11 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     const row = await db.write(() => {
       const before = find(author, id);
       const { name, ttl_seconds, metadata } = input;
-      changing.run(
-        name ?? before.name,
-        ttl_seconds === undefined ? before.ttl_seconds : ttl_seconds,
-        metadata ? JSON.stringify(metadata) : before.metadata,
-        ...nextOf(before, chosen),
-        chosen ? 1 : 0, // What replaces another change shares no vectors with it.
-        ...[now(), before.project_id, before.environment, id],
-      );
       note(author, "updated", before, { changes: Object.keys(input), ...chosen });
-      return find(author, id);
+      return rows.update(author, id, {
+        ...{ name, ttl_seconds, metadata, updated_at_ms: now() },
+        ...(chosen && nextOf(before, chosen)),
+      });
     });
     if (chosen) onEmbedding();
     return shown(row);
@@ -117,17 +95,17 @@ export function createMemoryStores(options: MemoryStoreOptions) {
     /** Throws for what is not there. */
     find,
     /** Null for what is not there. */
-    facts,
+    facts: rows.get,
     get: (scope: Scope, id: string) => shown(find(scope, id)),
     list(scope: Scope, page: Page) {
       const where = [{ sql: "deleted_at_ms IS NULL", values: [] }];
-      return listPage(db, { table: "memory_stores", kind: "memory", scope, page, where }, shown);
+      return listPage(db, { table: memoryStores, kind: "memory", scope, page, where }, shown);
     },
     /** It is gone at once; what it holds goes some at a time. */
     async remove(author: Author, id: string) {
       await db.write(() => {
         const row = find(author, id);
-        deletion.run(now(), row.project_id, row.environment, id);
+        db.orm.update(memoryStores).set({ deleted_at_ms: now() }).where(eq(memoryStores.number, row.number)).run();
         note(author, "deleted", row);
       });
       onDelete();
@@ -145,10 +123,13 @@ function refuse(faults: ReturnType<typeof fault>[]): void {
 }
 
 /** What a store is to be indexed with from now on; what it is searched with already is nothing to do. */
-function nextOf(row: StoreRow, chosen: ChosenEmbedding | null): (string | number | null)[] {
-  if (!chosen) return [row.next_model, row.next_dimensions];
-  const stands = chosen.model === row.model && chosen.dimensions === row.dimensions;
-  return stands ? [null, null] : [chosen.model, chosen.dimensions];
+function nextOf({ model, dimensions }: StoreRow, chosen: ChosenEmbedding) {
+  const stands = chosen.model === model && chosen.dimensions === dimensions;
+  return {
+    next_model: stands ? null : chosen.model,
+    next_dimensions: stands ? null : chosen.dimensions,
+    last_generation: sql`last_generation + 1`, // What replaces another change shares no vectors with it.
+  };
 }
 
 /** Throws for a store that holds keys. */

@@ -8,6 +8,8 @@ const chunksPerWrite = 100;
 const rowsPerWrite = 20; // Of up to a megabyte each.
 
 type Store = Pick<StoreRow, "project_id" | "environment" | "id" | "number" | "kind">;
+const ofStores = "project_id, environment, id, number, kind FROM memory_stores";
+type EntryKey = Pick<EntryRow, "project_id" | "environment" | "id" | "memory_id">;
 
 /**
  * Deletes what belongs to entries and stores that nobody finds any more. What is to go stands in the database, so that
@@ -37,19 +39,19 @@ export function createMemorySweeper({
     "UPDATE memory_stores SET items = items - 1 WHERE project_id = ? AND environment = ? AND id = ?",
   );
   // Those of a deleted store go with it: their tables are dropped together.
-  const deletedEntry = sqlite.query<EntryRow, []>(
-    `SELECT e.* FROM memory_entries e
+  const deletedEntry = sqlite.query<EntryKey, []>(
+    `SELECT e.project_id, e.environment, e.id, e.memory_id FROM memory_entries e
      JOIN memory_stores s ON s.project_id = e.project_id AND s.environment = e.environment AND s.id = e.memory_id
      WHERE e.deleted_at_ms IS NOT NULL AND s.deleted_at_ms IS NULL LIMIT 1`,
   );
-  const deletedStore = sqlite.query<Store, []>("SELECT * FROM memory_stores WHERE deleted_at_ms IS NOT NULL LIMIT 1");
+  const deletedStore = sqlite.query<Store, []>(`SELECT ${ofStores} WHERE deleted_at_ms IS NOT NULL LIMIT 1`);
   const storeById = sqlite.query<Store, [string, Environment, string]>(
-    "SELECT * FROM memory_stores WHERE project_id = ? AND environment = ? AND id = ?",
+    `SELECT ${ofStores} WHERE project_id = ? AND environment = ? AND id = ?`,
   );
   const hide = sqlite.query(
     "UPDATE memory_stores SET deleted_at_ms = ? WHERE project_id = ? AND environment = ? AND id = ?",
   );
-  const storeOfProject = sqlite.query<Store, [string]>("SELECT * FROM memory_stores WHERE project_id = ? LIMIT 1");
+  const storeOfProject = sqlite.query<Store, [string]>(`SELECT ${ofStores} WHERE project_id = ? LIMIT 1`);
   const chunksOfEntry = sqlite.query<{ number: number }, [string, Environment, string]>(
     `SELECT number FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ? LIMIT ${chunksPerWrite}`,
   );
@@ -77,7 +79,7 @@ export function createMemorySweeper({
   }
 
   /** Within a write: answers how many rows went. */
-  function eraseEntry({ project_id, environment, id, memory_id }: EntryRow): number {
+  function eraseEntry({ project_id, environment, id, memory_id }: EntryKey): number {
     const store = storeById.get(project_id, environment, memory_id)!;
     const chunks = removeRows(store, chunksOfEntry.all(project_id, environment, id));
     if (chunks < chunksPerWrite) deleteEntry.run(project_id, environment, id);

@@ -61,7 +61,9 @@ test("no write deletes so much that others wait for it, and what was stopped goe
     `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, metadata, created_at_ms,
        status_since_ms, timeout_ms, action_timeout_ms) VALUES (?, ?, 'test', 'agt', 'completed', 1, 1, '{}', 0, 0, 1, 1)`,
   );
-  const insertEvents = sqlite.query("INSERT INTO run_events SELECT ?, value, 0, 'x', '{}', NULL FROM json_each(?)");
+  const insertEvents = sqlite.query(
+    "INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs) SELECT ?, value, 0, 'x', '{}', NULL FROM json_each(?)",
+  );
   await server.db.write(() => {
     for (let i = 0; i < 130; i++) {
       const id = newId("run");

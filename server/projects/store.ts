@@ -1,12 +1,12 @@
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { isId, newId } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import type { DayBudget, ProjectSettings, RetentionDays } from "../core/project-settings.ts";
 import type { Environment } from "../core/scope.ts";
 import { type Actor, type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { projects } from "../db/schema.ts";
-import { notFound } from "../http/not-found.ts";
 import type { ProjectChange } from "./schema.ts";
 
 export type Project = typeof projects.$inferSelect;

@@ -53,7 +53,7 @@ export function createQuarantine({
   const { sqlite } = db;
   let stopped = false;
   const selectRounds = sqlite.query<{ value: string }, []>("SELECT value FROM facts WHERE name = 'on_trial'");
-  const noteRounds = sqlite.query("INSERT OR REPLACE INTO facts VALUES ('on_trial', ?)");
+  const noteRounds = sqlite.query("INSERT OR REPLACE INTO facts (name, value) VALUES ('on_trial', ?)");
   const forgetRounds = sqlite.query("DELETE FROM facts WHERE name = 'on_trial'");
 
   function interrupted(): Rounds | null {

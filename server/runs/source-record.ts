@@ -1,9 +1,9 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
+import { notFound } from "../core/not-found.ts";
 import type { JournalEntry, RunCreated } from "../core/run-event.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Viewer } from "../http/auth.ts";
-import { notFound } from "../http/not-found.ts";
 import type { Journal } from "../journal/journal.ts";
 import { readRecord } from "../journal/read-record.ts";
 import type { RunRow, RunStore } from "./store.ts";

@@ -1,16 +1,17 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { siblingId } from "../core/ids.ts";
-import type { Needs, RunCreated, ToolRequest } from "../core/run-event.ts";
+import { notFound } from "../core/not-found.ts";
+import type { RunCreated } from "../core/run-event.ts";
 import { type RunObject, runObject } from "../core/run-object.ts";
 import { fold, isOver, type RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { approvals, runs } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { createBriefs } from "../journal/briefs.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -19,30 +20,16 @@ import { createRequireUnpinned } from "./pins.ts";
 import { createRunItems, type RunItem } from "./run-items.ts";
 import type { Pace } from "./slot-wait.ts";
 
-/** The row of a run: what runs are listed and timed by. */
-export interface RunRow extends Scope {
-  id: string;
-  agent_id: string;
-  status: RunStatus;
-  seq: number;
-  attempt: number;
-  created_at_ms: number;
-  expires_at_ms: number | null;
-  /** The run as JSON, once its trace was deleted. */
-  summary: string | null;
-}
+const rowColumns = [
+  ...(["id", "project_id", "environment", "agent_id", "status", "seq", "attempt"] as const),
+  ...(["created_at_ms", "expires_at_ms", "summary"] as const),
+];
+
+/** What runs are listed and timed by. `summary` is the run as JSON, once its trace was deleted. */
+export type RunRow = Pick<typeof runs.$inferSelect, (typeof rowColumns)[number]>;
 
 /** Told within the write where the run stands then, and the `seq` before it: what it notes shares the write's fate. */
 export type Note = (row: RunRow, before: number) => void;
-
-interface PendingRow extends Scope {
-  id: string;
-  run_id: string;
-  needs: Needs;
-  call: string;
-  created_at_ms: number;
-  expires_at_ms: number;
-}
 
 type Owner = Pick<RunCreated, "user_id" | "session_id">;
 
@@ -62,7 +49,7 @@ const paceOf = 20;
 /** Runs as clients find them. Their content is a fold of the journal; only rows are written or deleted here. */
 export function createRunStore({ db, journal, audit }: { db: Db; journal: Journal; audit: Audit }) {
   const { sqlite } = db;
-  const columns = "id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary";
+  const columns = rowColumns.join(", ");
   const select = sqlite.query<RunRow, [string, string, string]>(
     `SELECT ${columns} FROM runs WHERE id = ? AND project_id = ? AND environment = ?`,
   );
@@ -222,10 +209,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     },
     /** Summaries, or with their messages and calls as far as a page has room for them. */
     list(scope: Viewer, page: Page, messages = false) {
-      const query = { table: "runs", kind: "run", columns, scope, page, where: ofAgents(scope, "agent_id") } as const;
       const rest = inSlices();
-      return listPage<RunRow, RunItem>(db, { ...query, whole: true }, (row) =>
-        messages ? items.withMessages(row, rest) : items.summary(row, rest),
+      return listPage(
+        db,
+        {
+          ...{ table: runs, kind: "run", columns: rowColumns, scope, page },
+          ...{ where: ofAgents(scope, "agent_id"), whole: true },
+        },
+        (row): Promise<RunItem | null> => (messages ? items.withMessages(row, rest) : items.summary(row, rest)),
       );
     },
     inProgress: ({ project_id, environment }: Scope): number => countActive.get(project_id, environment)!.n,
@@ -252,7 +243,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     expiry: (id: string): number | null => selectExpiry.get(id)?.at ?? null,
     /** Notes that the process ends in order: what it leaves unfinished did not bring it down. */
     async markCleanStop(): Promise<void> {
-      await db.write(() => sqlite.run("INSERT OR REPLACE INTO facts VALUES ('clean_stop', '1')"));
+      await db.write(() => sqlite.run("INSERT OR REPLACE INTO facts (name, value) VALUES ('clean_stop', '1')"));
     },
     /** Whether the last process ended in order; asked once, so that a crash of this one is not taken for that. */
     takeCleanStop: (): Promise<boolean> =>
@@ -304,19 +295,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     /** Calls of every run of this scope that wait for somebody. */
     pending: (scope: Viewer, page: Page) => {
       const where = ofAgents(scope, "(SELECT agent_id FROM runs WHERE runs.id = approvals.run_id)");
-      return listPage<PendingRow, Approval>(
-        db,
-        { table: "approvals", kind: "tool_call", scope, page, where, whole: true },
-        toApproval,
-      );
+      return listPage(db, { table: approvals, kind: "tool_call", scope, page, where, whole: true }, toApproval);
     },
   };
 }
 
-type Approval = ReturnType<typeof toApproval>;
-
-function toApproval({ id, run_id, needs, call, created_at_ms, expires_at_ms, project_id, environment }: PendingRow) {
-  const { tool_id, tool, arguments: args } = JSON.parse(call) as ToolRequest;
+function toApproval(row: typeof approvals.$inferSelect) {
+  const { id, run_id, needs, call, created_at_ms, expires_at_ms, project_id, environment } = row;
+  const { tool_id, tool, arguments: args } = call;
   return {
     id,
     object: "approval" as const,
@@ -326,7 +312,7 @@ function toApproval({ id, run_id, needs, call, created_at_ms, expires_at_ms, pro
     arguments: args,
     needs,
     created_at: timestamp(created_at_ms),
-    expires_at: timestamp(expires_at_ms),
+    expires_at: timestamp(expires_at_ms!),
     metadata: {},
     project_id,
     environment,
@@ -346,7 +332,8 @@ export const deleteUnusedBlob = `
 
 /** Takes what a run said out of its thread; the places are not given to others. */
 function forgetMessages(sqlite: Database, { id, project_id, environment }: Scope & { id: string }): void {
-  const keeping = `INSERT INTO thread_places SELECT project_id, environment, thread_id, id, position
+  const keeping = `INSERT INTO thread_places (project_id, environment, thread_id, id, position)
+    SELECT project_id, environment, thread_id, id, position
     FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?`;
   sqlite.query(keeping).run(project_id, environment, id);
   const deletion = "DELETE FROM thread_messages WHERE project_id = ? AND environment = ? AND run_id = ?";

@@ -34,7 +34,7 @@ def main(args):
     rows = list(csv.DictReader(open("/input/sales.csv")))
     db = sqlite3.connect(":memory:")
     db.execute("create table sales (region text, amount int)")
-    db.executemany("insert into sales values (:region, :amount)", rows)
+    db.executemany("insert into sales (region, amount) values (:region, :amount)", rows)
     total = dict(db.execute("select region, sum(amount) from sales group by region"))
     with open("totals.csv", "w") as out:
         csv.writer(out).writerows(total.items())

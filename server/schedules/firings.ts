@@ -6,31 +6,19 @@ import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import { type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { scheduleRuns } from "../db/schema.ts";
 import { listPage, type Page } from "../http/page.ts";
 import type { Projector } from "../journal/journal.ts";
 import type { Outcome } from "../wire/names.ts";
 import { type Failure, type Row, shownFailure } from "./row.ts";
 
+type FiringRow = typeof scheduleRuns.$inferSelect;
+
 /** A time that came, and what came of it. */
-interface Firing {
-  trigger: "plan" | "catch_up" | "request";
-  due_at_ms: number;
-  outcome: Outcome;
-  run_id: string | null;
-  error: Failure | null;
-}
+type Firing = Pick<FiringRow, "trigger" | "due_at_ms" | "outcome" | "run_id" | "error">;
 
-interface FiringRow extends Scope, Omit<Firing, "error"> {
-  id: string;
-  schedule_id: string;
-  error: string | null;
-  created_at_ms: number;
-}
-
-interface Hit extends Scope {
-  id: string;
-  schedule_id: string;
-}
+type Hit = Pick<FiringRow, keyof Scope | "id" | "schedule_id">;
 
 /** Failures in a row after which a schedule fires no more until somebody looks at it. */
 const failuresAllowed = 5;
@@ -42,13 +30,15 @@ export type Firings = ReturnType<typeof createFirings>;
 /** What schedules have come to. All that changes is to be called within a write. */
 export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
   const { sqlite } = db;
-  const { insertion, pruning, lastRun, byRun, ending, success, failing, mentioning, disabling, going, taken } =
-    queries(sqlite);
+  const rows = createRows(db, scheduleRuns);
+  const { pruning, lastRun, byRun, ending, success, failing, mentioning, disabling, going, taken } = queries(sqlite);
 
-  function add({ project_id, environment, id }: Row, { trigger, due_at_ms, outcome, run_id, error }: Firing): void {
-    const firing = newId("firing", now());
-    const failure = error && JSON.stringify(error);
-    insertion.run(project_id, environment, firing, id, trigger, due_at_ms, outcome, run_id, failure, now());
+  function add(schedule: Row, { trigger, due_at_ms, outcome, run_id, error }: Firing): void {
+    const { project_id, environment, id } = schedule;
+    rows.insert(schedule, {
+      ...{ id: newId("firing", now()), schedule_id: id, trigger, due_at_ms, outcome, run_id, error },
+      created_at_ms: now(),
+    });
     pruning.run(project_id, environment, id, kept);
     if (run_id !== null) lastRun.run(run_id, project_id, environment, id);
   }
@@ -109,7 +99,7 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
         values: [project_id, environment, id],
       };
       const scope = { project_id, environment };
-      return listPage(db, { table: "schedule_runs", kind: "firing", scope, page, within }, shownFiring);
+      return listPage(db, { table: scheduleRuns, kind: "firing", scope, page, within }, shownFiring);
     },
   };
 }
@@ -139,7 +129,7 @@ function shownFiring(row: FiringRow) {
     due_at: timestamp(due_at_ms),
     outcome,
     run_id,
-    error: error === null ? null : shownFailure(JSON.parse(error)),
+    error: error && shownFailure(error),
     metadata: {},
     created_at: timestamp(created_at_ms),
     project_id,
@@ -151,7 +141,6 @@ function queries(sqlite: Database) {
   const key = "project_id = ? AND environment = ? AND id = ?";
   type Key = [string, string, string];
   return {
-    insertion: sqlite.query("INSERT INTO schedule_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     pruning: sqlite.query(
       `DELETE FROM schedule_runs WHERE outcome <> 'started' AND (project_id, environment, id) IN (
          SELECT project_id, environment, id FROM schedule_runs
@@ -165,7 +154,7 @@ function queries(sqlite: Database) {
     success: sqlite.query(
       `UPDATE schedules SET failure_count = 0, last_error = NULL WHERE ${key} AND last_error IS NOT NULL`,
     ),
-    failing: sqlite.query<Pick<Row, "name" | "enabled" | "failure_count">, [string, ...Key]>(
+    failing: sqlite.query<{ name: string; enabled: 0 | 1; failure_count: number }, [string, ...Key]>(
       `UPDATE schedules SET failure_count = failure_count + 1, last_error = ? WHERE ${key}
        RETURNING name, enabled, failure_count`,
     ),

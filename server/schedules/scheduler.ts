@@ -5,6 +5,8 @@ import type { RunInput } from "../core/run-input.ts";
 import type { RunStatus } from "../core/run-state.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf, createReader, createRows } from "../db/rows.ts";
+import { schedules } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import { toAppError } from "../http/errors.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
@@ -43,12 +45,14 @@ interface Turn {
   waited: boolean;
 }
 
-interface Planned extends Row {
+type Planned = Row & {
   /** Its place among all. */
   place: number;
   /** The last time that was taken, or when the plan was made at the latest: nothing was due in between. */
   since: number;
-}
+};
+
+const rowOf = createReader(schedules) as (raw: object) => Row;
 
 /** The schedule is not any more as it was when its turn was found. */
 class Superseded extends Error {}
@@ -88,7 +92,8 @@ export function createScheduler({
   log: Log;
   now: () => number;
 }) {
-  const { selectDue, selectQueued, selectOne, selectPlanned, moving, queueing, taking } = queries(db);
+  const rows = createRows(db, schedules);
+  const { selectDue, selectQueued, selectPlanned, moving, queueing, taking } = queries(db);
   const underWay = new Map<string, Promise<void>>();
   const stopping = Promise.withResolvers<void>();
   let isRunning = false;
@@ -100,7 +105,7 @@ export function createScheduler({
     if (!isRunning || underWay.size >= atOnce) return; // Whoever ends arms it again.
     clearTimeout(timer);
     const next = selectDue.all(underWay.size + 1).find(({ id }) => !underWay.has(id));
-    if (next) wait(next.next_at_ms!);
+    if (next) wait(next.next_at_ms);
   }
 
   function wait(at: number): void {
@@ -111,7 +116,7 @@ export function createScheduler({
   /** Fires what is due. */
   function look(): void {
     if (!isRunning) return;
-    for (const row of selectDue.all(underWay.size + atOnce)) {
+    for (const row of selectDue.all(underWay.size + atOnce).map(rowOf)) {
       if (underWay.size >= atOnce || row.next_at_ms! > now()) break;
       if (!underWay.has(row.id)) take(row, () => fire(row));
     }
@@ -121,7 +126,7 @@ export function createScheduler({
   /** Fires what waited for a run, when that is over. */
   function heard(runId: string, entries: readonly JournalEntry[]): void {
     const found = isRunning && entries.some(isEnd) && firings.scheduleOf(runId);
-    const row = found && selectOne.get(found.project_id, found.environment, found.id);
+    const row = found && rows.get(found, found.id);
     if (row && row.queued_at_ms !== null) follow(row);
   }
 
@@ -130,7 +135,7 @@ export function createScheduler({
     if (!underWay.has(row.id)) take(row, () => fireWaiting(row));
   }
 
-  function take({ id, project_id, environment }: Row, work: () => Promise<void>): void {
+  function take({ id, ...schedule }: Row, work: () => Promise<void>): void {
     const done = work()
       .catch(async (error) => {
         if (!isStorageRefusal(error)) log.error("a schedule could not fire", { schedule_id: id, error });
@@ -139,7 +144,7 @@ export function createScheduler({
       })
       .then(() => {
         underWay.delete(id);
-        const row = isRunning ? selectOne.get(project_id, environment, id) : null;
+        const row = isRunning ? rows.get(schedule, id) : null;
         if (row && row.queued_at_ms !== null && !firings.isBusy(row)) follow(row);
         arm();
       });
@@ -217,7 +222,7 @@ export function createScheduler({
     const plan = planAfter(row, due_at_ms);
     const { changes } = waited
       ? taking.run(project_id, environment, id, due_at_ms)
-      : moving.run(plan.next_at_ms, plan.next_run_ats, project_id, environment, id, row.next_at_ms);
+      : moving.run(plan.next_at_ms, JSON.stringify(plan.next_run_ats), project_id, environment, id, row.next_at_ms);
     if (changes === 0 || !isOpen(project_id)) throw new Superseded();
   }
 
@@ -229,9 +234,9 @@ export function createScheduler({
     for (let after: number | undefined = 0; after !== undefined && isRunning; ) {
       const begun: number = after;
       after = await db.write(() => {
-        const rows = selectPlanned.all(begun, now(), plansPerWrite);
-        for (const row of rows) correct(row);
-        return rows.at(-1)?.place;
+        const planned = selectPlanned.all(begun, now(), plansPerWrite);
+        for (const row of planned) correct(rowOf(row) as Planned);
+        return planned.at(-1)?.place;
       });
     }
     arm();
@@ -239,8 +244,8 @@ export function createScheduler({
 
   function correct({ project_id, environment, id, since, ...row }: Planned): void {
     const plan = planAfter(row, since);
-    if (plan.next_run_ats === row.next_run_ats) return;
-    moving.run(plan.next_at_ms, plan.next_run_ats, project_id, environment, id, row.next_at_ms);
+    if (Bun.deepEquals(plan.next_run_ats, row.next_run_ats)) return;
+    moving.run(plan.next_at_ms, JSON.stringify(plan.next_run_ats), project_id, environment, id, row.next_at_ms);
   }
 
   return {
@@ -250,7 +255,7 @@ export function createScheduler({
     /** Begins to fire: after the start, with what an earlier process left. */
     start(): void {
       isRunning = true;
-      for (const row of selectQueued.all()) if (!firings.isBusy(row)) follow(row);
+      for (const row of selectQueued.all().map(rowOf)) if (!firings.isBusy(row)) follow(row);
       look();
       replanned = replan().catch((error) => log.error("the times of schedules were not looked at again", { error }));
     },
@@ -280,20 +285,21 @@ const explained = (code: ErrorCode, message: string): string =>
 
 function queries({ sqlite }: Db) {
   const key = "project_id = ? AND environment = ? AND id = ?";
-  type Key = [string, string, string];
   const open = "JOIN projects p ON p.id = s.project_id AND p.archived_at_ms IS NULL AND p.deleted_at_ms IS NULL";
+  const columns = columnsOf(schedules, "s");
   return {
-    selectDue: sqlite.query<Row, [number]>(
-      `SELECT s.* FROM schedules s CROSS ${open} WHERE s.next_at_ms IS NOT NULL ORDER BY s.next_at_ms LIMIT ?`,
+    selectDue: sqlite.query<{ id: string; next_at_ms: number }, [number]>(
+      `SELECT ${columns} FROM schedules s CROSS ${open} WHERE s.next_at_ms IS NOT NULL ORDER BY s.next_at_ms LIMIT ?`,
     ),
-    selectQueued: sqlite.query<Row, []>(`SELECT s.* FROM schedules s CROSS ${open} WHERE s.queued_at_ms IS NOT NULL`),
-    selectPlanned: sqlite.query<Planned, [number, number, number]>(
-      `SELECT * FROM (SELECT s.*, s.rowid AS place, max(s.updated_at_ms, coalesce(s.queued_at_ms, 0), coalesce(
+    selectQueued: sqlite.query<Record<string, unknown>, []>(
+      `SELECT ${columns} FROM schedules s CROSS ${open} WHERE s.queued_at_ms IS NOT NULL`,
+    ),
+    selectPlanned: sqlite.query<{ place: number }, [number, number, number]>(
+      `SELECT ${columnsOf(schedules)}, place, since FROM (SELECT ${columns}, s.rowid AS place, max(s.updated_at_ms, coalesce(s.queued_at_ms, 0), coalesce(
            (SELECT max(due_at_ms) FROM schedule_runs f WHERE f.project_id = s.project_id
               AND f.environment = s.environment AND f.schedule_id = s.id AND f.trigger <> 'request'), 0)) AS since
          FROM schedules s WHERE s.rowid > ?1 AND s.next_at_ms > ?2 ORDER BY s.rowid) WHERE since <= ?2 LIMIT ?3`,
     ),
-    selectOne: sqlite.query<Row, Key>(`SELECT * FROM schedules WHERE ${key}`),
     moving: sqlite.query(`UPDATE schedules SET next_at_ms = ?, next_run_ats = ? WHERE ${key} AND next_at_ms = ?`),
     queueing: sqlite.query(`UPDATE schedules SET queued_at_ms = ? WHERE ${key}`),
     taking: sqlite.query(`UPDATE schedules SET queued_at_ms = NULL WHERE ${key} AND queued_at_ms = ?`),

@@ -4,10 +4,11 @@ import { inputFault } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { schedules } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { timetableFaults } from "./cron.ts";
 import { type Definition, definitionOf, noPlan, planAfter, type Row, shownSchedule } from "./row.ts";
@@ -28,23 +29,11 @@ export interface ScheduleStoreOptions {
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now }: ScheduleStoreOptions) {
-  const { sqlite } = db;
-  const one = sqlite.query<Row, [string, string, string]>(
-    "SELECT * FROM schedules WHERE project_id = ? AND environment = ? AND id = ?",
-  );
-  const insertion = sqlite.query<unknown, [Values]>(
-    `INSERT INTO schedules (${columns.join(", ")}) VALUES (${columns.map((name) => `$${name}`).join(", ")})`,
-  );
-  const changing = sqlite.query<unknown, [Values]>(
-    `UPDATE schedules SET ${columns.map((name) => `${name} = $${name}`).join(", ")}
-     WHERE project_id = $project_id AND environment = $environment AND id = $id`,
-  );
-  const deletion = sqlite.query("DELETE FROM schedules WHERE project_id = ? AND environment = ? AND id = ?");
+  const rows = createRows(db, schedules);
 
   /** Another scope's schedule, or one of an agent that is not the viewer's, is not there. */
   function find(viewer: Viewer, id: string): Row {
-    const row = one.get(viewer.project_id, viewer.environment, id);
-    if (!row) throw notFound();
+    const row = rows.find(viewer, id);
     requireAgent(viewer, row.agent_id);
     return row;
   }
@@ -78,8 +67,8 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
     check(author, row, input);
     if (row.enabled) Object.assign(row, planAfter(row, at));
     await db.write(() => {
-      insertion.run(valuesOf(row));
-      note(author, "created", row.id, { name: row.name, agent_id: row.agent_id, enabled: row.enabled === 1 });
+      rows.insert(author, row);
+      note(author, "created", row.id, { name: row.name, agent_id: row.agent_id, enabled: row.enabled });
     });
     onPlan();
     return shownSchedule(row);
@@ -90,9 +79,8 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
     check(author, changed(known, input), input);
     const row = await db.write(() => {
       const after = replanned(find(author, id), input);
-      changing.run(valuesOf({ ...after, updated_at_ms: now() }));
       note(author, "updated", id, { name: after.name, changes: Object.keys(input) });
-      return find(author, id);
+      return rows.update(author, id, { ...after, updated_at_ms: now() });
     });
     onPlan();
     return shownSchedule(row);
@@ -122,14 +110,14 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
     list: (viewer: Viewer, page: Page) =>
       listPage(
         db,
-        { table: "schedules", kind: "schedule", scope: viewer, page, where: ofAgents(viewer, "agent_id") },
+        { table: schedules, kind: "schedule", scope: viewer, page, where: ofAgents(viewer, "agent_id") },
         shownSchedule,
       ),
     /** Runs that it has started go on. */
     async remove(author: Author & Viewer, id: string) {
       await db.write(() => {
         const { name, agent_id } = find(author, id);
-        deletion.run(author.project_id, author.environment, id);
+        rows.remove(author, id);
         note(author, "deleted", id, { name, agent_id });
       });
       onPlan();
@@ -138,20 +126,10 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
   };
 }
 
-const columns = [
-  ...["project_id", "environment", "id", "name", "agent_id", "definition", "cron", "timezone", "enabled", "catch_up"],
-  ...["if_busy", "next_at_ms", "next_run_ats", "queued_at_ms", "failure_count", "disabled_reason", "last_error"],
-  ...["last_run_id", "metadata", "created_at_ms", "updated_at_ms"],
-] as (keyof Row)[];
-
-type Values = Record<string, string | number | null>;
-
-const valuesOf = (row: Row): Values => Object.fromEntries(columns.map((name) => [`$${name}`, row[name]]));
-
 const blank = ({ project_id, environment }: Scope, id: string, at: number): Row => ({
-  ...{ project_id, environment, id, name: "", agent_id: "", cron: "", timezone: "", metadata: "{}" },
-  definition: JSON.stringify({ input: "", overrides: null, budget: null, user_id: null, session_id: null }),
-  ...{ enabled: 1, catch_up: "skip", if_busy: "start", ...noPlan, queued_at_ms: null },
+  ...{ project_id, environment, id, name: "", agent_id: "", cron: "", timezone: "", metadata: {} },
+  definition: { input: "", overrides: null, budget: null, user_id: null, session_id: null },
+  ...{ enabled: true, catch_up: "skip", if_busy: "start", ...noPlan, queued_at_ms: null },
   ...{ failure_count: 0, disabled_reason: null, last_error: null, last_run_id: null },
   ...{ created_at_ms: at, updated_at_ms: at },
 });
@@ -159,14 +137,11 @@ const blank = ({ project_id, environment }: Scope, id: string, at: number): Row 
 /** The row with what the body says; fields that it does not name stay. */
 function changed(row: Row, input: UpdateSchedule): Row {
   const { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata, ...own } = input;
-  const said = Object.fromEntries(
-    Object.entries({ name, agent_id, cron, timezone, catch_up, if_busy }).filter(([, value]) => value !== undefined),
-  );
+  const columns = { name, agent_id, cron, timezone, enabled, catch_up, if_busy, metadata };
+  const said = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
   return {
     ...row,
     ...said,
-    enabled: enabled === undefined ? row.enabled : enabled ? 1 : 0,
-    metadata: metadata ? JSON.stringify(metadata) : row.metadata,
-    definition: JSON.stringify({ ...definitionOf(row), ...own }),
+    definition: { ...definitionOf(row), ...own },
   };
 }

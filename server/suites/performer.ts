@@ -1,7 +1,7 @@
+import { notFound } from "../core/not-found.ts";
 import { nameOf } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import type { Db } from "../db/open.ts";
-import { notFound } from "../http/not-found.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
 import type { Log } from "../lib/log.ts";
@@ -114,7 +114,7 @@ export function createPerformer({ db, suiteRuns, compare, live, isOpen, log }: P
   ): Promise<LiveResult | null> {
     const [first] = comparison.divergences;
     if (row.live === null || !first || comparison.error) return null;
-    const asked = JSON.parse(row.live) as Live;
+    const asked = row.live as Live;
     const before = suiteRuns.forks(row);
     if (before.length >= (asked.max_runs ?? liveRunsDefault))
       return skipped("max_runs_reached", "As many cases have gone on live as may.");

@@ -2,48 +2,20 @@ import type { Divergence } from "../core/run-event.ts";
 import type { RunStatus } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
-import { type CaseStatus, caseStatuses, type SuiteRunStatus } from "../wire/names.ts";
+import type { suiteCases, suiteRunCases, suiteRuns, suites } from "../db/schema.ts";
+import { type CaseStatus, caseStatuses } from "../wire/names.ts";
 import type { Live } from "./schema.ts";
 
 /** A suite as the table holds it, and how many runs it pins. */
-export interface SuiteRow extends Scope {
-  id: string;
-  name: string;
-  description: string | null;
-  metadata: string;
-  created_at_ms: number;
-  updated_at_ms: number;
-  cases_count: number;
-}
+export type SuiteRow = typeof suites.$inferSelect & { cases_count: number };
 
-/** A pinned run. It is over: what is known of it here does not change. */
-export interface PinnedRow {
-  run_id: string;
-  position: number;
-  agent_id: string;
-  status: RunStatus;
-  /** The head of its output. */
-  output: string | null;
-}
+/** A pinned run. It is over: what is known of it here, with the head of its output, does not change. */
+export type PinnedRow = Omit<typeof suiteCases.$inferSelect, keyof Scope | "suite_id">;
 
-export interface SuiteRunRow extends Scope {
-  id: string;
-  suite_id: string;
-  status: SuiteRunStatus;
-  /** JSON; null: nothing goes on live. */
-  live: string | null;
-  metadata: string;
-  created_at_ms: number;
-  ended_at_ms: number | null;
-}
+/** Where nothing goes on live, `live` is null. */
+export type SuiteRunRow = typeof suiteRuns.$inferSelect;
 
-export interface CaseRow {
-  position: number;
-  run_id: string;
-  agent_id: string;
-  status: CaseStatus;
-  result: string | null;
-}
+export type CaseRow = Omit<typeof suiteRunCases.$inferSelect, keyof Scope | "suite_run_id">;
 
 /** What a replay of a pinned run came to. */
 export interface Comparison {
@@ -94,7 +66,7 @@ export function shownSuite(row: SuiteRow) {
     name: row.name,
     description: row.description,
     cases_count: row.cases_count,
-    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    metadata: row.metadata,
     created_at: timestamp(row.created_at_ms),
     updated_at: timestamp(row.updated_at_ms),
     project_id: row.project_id,
@@ -111,8 +83,8 @@ export function shownSuiteRun(row: SuiteRunRow, counts: Counts) {
     suite_id: row.suite_id,
     status: row.status,
     counts: { total: caseStatuses.reduce((sum, status) => sum + counts[status], 0), ...counts },
-    live: row.live === null ? null : (JSON.parse(row.live) as Live),
-    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    live: row.live as Live | null,
+    metadata: row.metadata,
     created_at: timestamp(row.created_at_ms),
     ended_at: timestampOrNull(row.ended_at_ms),
     project_id: row.project_id,

@@ -1,11 +1,14 @@
+import { sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { suites } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { changedCases } from "./changed-cases.ts";
 import { ownOnly } from "./own-only.ts";
@@ -26,9 +29,7 @@ export type SuiteStore = ReturnType<typeof createSuiteStore>;
 
 export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreOptions) {
   const { sqlite } = db;
-  const one = sqlite.query<SuiteRow, [string, string, string]>(
-    `SELECT ${columns} FROM suites WHERE project_id = ? AND environment = ? AND id = ?`,
-  );
+  const rows = createRows(db, suites);
   const named = sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM suites WHERE project_id = ? AND environment = ? AND name = ?",
   );
@@ -36,28 +37,23 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     `SELECT run_id, position, agent_id, status, output FROM suite_cases
      WHERE project_id = ? AND environment = ? AND suite_id = ? ORDER BY position`,
   );
-  const insertion = sqlite.query("INSERT INTO suites VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  const changing = sqlite.query(
-    `UPDATE suites SET name = ?, description = ?, metadata = ?, updated_at_ms = ?
-     WHERE project_id = ? AND environment = ? AND id = ?`,
-  );
   const insertCase = sqlite.query(
-    `INSERT INTO suite_cases SELECT project_id, environment, ?, id, ?, agent_id, status, ?
+    `INSERT INTO suite_cases (project_id, environment, suite_id, run_id, position, agent_id, status, output)
+     SELECT project_id, environment, ?, id, ?, agent_id, status, ?
      FROM runs WHERE id = ? AND project_id = ? AND environment = ? AND summary IS NULL`,
   );
   const deleteCases = sqlite.query("DELETE FROM suite_cases WHERE project_id = ? AND environment = ? AND suite_id = ?");
-  const deletion = sqlite.query("DELETE FROM suites WHERE project_id = ? AND environment = ? AND id = ?");
 
-  const casesOf = ({ id, project_id, environment }: SuiteRow): PinnedRow[] =>
+  const casesOf = ({ id, project_id, environment }: Omit<SuiteRow, "cases_count">): PinnedRow[] =>
     selectCases.all(project_id, environment, id);
 
   /** Another scope's suite, or one that pins a run of an agent that is not the viewer's, is not there. */
   function find(viewer: Viewer, id: string): SuiteRow {
-    const row = one.get(viewer.project_id, viewer.environment, id);
-    if (!row) throw notFound();
+    const row = rows.find(viewer, id);
+    const cases = casesOf(row);
     const { agent_ids } = viewer;
-    if (agent_ids && !casesOf(row).every(({ agent_id }) => agent_ids.includes(agent_id))) throw notFound();
-    return row;
+    if (agent_ids && !cases.every(({ agent_id }) => agent_ids.includes(agent_id))) throw notFound();
+    return { ...row, cases_count: cases.length };
   }
 
   function shown(row: SuiteRow) {
@@ -97,9 +93,9 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     const cases = await pin(author, run_ids);
     return db.write(() => {
       const [id, at] = [newId("suite", now()), now()];
-      const { project_id, environment } = author;
       requireFreeName(author, name, id);
-      insertion.run(project_id, environment, id, name, description ?? null, JSON.stringify(metadata ?? {}), at, at);
+      const times = { created_at_ms: at, updated_at_ms: at };
+      rows.insert(author, { id, name, description, metadata: metadata ?? {}, ...times });
       setCases(author, id, cases);
       note(author, "created", id, { name, cases: cases.length });
       return shown(find(author, id));
@@ -113,10 +109,9 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     const pinned = await pin(author, input[param] ?? [], param);
     return db.write(() => {
       const row = find(author, id);
-      const { name = row.name, description = row.description } = input;
-      const metadata = input.metadata ? JSON.stringify(input.metadata) : row.metadata;
+      const { name = row.name, description, metadata } = input;
       requireFreeName(author, name, id);
-      changing.run(name, description, metadata, now(), author.project_id, author.environment, id);
+      rows.update(author, id, { name, description, metadata, updated_at_ms: now() });
       const cases = changedCases(casesOf(row), pinned, input);
       if (cases) setCases(author, id, cases, param);
       note(author, "updated", id, { name, changes: Object.keys(input) });
@@ -132,7 +127,8 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     get: (viewer: Viewer, id: string) => shown(find(viewer, id)),
     list(viewer: Viewer, page: Page) {
       const where = ownOnly(viewer, "suites", "suite_cases", "suite_id");
-      return listPage(db, { table: "suites", kind: "suite", columns, scope: viewer, page, where }, (row: SuiteRow) => ({
+      const more = { cases_count: countCases };
+      return listPage(db, { table: suites, kind: "suite", more, scope: viewer, page, where }, (row) => ({
         ...shownSuite(row),
         last_suite_run: suiteRuns.lastOf(viewer, row.id),
       }));
@@ -143,7 +139,7 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
       while (await db.write(() => suiteRuns.forgetSome(author, id)));
       await db.write(() => {
         const { name, cases_count } = find(author, id);
-        deletion.run(author.project_id, author.environment, id);
+        rows.remove(author, id);
         note(author, "deleted", id, { name, cases: cases_count });
       });
       return { id, object: "suite" as const, deleted: true };
@@ -151,5 +147,5 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
   };
 }
 
-const columns = `*, (SELECT count(*) FROM suite_cases c WHERE c.project_id = suites.project_id
-  AND c.environment = suites.environment AND c.suite_id = suites.id) AS cases_count`;
+const countCases = sql<number>`SELECT count(*) FROM suite_cases c WHERE c.project_id = suites.project_id
+  AND c.environment = suites.environment AND c.suite_id = suites.id`;

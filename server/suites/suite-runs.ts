@@ -1,10 +1,12 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf, createReader, createRows } from "../db/rows.ts";
+import { suiteRunCases, suiteRuns } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import type { CaseStatus } from "../wire/names.ts";
 import { ownOnly } from "./own-only.ts";
@@ -27,6 +29,10 @@ const inProgressMax = 10;
 const keptMax = 50;
 const forgottenPerWrite = 2;
 
+type Stored = Record<string, unknown>;
+const columns = columnsOf(suiteRuns);
+const rowOf = createReader(suiteRuns);
+
 export type SuiteRuns = ReturnType<typeof createSuiteRuns>;
 
 /** What came of suites: the record of each performance, case by case. */
@@ -34,7 +40,7 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
   type Key = [string, string, string];
   const key = "project_id = ? AND environment = ?";
-  const one = sqlite.query<SuiteRunRow, Key>(`SELECT * FROM suite_runs WHERE ${key} AND id = ?`);
+  const rows = createRows(db, suiteRuns);
   const selectCases = sqlite.query<CaseRow, Key>(
     `SELECT position, run_id, agent_id, status, result FROM suite_run_cases
      WHERE ${key} AND suite_run_id = ? ORDER BY position`,
@@ -53,14 +59,12 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
   const countInProgress = sqlite.query<{ n: number }, [string, string]>(
     `SELECT count(*) AS n FROM suite_runs WHERE ${key} AND ended_at_ms IS NULL`,
   );
-  const selectUnfinished = sqlite.query<SuiteRunRow, []>(
-    "SELECT * FROM suite_runs WHERE ended_at_ms IS NULL ORDER BY id",
+  const selectUnfinished = sqlite.query<Stored, []>(
+    `SELECT ${columns} FROM suite_runs WHERE ended_at_ms IS NULL ORDER BY id`,
   );
-  const selectUnfinishedOf = sqlite.query<SuiteRunRow, Key>(
-    `SELECT * FROM suite_runs WHERE ${key} AND suite_id = ? AND ended_at_ms IS NULL`,
+  const selectUnfinishedOf = sqlite.query<Stored, Key>(
+    `SELECT ${columns} FROM suite_runs WHERE ${key} AND suite_id = ? AND ended_at_ms IS NULL`,
   );
-  const insertion = sqlite.query("INSERT INTO suite_runs VALUES (?, ?, ?, ?, 'in_progress', ?, ?, ?, NULL)");
-  const insertCase = sqlite.query("INSERT INTO suite_run_cases VALUES (?, ?, ?, ?, ?, ?, 'pending', NULL)");
   const changingCase = sqlite.query(
     `UPDATE suite_run_cases SET status = ?, result = ? WHERE ${key} AND suite_run_id = ? AND position = ?`,
   );
@@ -75,8 +79,8 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
 
   /** Of the suite with this id, and only if all its cases are of agents of the viewer. */
   function find(viewer: Viewer, suiteId: string, id: string): SuiteRunRow {
-    const row = one.get(viewer.project_id, viewer.environment, id);
-    if (row?.suite_id !== suiteId) throw notFound();
+    const row = rows.find(viewer, id);
+    if (row.suite_id !== suiteId) throw notFound();
     const { agent_ids } = viewer;
     if (agent_ids && !casesOf(row).every(({ agent_id }) => agent_ids.includes(agent_id))) throw notFound();
     return row;
@@ -106,13 +110,13 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
       listPage(
         db,
         {
-          ...{ table: "suite_runs", kind: "suite_run", scope: viewer, page },
+          ...{ table: suiteRuns, kind: "suite_run", scope: viewer, page },
           where: [
             { sql: "suite_id = ?", values: [suiteId] },
             ...ownOnly(viewer, "suite_runs", "suite_run_cases", "suite_run_id"),
           ],
         },
-        (row: SuiteRunRow) => shownSuiteRun(row, countsOf(row)),
+        (row) => shownSuiteRun(row, countsOf(row)),
       ),
 
     /** The newest of a suite, as far as the viewer sees one. */
@@ -120,9 +124,9 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
       const own = ownOnly(viewer, "suite_runs", "suite_run_cases", "suite_run_id");
       const where = [key, "suite_id = ?", ...own.map(({ sql }) => sql)].join(" AND ");
       const row = sqlite
-        .query<SuiteRunRow, SQLQueryBindings[]>(`SELECT * FROM suite_runs WHERE ${where} ORDER BY id DESC LIMIT 1`)
+        .query<Stored, SQLQueryBindings[]>(`SELECT ${columns} FROM suite_runs WHERE ${where} ORDER BY id DESC LIMIT 1`)
         .get(viewer.project_id, viewer.environment, suiteId, ...own.flatMap(({ values }) => values));
-      return row && shownSuiteRun(row, countsOf(row));
+      return row && shownSuiteRun(rowOf(row), countsOf(rowOf(row)));
     },
 
     /** Within a write: a suite run with all its cases before it. */
@@ -132,17 +136,28 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
           retryAfter: 5,
         });
       const [id, at] = [newId("suite_run", now()), now()];
-      const [live, metadata] = [body.live ? JSON.stringify(body.live) : null, JSON.stringify(body.metadata ?? {})];
-      insertion.run(project_id, environment, id, suiteId, live, metadata, at);
+      const scope = { project_id, environment };
+      const { live, metadata = {} } = body;
+      const row = rows.insert(scope, {
+        id,
+        suite_id: suiteId,
+        status: "in_progress",
+        live,
+        metadata,
+        created_at_ms: at,
+      });
       for (const { position, run_id, agent_id } of cases)
-        insertCase.run(project_id, environment, id, position, run_id, agent_id);
-      forgetOldest({ project_id, environment }, suiteId, keptMax);
-      return one.get(project_id, environment, id)!;
+        db.orm
+          .insert(suiteRunCases)
+          .values({ ...scope, suite_run_id: id, position, run_id, agent_id, status: "pending" })
+          .run();
+      forgetOldest(scope, suiteId, keptMax);
+      return row;
     },
 
-    unfinished: (): SuiteRunRow[] => selectUnfinished.all(),
+    unfinished: (): SuiteRunRow[] => selectUnfinished.all().map(rowOf),
     unfinishedOf: ({ project_id, environment }: Scope, suiteId: string): SuiteRunRow[] =>
-      selectUnfinishedOf.all(project_id, environment, suiteId),
+      selectUnfinishedOf.all(project_id, environment, suiteId).map(rowOf),
     /** The first case that is not decided. */
     nextCase: ({ project_id, environment, id }: SuiteRunRow): CaseRow | null =>
       selectPending.get(project_id, environment, id),

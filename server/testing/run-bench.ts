@@ -1,10 +1,10 @@
 import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
+import { notFound } from "../core/not-found.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import { type Author, createAudit } from "../db/audit.ts";
 import { type Db, openDatabase } from "../db/open.ts";
-import { notFound } from "../http/not-found.ts";
 import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
 import { builtInPrice } from "../models/known-models.ts";

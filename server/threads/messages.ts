@@ -4,17 +4,14 @@ import type { PromptMessage } from "../core/model-call.ts";
 import type { messageObject } from "../core/run-object.ts";
 import type { Scope } from "../core/scope.ts";
 import type { ThreadMessage } from "../core/thread-messages.ts";
+import type { threadMessages } from "../db/schema.ts";
 import { fillPage, noSuchPlace, type Page, read, toList } from "../http/page.ts";
 
 type ThreadKey = Scope & { id: string };
 
 type MessageObject = ReturnType<typeof messageObject>;
 
-interface MessageRow {
-  position: number;
-  run_id: string | null;
-  message: string;
-}
+type MessageRow = Pick<typeof threadMessages.$inferSelect, "position" | "run_id" | "message">;
 
 const within = "project_id = ? AND environment = ? AND thread_id = ?";
 

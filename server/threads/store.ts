@@ -1,32 +1,24 @@
+import { sql } from "drizzle-orm";
 import { byteLength } from "../core/byte-length.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import { seededMessage } from "../core/thread-messages.ts";
 import { timestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { threads } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { type Condition, listPage, type Page } from "../http/page.ts";
 import type { ThreadStatus } from "../wire/names.ts";
 import { createAppend, historyWithin, listMessages } from "./messages.ts";
 import type { CreateMessage, CreateThread, UpdateThread } from "./schema.ts";
 
-interface Row extends Scope {
-  id: string;
-  title: string | null;
-  user_id: string | null;
-  session_id: string | null;
-  status: ThreadStatus;
-  message_count: number;
-  last_run_id: string | null;
-  metadata: string;
-  created_at_ms: number;
-  updated_at_ms: number;
-}
+type Row = typeof threads.$inferSelect & { status: ThreadStatus };
 
 /** Whom the runs of a thread are for. */
 type ThreadOwner = Pick<Row, "user_id" | "session_id">;
@@ -38,42 +30,30 @@ const unfinished = `FROM runs WHERE runs.project_id = threads.project_id AND run
 // At most one of them is under way: who waits for somebody outside makes the whole thread wait.
 const status = `coalesce((SELECT iif(max(runs.status = 'requires_action'), 'waiting', 'busy') ${unfinished}
   GROUP BY runs.thread_id), 'idle')`;
-const columns = `*, ${status} AS status`;
 
 /** Conversations over several runs. What is said in them is written when a run ends (`project.ts`). */
 export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
   const { sqlite } = db;
-  const one = sqlite.query<Row, [string, string, string]>(
-    `SELECT ${columns} FROM threads WHERE project_id = ? AND environment = ? AND id = ?`,
+  const rows = createRows(db, threads);
+  const statusOf = sqlite.query<{ status: ThreadStatus }, [string, string, string]>(
+    `SELECT ${status} AS status FROM threads WHERE project_id = ? AND environment = ? AND id = ?`,
   );
   const isForeign = sqlite.query<unknown, [string, string, string, string]>(
     `SELECT 1 FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ?
        AND agent_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
-  );
-  const insertion = sqlite.query(
-    `INSERT INTO threads (project_id, environment, id, title, user_id, session_id, metadata, created_at_ms, updated_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const changing = sqlite.query(
-    `UPDATE threads SET title = ?, metadata = ?, updated_at_ms = ?
-     WHERE project_id = ? AND environment = ? AND id = ?`,
-  );
-  const counting = sqlite.query(
-    `UPDATE threads SET updated_at_ms = ?, message_count = message_count + 1
-     WHERE project_id = ? AND environment = ? AND id = ?`,
   );
   const firstUnfinished = sqlite.query<{ id: string }, [string, string, string]>(
     `SELECT id FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ? AND ended_at_ms IS NULL
      ORDER BY id LIMIT 1`,
   );
   const append = createAppend(sqlite);
-  const deletion = sqlite.query("DELETE FROM threads WHERE project_id = ? AND environment = ? AND id = ?");
 
   /** Another scope's thread is not there; nor is one in which another agent than the key's has worked. */
-  function known({ project_id, environment, agent_ids }: Viewer, id: string): Row | null {
-    const row = one.get(project_id, environment, id);
-    const foreign = row && agent_ids && isForeign.get(project_id, environment, id, JSON.stringify(agent_ids));
-    return foreign ? null : row;
+  function known(viewer: Viewer, id: string): Row | null {
+    const { project_id, environment, agent_ids } = viewer;
+    const row = rows.get(viewer, id);
+    if (!row || (agent_ids && isForeign.get(project_id, environment, id, JSON.stringify(agent_ids)))) return null;
+    return { ...row, ...statusOf.get(project_id, environment, id)! };
   }
 
   function find(viewer: Viewer, id: string): Row {
@@ -86,24 +66,17 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
     scope: Scope,
     { title = null, user_id = null, session_id = null, metadata = {} }: CreateThread,
   ) {
-    const { project_id, environment } = scope;
-    const id = newId("thread", now());
-    await db.write(() =>
-      insertion.run(
-        ...[project_id, environment, id, title, user_id, session_id, JSON.stringify(metadata), now(), now()],
-      ),
-    );
-    return toThread(one.get(project_id, environment, id)!);
+    const at = now();
+    const thread = { title, user_id, session_id, metadata, created_at_ms: at, updated_at_ms: at };
+    const row = await db.write(() => rows.insert(scope, { id: newId("thread", at), ...thread }));
+    return toThread({ ...row, status: "idle" });
   }
 
   async function update(viewer: Viewer, id: string, { title, metadata }: UpdateThread) {
-    const { project_id, environment } = viewer;
-    await db.write(() => {
-      const row = find(viewer, id);
-      const said = metadata ? JSON.stringify(metadata) : row.metadata;
-      changing.run(title === undefined ? row.title : title, said, now(), project_id, environment, id);
+    return await db.write(() => {
+      const { status } = find(viewer, id);
+      return toThread({ ...rows.update(viewer, id, { title, metadata, updated_at_ms: now() }), status });
     });
-    return toThread(find(viewer, id));
   }
 
   /** Puts in a message that no run of the thread said. While one is at work it would stand in the middle of what that says. */
@@ -118,7 +91,7 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
         throw new AppError("thread_busy", "A run of this thread is not over.", { details: { run_id: atWork.id } });
       const said = seededMessage({ id: newId("message"), role, content }, now());
       append({ project_id, environment, id }, null, [said]);
-      counting.run(said.at, project_id, environment, id);
+      rows.update(viewer, id, { updated_at_ms: said.at, message_count: sql`message_count + 1` });
       return { ...said.message, run_id: null };
     });
   }
@@ -129,17 +102,16 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
     say,
     get: (viewer: Viewer, id: string) => toThread(find(viewer, id)),
     list(viewer: Viewer, page: Page) {
-      const { status, ...filters } = page.filters;
-      const where = [...inStatus(status as ThreadStatus | undefined), ...ofKey(viewer)];
-      const query = {
-        table: "threads",
-        kind: "thread",
-        columns,
-        scope: viewer,
-        page: { ...page, filters },
-        where,
-      } as const;
-      return listPage(db, query, toThread);
+      const { status: wanted, ...filters } = page.filters;
+      const where = [...inStatus(wanted as ThreadStatus | undefined), ...ofKey(viewer)];
+      return listPage(
+        db,
+        {
+          ...{ table: threads, kind: "thread", more: { status: sql<ThreadStatus>`${sql.raw(status)}` } },
+          ...{ scope: viewer, page: { ...page, filters }, where },
+        },
+        toThread,
+      );
     },
     /** What was said in it, by position. */
     messages: (viewer: Viewer, id: string, page: Page) => listMessages(sqlite, find(viewer, id), page),
@@ -160,7 +132,7 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
         const { status, message_count } = find(author, id);
         if (status !== "idle")
           throw new AppError("run_not_terminal", "A run of this thread is not over: cancel it first.");
-        deletion.run(author.project_id, author.environment, id);
+        rows.remove(author, id);
         const target = { type: "thread", id };
         audit.note({
           scope: author,
@@ -210,7 +182,7 @@ const toThread = (row: Row) => ({
   status: row.status,
   message_count: row.message_count,
   last_run_id: row.last_run_id,
-  metadata: JSON.parse(row.metadata) as Record<string, string>,
+  metadata: row.metadata,
   created_at: timestamp(row.created_at_ms),
   updated_at: timestamp(row.updated_at_ms),
   project_id: row.project_id,

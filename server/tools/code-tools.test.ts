@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { createRows } from "../db/rows.ts";
+import { tools } from "../db/schema.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
-import type { Row } from "./row.ts";
 import { pinned } from "./snapshots.ts";
 
 const code = (change: object = {}) => ({ name: "run", type: "code", ...change });
@@ -96,7 +97,7 @@ test("a model that is to write Python is told what there is, behind what the too
   const client = await server.client();
   const told = async (more: object) => {
     const { body } = await client.post("/v1/tools", { name: `t_${crypto.randomUUID()}`, type: "code", ...more });
-    const row = server.db.sqlite.query<Row, [string]>("SELECT * FROM tools WHERE id = ?").get(body.id)!;
+    const row = createRows(server.db, tools).find(body, body.id);
     return [body.description, pinned([row]).tools[0]!.description];
   };
   const [own, whole] = await told({ language: "python", description: "Computes." });

@@ -19,7 +19,7 @@ export function shownTool(row: Row) {
     max_output_bytes,
     enabled,
     ...toolKinds[row.type].show(definition),
-    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    metadata: row.metadata,
     created_at: timestamp(row.created_at_ms),
     updated_at: timestamp(row.updated_at_ms),
     project_id: row.project_id,

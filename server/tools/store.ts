@@ -4,9 +4,10 @@ import { newId } from "../core/ids.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { tools } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -14,7 +15,7 @@ import { newSigningSecret } from "../lib/signature.ts";
 import type { SandboxLevel } from "../sandbox/program.ts";
 import { checkAddress } from "./address.ts";
 import { checkTool } from "./check.ts";
-import { changed, type Definition } from "./definition.ts";
+import { changed } from "./definition.ts";
 import { checkOrigin, unmasked } from "./headers.ts";
 import { createMcpLists, type ListTools } from "./mcp-lists.ts";
 import { definitionOf, type Row } from "./row.ts";
@@ -54,18 +55,15 @@ const failed_ms = 30_000;
 
 export function createToolStore(options: ToolStoreOptions) {
   const { db, audit, seal, egress, now = Date.now } = options;
-  const { sqlite } = db;
-  const one = sqlite.query<Row, [string, string, string]>(
-    "SELECT * FROM tools WHERE project_id = ? AND environment = ? AND id = ?",
+  const rows = createRows(db, tools);
+  const { find } = rows;
+  // Asked for each tool of each run that starts: only those of servers are read whole.
+  const isServer = db.sqlite.query<unknown, [string, string, string]>(
+    "SELECT 1 FROM tools WHERE project_id = ? AND environment = ? AND id = ? AND type = 'mcp'",
   );
-  const oneServer = sqlite.query<Row, [string, string, string]>(
-    "SELECT * FROM tools WHERE project_id = ? AND environment = ? AND id = ? AND type = 'mcp'",
-  );
-  const named = sqlite.query<{ id: string }, [string, string, string]>(
+  const named = db.sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
   );
-  const relisting = sqlite.query("UPDATE tools SET definition = ? WHERE project_id = ? AND environment = ? AND id = ?");
-  const deletion = sqlite.query("DELETE FROM tools WHERE project_id = ? AND environment = ? AND id = ?");
   const askServer = createMcpLists({
     seal,
     listTools: options.listTools,
@@ -74,11 +72,6 @@ export function createToolStore(options: ToolStoreOptions) {
   });
   const refreshes = new Map<string, Promise<void>>();
 
-  const find = ({ project_id, environment }: Scope, id: string): Row => {
-    const row = one.get(project_id, environment, id);
-    if (!row) throw notFound();
-    return row;
-  };
   const requireFreeName = ({ project_id, environment }: Scope, name: string, id: string | null) => {
     const taken = named.get(project_id, environment, name);
     if (taken && taken.id !== id)
@@ -117,23 +110,10 @@ export function createToolStore(options: ToolStoreOptions) {
       : "";
     await db.write(() => {
       requireFreeName(scope, input.name, null);
-      sqlite
-        .query(
-          `INSERT INTO tools (project_id, environment, id, name, type, definition, sealed, metadata, created_at_ms, updated_at_ms)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .run(
-          scope.project_id,
-          scope.environment,
-          id,
-          input.name,
-          type,
-          JSON.stringify(changed(input, type, null)),
-          sealed,
-          JSON.stringify(input.metadata ?? {}),
-          at,
-          at,
-        );
+      rows.insert(scope, {
+        ...{ id, name: input.name, type, definition: changed(input, type, null), sealed },
+        ...{ metadata: input.metadata ?? {}, created_at_ms: at, updated_at_ms: at },
+      });
       note(scope, "tool.created", id, { name: input.name, type });
     });
     if (type === "mcp") await relistIfPossible(scope, id);
@@ -148,22 +128,11 @@ export function createToolStore(options: ToolStoreOptions) {
       const row = find(scope, id); // Read again: while the address was looked up, somebody else may have been here.
       checkOrigin(input, toolKinds[row.type], definitionOf(row));
       if (input.name !== undefined) requireFreeName(scope, input.name, id);
-      sqlite
-        .query(
-          `UPDATE tools SET name = ?, definition = ?, sealed = ?, metadata = ?, updated_at_ms = ?
-           WHERE project_id = ? AND environment = ? AND id = ?`,
-        )
-        .run(
-          input.name ?? row.name,
-          JSON.stringify(changed(input, row.type, definitionOf(row))),
-          input.headers ? withHeaders(row, input.headers) : row.sealed,
-          input.metadata ? JSON.stringify(input.metadata) : row.metadata,
-          now(),
-          scope.project_id,
-          scope.environment,
-          id,
-        );
-      note(scope, "tool.updated", id, { name: input.name ?? row.name, changes: Object.keys(input) });
+      const { name } = rows.update(scope, id, {
+        ...{ name: input.name, definition: changed(input, row.type, definitionOf(row)) },
+        ...{ sealed: input.headers && withHeaders(row, input.headers), metadata: input.metadata, updated_at_ms: now() },
+      });
+      note(scope, "tool.updated", id, { name, changes: Object.keys(input) });
     });
     if (before.type === "mcp" && changesList.some((name) => input[name] !== undefined))
       await relistIfPossible(scope, id);
@@ -194,8 +163,7 @@ export function createToolStore(options: ToolStoreOptions) {
 
   function keep(row: Row, listing: Listing): void {
     const definition = definitionOf(row);
-    const after: Definition = { ...definition, mcp: { ...definition.mcp!, listing } };
-    relisting.run(JSON.stringify(after), row.project_id, row.environment, row.id);
+    rows.update(row, row.id, { definition: { ...definition, mcp: { ...definition.mcp!, listing } } });
   }
 
   async function refresh(author: Author, id: string) {
@@ -206,9 +174,9 @@ export function createToolStore(options: ToolStoreOptions) {
   }
 
   function isStale(scope: Scope, id: string): boolean {
-    const row = oneServer.get(scope.project_id, scope.environment, id);
-    const definition = row && definitionOf(row);
-    if (!definition?.enabled) return false;
+    if (!isServer.get(scope.project_id, scope.environment, id)) return false;
+    const definition = definitionOf(find(scope, id));
+    if (!definition.enabled) return false;
     const { listed_at_ms, last_error } = definition.mcp!.listing;
     if (last_error && now() - last_error.at_ms < failed_ms) return false;
     return listed_at_ms === null || now() - listed_at_ms > stale_ms;
@@ -228,18 +196,17 @@ export function createToolStore(options: ToolStoreOptions) {
     update,
     refresh,
     get: (scope: Scope, id: string) => shownTool(find(scope, id)),
-    list: (scope: Scope, page: Page) => listPage(db, { table: "tools", kind: "tool", scope, page }, shownTool),
+    list: (scope: Scope, page: Page) => listPage(db, { table: tools, kind: "tool", scope, page }, shownTool),
     /** Takes the tool off its agents too; runs keep the snapshot that they pinned. */
     remove: (author: Author, id: string) =>
       db.write(() => {
         const { name, type } = find(author, id);
-        deletion.run(author.project_id, author.environment, id);
+        rows.remove(author, id);
         note(author, "tool.deleted", id, { name, type });
         return { id, object: "tool" as const, deleted: true };
       }),
     /** What a run pins of these tools, in their order: switched-off ones are left out, and so are ids of nothing. */
-    snapshots: ({ project_id, environment }: Scope, ids: readonly string[]): Pinned =>
-      pinned(ids.flatMap((id) => one.get(project_id, environment, id) ?? [])),
+    snapshots: (scope: Scope, ids: readonly string[]): Pinned => pinned(ids.flatMap((id) => rows.get(scope, id) ?? [])),
 
     /** Brings lists of MCP servers up to date before a run pins them; undefined when there is nothing to wait for. */
     refreshStale(scope: Scope, ids: readonly string[]): Promise<void> | undefined {

@@ -30,17 +30,22 @@ export interface CapsuleFile {
 /** Writes a new capsule about a run. What goes in has its secrets taken out here, so that nothing passes them by. */
 export function createCapsuleWriter(path: string, runId: string, now: number) {
   const sqlite = create(path);
-  const insertRun = sqlite.query("INSERT INTO runs VALUES (?, ?, ?, ?, ?)");
-  const insertAgent = sqlite.query("INSERT INTO agents VALUES (?, ?)");
-  const insertEntry = sqlite.query("INSERT INTO entries VALUES (?, ?, ?, ?)");
-  const insertFile = sqlite.query("INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  const insertChunk = sqlite.query("INSERT INTO file_chunks VALUES (?, ?, ?)");
+  const insertRun = sqlite.query(
+    "INSERT INTO runs (position, run_id, parent_run_id, agent_hash, status) VALUES (?, ?, ?, ?, ?)",
+  );
+  const insertAgent = sqlite.query("INSERT INTO agents (hash, snapshot) VALUES (?, ?)");
+  const insertEntry = sqlite.query("INSERT INTO entries (run_id, seq, at_ms, event) VALUES (?, ?, ?, ?)");
+  const insertFile = sqlite.query(
+    `INSERT OR IGNORE INTO files (file_id, run_id, filename, mime_type, bytes, sha256, purpose, omitted)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const insertChunk = sqlite.query("INSERT INTO file_chunks (file_id, position, content) VALUES (?, ?, ?)");
   const dropChunks = sqlite.query("DELETE FROM file_chunks WHERE file_id = ?");
   const agents = new Set<string>();
   let runs = 0;
   sqlite.run("BEGIN"); // One write of each page, and not one for each row.
   sqlite
-    .query("INSERT INTO capsule VALUES (?, ?, ?, ?)")
+    .query("INSERT INTO capsule (format_version, made_by, created_at, run_id) VALUES (?, ?, ?, ?)")
     .run(capsuleVersion, `runnel ${build.version}`, timestamp(now), runId);
 
   return {

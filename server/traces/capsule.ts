@@ -1,8 +1,8 @@
 import { isId } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import type { RunCreated } from "../core/run-event.ts";
 import { nameOf } from "../core/scope.ts";
 import { requireAgent, type Viewer } from "../http/auth.ts";
-import { notFound } from "../http/not-found.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
 import { inSlices } from "../lib/slices.ts";

@@ -214,8 +214,10 @@ test("steps of the same name, and two calls with one run below them, are refused
 test("runs that all say that they answer the same call are below the calls that started them, or below none", async () => {
   const twins = changed((db) => {
     const copy = "replace(event, (SELECT run_id FROM runs WHERE position = 1), 'run_twin')";
-    db.run("INSERT INTO runs SELECT 2, 'run_twin', parent_run_id, agent_hash, status FROM runs WHERE position = 1");
-    db.run(`INSERT INTO entries SELECT 'run_twin', seq, at_ms, replace(${copy}, 'stp_', 'stp_twin')
+    db.run(`INSERT INTO runs (position, run_id, parent_run_id, agent_hash, status)
+            SELECT 2, 'run_twin', parent_run_id, agent_hash, status FROM runs WHERE position = 1`);
+    db.run(`INSERT INTO entries (run_id, seq, at_ms, event)
+            SELECT 'run_twin', seq, at_ms, replace(${copy}, 'stp_', 'stp_twin')
             FROM entries WHERE run_id = (SELECT run_id FROM runs WHERE position = 1)`);
   });
   const { status, body } = await importCapsule(server, client, twins);

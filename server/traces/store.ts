@@ -1,12 +1,13 @@
 import { AppError } from "../core/errors.ts";
 import { isId, siblingId } from "../core/ids.ts";
 import type { ModelRequest } from "../core/model-call.ts";
+import { notFound } from "../core/not-found.ts";
 import type { RunCreated } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Trace, TraceStep } from "../core/trace.ts";
 import type { Db } from "../db/open.ts";
+import { runs } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
-import { notFound } from "../http/not-found.ts";
 import { fillPage, listPage, type Page, pageRoom } from "../http/page.ts";
 import { type BriefRow, createBriefs } from "../journal/briefs.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -22,10 +23,7 @@ import { readTrace } from "./read-trace.ts";
 import { restOf } from "./rest-of.ts";
 import { traceHead, traceSummary } from "./trace-summary.ts";
 
-interface Row extends Scope {
-  id: string;
-  agent_id: string;
-}
+type Row = Pick<typeof runs.$inferSelect, "id" | "agent_id" | keyof Scope>;
 
 export interface TracePage {
   limit: number;
@@ -143,13 +141,15 @@ export function createTraceStore({ db, journal, otlp }: { db: Db; journal: Journ
     list(viewer: Viewer, asked: Page) {
       const page = { ...asked, starting_after: runOf(asked.starting_after), ending_before: runOf(asked.ending_before) };
       const where = [{ sql: "summary IS NULL", values: [] }, ...ofAgents(viewer, "agent_id")];
-      const columns = "id, project_id, environment, agent_id, status, seq, attempt, created_at_ms";
       const rest = inSlices();
-      const query = { table: "runs", kind: "run", columns, scope: viewer, page, where } as const;
-      return listPage(db, query, (row: Row & BriefRow) => itemOf(row, rest));
+      return listPage(db, { table: runs, kind: "run", columns, scope: viewer, page, where }, (row) =>
+        itemOf(row, rest),
+      );
     },
   };
 }
+
+const columns = ["id", "project_id", "environment", "agent_id", "status", "seq", "attempt", "created_at_ms"] as const;
 
 // Each begins a step of its own.
 const stepEvents = ["step.started", "guardrail.decided"] as const;

@@ -1,19 +1,22 @@
 import type { SQLQueryBindings } from "bun:sqlite";
+import { and, eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { notFound } from "../core/not-found.ts";
 import { readTimestamp } from "../core/time.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf } from "../db/rows.ts";
+import { webhookAttempts, webhookDeliveries } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
-import { notFound } from "../http/not-found.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { testEvent } from "../wire/names.ts";
 import type { Dispatcher } from "./dispatch.ts";
-import { fresh } from "./outbox.ts";
+import { fresh, type WebhookKey } from "./outbox.ts";
 import { writeEvent } from "./payload.ts";
 import type { Recorder } from "./record.ts";
-import { type AttemptRow, type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
+import { createWebhookRows, type DeliveryRow } from "./row.ts";
 import { shownDelivery, shownWebhook, shownWhole } from "./shown.ts";
 import { requireUnbound } from "./unbound.ts";
 
@@ -39,14 +42,10 @@ export function createDeliveryStore({
   now?: () => number;
 }) {
   const { sqlite } = db;
-  const webhookOf = sqlite.query<WebhookRow, [string, string, string]>(selectWebhook);
+  const { find: webhook } = createWebhookRows(db);
   const one = sqlite.query<DeliveryRow & { agent_id: string | null }, [string, string, string, string]>(
-    `SELECT d.*, (SELECT agent_id FROM runs WHERE runs.id = d.run_id) AS agent_id FROM webhook_deliveries d
+    `SELECT ${columnsOf(webhookDeliveries, "d")}, (SELECT agent_id FROM runs WHERE runs.id = d.run_id) AS agent_id FROM webhook_deliveries d
      WHERE project_id = ? AND environment = ? AND webhook_id = ? AND id = ?`,
-  );
-  const attemptsOf = sqlite.query<AttemptRow, [string, string, string]>(
-    `SELECT number, at_ms, latency_ms, request, response, error FROM webhook_attempts
-     WHERE project_id = ? AND environment = ? AND delivery_id = ? ORDER BY number`,
   );
   const insert = sqlite.query(
     `INSERT INTO webhook_deliveries (project_id, environment, id, webhook_id, type, status, created_at_ms)
@@ -70,12 +69,6 @@ export function createDeliveryStore({
        (SELECT rowid FROM webhook_deliveries WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)`,
   );
 
-  function webhook({ project_id, environment }: Viewer, id: string): WebhookRow {
-    const row = webhookOf.get(project_id, environment, id);
-    if (!row) throw notFound();
-    return row;
-  }
-
   function find(viewer: Viewer, webhookId: string, id: string): DeliveryRow {
     webhook(viewer, webhookId);
     const row = one.get(viewer.project_id, viewer.environment, webhookId, id);
@@ -84,7 +77,19 @@ export function createDeliveryStore({
     return row;
   }
 
-  const whole = (row: DeliveryRow) => shownWhole(row, attemptsOf.all(row.project_id, row.environment, row.id));
+  function whole(row: DeliveryRow) {
+    const { project_id, environment, delivery_id, number } = webhookAttempts;
+    const ofRow = [eq(project_id, row.project_id), eq(environment, row.environment), eq(delivery_id, row.id)];
+    return shownWhole(
+      row,
+      db.orm
+        .select()
+        .from(webhookAttempts)
+        .where(and(...ofRow))
+        .orderBy(number)
+        .all(),
+    );
+  }
 
   const note = (author: Author, action: string, type: string, id: string, details: Record<string, unknown>): void =>
     audit.note({ scope: author, actor: author.actor, action, target: { type, id }, details });
@@ -97,7 +102,9 @@ export function createDeliveryStore({
 
   /** Within a write: up to `limit` deliveries of webhooks that were deleted, and those webhooks themselves. */
   function forgetDeleted(limit: number): number {
-    const gone = sqlite.query<WebhookRow, []>("SELECT * FROM webhooks WHERE deleted_at_ms IS NOT NULL LIMIT 1").get();
+    const gone = sqlite
+      .query<WebhookKey, []>("SELECT project_id, environment, id FROM webhooks WHERE deleted_at_ms IS NOT NULL LIMIT 1")
+      .get();
     if (!gone) return 0;
     const { changes } = forgetOf.run(gone.project_id, gone.environment, gone.id, limit);
     if (changes > 0) return changes;
@@ -113,7 +120,7 @@ export function createDeliveryStore({
       return listPage(
         db,
         {
-          ...{ table: "webhook_deliveries", kind: "delivery", scope: viewer, page },
+          ...{ table: webhookDeliveries, kind: "delivery", scope: viewer, page },
           within: { sql: "project_id = ? AND environment = ? AND webhook_id = ?", values },
           where: ofAgents(viewer, "(SELECT agent_id FROM runs WHERE runs.id = webhook_deliveries.run_id)"),
         },

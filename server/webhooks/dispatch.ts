@@ -1,6 +1,8 @@
 import { siblingId } from "../core/ids.ts";
 import { type Environment, nameOf } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import { columnsOf } from "../db/rows.ts";
+import { webhookDeliveries } from "../db/schema.ts";
 import type { Egress } from "../lib/egress.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { createFairLines } from "../lib/fair/lines.ts";
@@ -12,7 +14,7 @@ import { attempt, type Outcome } from "./attempt.ts";
 import type { WebhookKey } from "./outbox.ts";
 import type { Payloads } from "./payload.ts";
 import type { Recorder } from "./record.ts";
-import { type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
+import { createWebhookRows, type DeliveryRow, type WebhookRow } from "./row.ts";
 import { signingSecrets } from "./secrets.ts";
 
 interface DispatcherOptions {
@@ -61,9 +63,9 @@ interface Lane {
 export function createDispatcher(options: DispatcherOptions) {
   const { db, payloads, record, seal, egress, log, now = Date.now, attempt_ms } = options;
   const { sqlite } = db;
-  const webhookOf = sqlite.query<WebhookRow, [string, string, string]>(selectWebhook);
+  const webhooks = createWebhookRows(db);
   const selectNext = sqlite.query<DeliveryRow, [string, string, string, number]>(
-    `SELECT * FROM webhook_deliveries WHERE project_id = ? AND environment = ? AND webhook_id = ?
+    `SELECT ${columnsOf(webhookDeliveries)} FROM webhook_deliveries WHERE project_id = ? AND environment = ? AND webhook_id = ?
        AND next_at_ms IS NOT NULL ORDER BY next_at_ms, id LIMIT ?`,
   );
   const selectWaiting = sqlite.query<WebhookKey, []>(
@@ -148,7 +150,7 @@ export function createDispatcher(options: DispatcherOptions) {
     if (room <= 0) return 0;
     const { project_id, environment, id } = lane.key;
     db.snapshot.begin();
-    const webhook = webhookOf.get(project_id, environment, id);
+    const webhook = webhooks.get(lane.key, id);
     const rows = webhook?.enabled ? selectNext.all(project_id, environment, id, room + lane.inFlight.size + 1) : [];
     const waiting = rows.filter((row) => !lane.inFlight.has(row.id));
     const due = waiting.filter(({ next_at_ms }) => next_at_ms! <= at).slice(0, room);

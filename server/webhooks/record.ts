@@ -1,8 +1,10 @@
 import { type Audit, itself } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import { createRows } from "../db/rows.ts";
+import { webhookDeliveries } from "../db/schema.ts";
 import { testEvent } from "../wire/names.ts";
 import type { Outcome } from "./attempt.ts";
-import { type DeliveryRow, selectWebhook, type WebhookRow } from "./row.ts";
+import { createWebhookRows, type DeliveryRow, type WebhookRow } from "./row.ts";
 import { waitAfter } from "./schedule.ts";
 
 /** What an attempt came to for its webhook. */
@@ -19,17 +21,18 @@ export function createRecorder({
   now = Date.now,
   random = Math.random,
 }: {
-  db: Pick<Db, "sqlite">;
+  db: Pick<Db, "sqlite" | "orm">;
   audit: Audit;
   now?: () => number;
   random?: () => number;
 }) {
   const { sqlite } = db;
-  const selectDelivery = sqlite.query<DeliveryRow, [string, string, string]>(
-    "SELECT * FROM webhook_deliveries WHERE project_id = ? AND environment = ? AND id = ?",
+  const deliveries = createRows(db, webhookDeliveries);
+  const webhooks = createWebhookRows(db);
+  const insertAttempt = sqlite.query(
+    `INSERT INTO webhook_attempts (project_id, environment, delivery_id, number, at_ms, latency_ms, request, response, error)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const webhookOf = sqlite.query<WebhookRow, [string, string, string]>(selectWebhook);
-  const insertAttempt = sqlite.query("INSERT INTO webhook_attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const updateDelivery = sqlite.query(
     `UPDATE webhook_deliveries SET body = ?, status = ?, failures = ?, attempts = ?, next_at_ms = ?
      WHERE project_id = ? AND environment = ? AND id = ?`,
@@ -77,8 +80,8 @@ export function createRecorder({
   /** What was tried may be gone by now: deleted with its webhook, its run or its project. */
   return function record(tried: DeliveryRow, body: string, outcome: Outcome): Verdict {
     const { project_id, environment } = tried;
-    const delivery = selectDelivery.get(project_id, environment, tried.id);
-    const webhook = webhookOf.get(project_id, environment, tried.webhook_id);
+    const delivery = deliveries.get(tried, tried.id);
+    const webhook = webhooks.get(tried, tried.webhook_id);
     if (!delivery || !webhook) return "nothing";
     const attempts = delivery.attempts + 1;
     // Somebody may have asked for it again while this attempt was under way: then the schedule has begun anew.

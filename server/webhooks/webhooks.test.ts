@@ -370,7 +370,7 @@ describe("an event", () => {
     // The commit itself fails, after everything was written.
     app.db.sqlite.run("CREATE TABLE doom (id TEXT REFERENCES projects (id) DEFERRABLE INITIALLY DEFERRED) STRICT");
     app.db.sqlite.run(
-      "CREATE TRIGGER doomed AFTER INSERT ON webhook_deliveries BEGIN INSERT INTO doom VALUES ('nothing'); END",
+      "CREATE TRIGGER doomed AFTER INSERT ON webhook_deliveries BEGIN INSERT INTO doom (id) VALUES ('nothing'); END",
     );
     expect((await client.post(`/v1/runs/${waiting.id}/cancel`)).status).toBe(500);
     expect((await deliveriesOf(client, id)).length).toBe(before);

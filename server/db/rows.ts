@@ -1,0 +1,105 @@
+import {
+  and,
+  eq,
+  getTableColumns,
+  getTableName,
+  getViewName,
+  getViewSelectedFields,
+  is,
+  type SQL,
+  sql,
+  Table,
+} from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable, SQLiteUpdateSetSource, SQLiteView } from "drizzle-orm/sqlite-core";
+import { notFound } from "../core/not-found.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Db } from "./open.ts";
+
+/** A table or a view of the schema. */
+export type Relation = (SQLiteTable | SQLiteView) & { $inferSelect: object };
+
+/** A table of what belongs to a project and an environment, each row by its id. */
+type ScopedTable = SQLiteTable & Record<"project_id" | "environment" | "id", SQLiteColumn>;
+
+type Inserted<T extends SQLiteTable> = {
+  [Name in keyof Omit<T["$inferInsert"], keyof Scope>]: T["$inferInsert"][Name] | SQL;
+};
+
+/** The columns of a relation by name. */
+const columnsIn = (relation: Relation): Record<string, SQLiteColumn> =>
+  is(relation, Table) ? getTableColumns(relation) : (getViewSelectedFields(relation) as Record<string, SQLiteColumn>);
+
+/** The name of a relation in SQL. */
+export const nameOf = (relation: Relation): string =>
+  is(relation, Table) ? getTableName(relation) : getViewName(relation);
+
+/** All columns of a relation, for a statement in SQL; with the alias that the statement gives it, if any. */
+export const columnsOf = (relation: Relation, alias?: string): string =>
+  Object.keys(columnsIn(relation))
+    .map((name) => (alias ? `${alias}.${name}` : name))
+    .join(", ");
+
+/** What a statement in SQL has read, as drizzle would give it: JSON is parsed, and 0 and 1 are booleans. */
+export function createReader<R extends Relation>(relation: R) {
+  const columns = columnsIn(relation);
+  return (raw: Record<string, unknown>): R["$inferSelect"] =>
+    Object.fromEntries(
+      Object.entries(raw).map(([name, value]) => [
+        name,
+        value === null ? null : (columns[name]?.mapFromDriverValue(value) ?? value),
+      ]),
+    );
+}
+
+/**
+ * The ordinary statements of a table by id. Nothing is read or written outside of the scope, nor where `alive` does not
+ * hold: what is not there, belongs to somebody else or is gone is refused in the same words.
+ */
+export function createRows<T extends ScopedTable>({ orm }: Pick<Db, "orm">, table: T, alive?: SQL) {
+  type Row = T["$inferSelect"];
+  const at = (project_id: unknown, environment: unknown, id: unknown) =>
+    and(eq(table.project_id, project_id), eq(table.environment, environment), eq(table.id, id), alive);
+  const key = at(sql.placeholder("project_id"), sql.placeholder("environment"), sql.placeholder("id"));
+  const one = orm
+    .select()
+    .from(table as SQLiteTable)
+    .where(key)
+    .prepare();
+  const deletion = orm.delete(table).where(key).prepare();
+
+  const get = ({ project_id, environment }: Scope, id: string): Row | null =>
+    (one.get({ project_id, environment, id }) as Row | undefined) ?? null;
+
+  return {
+    /** Null for what is not there. */
+    get,
+
+    /** Throws for what is not there. */
+    find(scope: Scope, id: string): Row {
+      const row = get(scope, id);
+      if (!row) throw notFound();
+      return row;
+    },
+
+    /** Within a write. */
+    insert: ({ project_id, environment }: Scope, values: Inserted<T>): Row =>
+      orm
+        .insert(table)
+        .values({ ...values, project_id, environment } as unknown as T["$inferInsert"])
+        .returning()
+        .get() as Row,
+
+    /** Within a write: what is undefined stays as it is. Gives the row as it is now. */
+    update: ({ project_id, environment }: Scope, id: string, values: SQLiteUpdateSetSource<T>): Row =>
+      orm
+        .update(table)
+        .set(values)
+        .where(at(project_id, environment, id))
+        .returning()
+        .get() as Row,
+
+    /** Within a write. */
+    remove: ({ project_id, environment }: Scope, id: string): void =>
+      void deletion.run({ project_id, environment, id }),
+  };
+}
