@@ -56,7 +56,11 @@ describe.each([
   });
 
   test("that refuses a call is an error with what it said", async () => {
-    const refusal = { code: "mcp_error", message: expect.stringContaining("There is no nothing.") };
+    const refusal = {
+      code: "mcp_error",
+      request: "answered",
+      message: expect.stringContaining("There is no nothing."),
+    };
     await expect(call("nothing")).rejects.toMatchObject(refusal);
   });
 
@@ -122,7 +126,7 @@ test.each([
   outcome.catch(() => {});
   await server.seen.waiting.promise;
   act(abort);
-  await expect(outcome).rejects.toMatchObject({ name: "McpFailure", code });
+  await expect(outcome).rejects.toMatchObject({ name: "McpFailure", code, request: "sent" });
   await server.seen.cancelled.promise;
   expect((await client.callTool(at, "count", {}, limits())).text).toBe("2");
   await client.close();
@@ -152,7 +156,7 @@ test("a server that is not there is an error, and the next call asks again", asy
   const at = { url: server.url, headers: {} };
   await server[Symbol.asyncDispose]();
   const client = newClient();
-  for (let i = 0; i < 2; i++)
-    await expect(client.listTools(at, null, limits())).rejects.toMatchObject({ code: "connect_failed" });
+  const refused = { code: "connect_failed", request: "not_sent" };
+  for (let i = 0; i < 2; i++) await expect(client.callTool(at, "add", none, limits())).rejects.toMatchObject(refused);
   await client.close();
 });

@@ -4,22 +4,23 @@ import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { modelRequest } from "../core/prompt.ts";
 import { requestCalls } from "../core/request-calls.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
-import type { ModelAnswer, ModelSpend, RunError, RunUsage } from "../core/run-event.ts";
+import type { ModelAnswer, ModelSpend, RunError, RunEvent, RunUsage } from "../core/run-event.ts";
+import { openStep } from "../core/run-state.ts";
+import { endStep } from "../core/step-events.ts";
 import { textOf } from "../core/text-of.ts";
 import { addModelCall } from "../core/usage.ts";
 import { compileGuardrails } from "../guardrails/compile.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
-import { allowCall, withinAllowance } from "./allow-call.ts";
+import { ask } from "./ask.ts";
 import { fetchImages } from "./fetch-images.ts";
 import { askJudges, judgesOn } from "./judge.ts";
-import { createPatience } from "./patience.ts";
 import { createScreen, type Piece, type Screen } from "./screen.ts";
 import { screenCalls } from "./screen-calls.ts";
 import { spendingOf, withFindings } from "./spending.ts";
 import { Transcript } from "./transcript.ts";
-import { Superseded, type Turn } from "./turn.ts";
+import type { Turn } from "./turn.ts";
 
 // A provider that says nothing for so long is taken for dead; models that think do so with signs of life.
 const silenceMax_ms = 300_000;
@@ -38,29 +39,44 @@ interface Heard {
 
 /** One step: asks the model, retries what may be retried, and records the answer together with the calls it asks for. */
 export async function callModel(turn: Turn): Promise<void> {
-  const { start, signal } = turn;
+  const { start, ports } = turn;
   const request = modelRequest(turn.state(), start.agent);
   const begun = performance.now();
-  const patience = createPatience();
   let anchor = await begin(turn);
-  for (;;) {
-    const allowed = await allowCall(turn, request);
-    if ("code" in allowed) return refuse(turn, allowed, begun);
-    failpoint?.("before_effect.model_call");
-    const asked = withinAllowance(request, allowed);
-    const whole = await fetchImages(asked, turn.ports.ask);
-    const heard = await turn.ports.inPlace(() => listen(whole, anchor, turn, begun));
-    failpoint?.("after_effect.model_call");
-    if (signal.aborted) throw new Superseded(); // Whoever aborted has the deltas and ends the step.
-    const { error } = heard;
-    if (!error) return finish(turn, heard, asked, anchor, begun);
-    const delay_ms = patience(error);
-    if (delay_ms === null) return fail(turn, heard, asked, error, begun);
-    const { code, message } = error;
-    const said = textOf(heard.transcript.parts);
-    anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, heard, asked), said });
-    await turn.ports.sleep(delay_ms, signal);
-  }
+  const ended = await ask(turn, request, {
+    async send(asked) {
+      failpoint?.("before_effect.model_call");
+      const whole = await fetchImages(asked, ports.ask);
+      const heard = await ports.inPlace(() => listen(whole, anchor, turn, begun));
+      failpoint?.("after_effect.model_call");
+      return heard;
+    },
+    async again(heard, asked, { code, message }, delay_ms) {
+      const said = textOf(heard.transcript.parts);
+      anchor = await restart(turn, { code, message }, { delay_ms, spent: spent(turn, heard, asked), said });
+    },
+  });
+  // Its model was not asked (again): the run fails of it.
+  if ("refused" in ended) return void (await turn.record(endOf(turn, begun, ended.refused, null)));
+  const { heard, asked } = ended;
+  if (!heard.error) return finish(turn, heard, asked, anchor, begun);
+  await turn.record(endOf(turn, begun, heard.error, answerOf(turn, heard, asked)));
+}
+
+/** The end of the step: an error, or none, with what was said. */
+function endOf(
+  turn: Turn,
+  begun: number,
+  error: Pick<RunError, "code" | "message" | "retryable"> | null,
+  answer: ModelAnswer | null,
+): RunEvent {
+  const latency_ms = Math.round(performance.now() - begun);
+  const { step_index } = openModelStep(turn);
+  const { code, message, retryable } = error ?? {};
+  return endStep({
+    ...{ step_index, step_type: "model_call", status: error ? "failed" : "completed", latency_ms, answer },
+    error: error && { code: code!, message: message!, retryable: retryable! },
+  });
 }
 
 /** The anchor of the step, which has been started; started again when the process died in the middle of it. */
@@ -79,7 +95,7 @@ async function restart(
   return entry!.seq;
 }
 
-const openModelStep = (turn: Turn) => turn.state().open.find((step) => step.step_type === "model_call")!;
+const openModelStep = (turn: Turn) => openStep(turn.state(), "model_call")!;
 
 async function listen(request: ModelRequest, anchor: number, turn: Turn, begun: number): Promise<Heard> {
   const { ports, signal, start } = turn;
@@ -155,24 +171,15 @@ async function finish(turn: Turn, heard: Heard, request: ModelRequest, anchor: n
   const findings = await release(turn, heard, anchor, begun, used);
   const blocked = findings.find(isBlocked);
   if (blocked) return block(turn, heard, request, findings, blocked, begun);
-  const { step_index, turn_index } = openModelStep(turn);
+  const { turn_index } = openModelStep(turn);
   const whole = answerOf(turn, heard, request);
   const screened = await screenCalls(whole.parts, turn, withFindings(used, findings));
   const answer = { ...whole, parts: screened.parts };
-  const latency_ms = Math.round(performance.now() - begun);
   const noted = [...findings, ...screened.findings];
   const first = turn.takeSteps(noted.length);
   // One append: a crash between the answer and the calls that it asks for would look like a final answer.
   await turn.record(
-    {
-      type: "step.completed",
-      step_index,
-      step_type: "model_call",
-      status: "completed",
-      latency_ms,
-      error: null,
-      answer,
-    },
+    endOf(turn, begun, null, answer),
     ...decidedEvents(noted, first, turn_index),
     ...requestCalls(answer.parts, turn.state(), turn.start.agent, {
       first: first + noted.length,
@@ -190,48 +197,14 @@ async function block(
   { message }: Finding,
   begun: number,
 ): Promise<void> {
-  const { step_index, turn_index } = openModelStep(turn);
+  const { turn_index } = openModelStep(turn);
   const answer = answerOf(turn, heard, request);
   const said = answer.parts.flatMap((part) => (part.type === "tool_call" ? [] : [{ ...part, metadata: undefined }]));
+  const shown = { ...answer, parts: said.some(({ text }) => text !== "") ? said : [] };
   await turn.record(
-    {
-      type: "step.completed",
-      step_index,
-      step_type: "model_call",
-      status: "failed",
-      latency_ms: Math.round(performance.now() - begun),
-      error: { code: "guardrail_blocked", message, retryable: false },
-      answer: { ...answer, parts: said.some(({ text }) => text !== "") ? said : [] },
-    },
+    endOf(turn, begun, { code: "guardrail_blocked", message, retryable: false }, shown),
     ...decidedEvents(findings, turn.takeSteps(findings.length), turn_index),
   );
-}
-
-async function fail(turn: Turn, heard: Heard, request: ModelRequest, error: ModelError, begun: number): Promise<void> {
-  const { step_index } = openModelStep(turn);
-  const { code, message, retryable } = error;
-  await turn.record({
-    type: "step.completed",
-    step_index,
-    step_type: "model_call",
-    status: "failed",
-    latency_ms: Math.round(performance.now() - begun),
-    error: { code, message, retryable },
-    answer: answerOf(turn, heard, request),
-  });
-}
-
-/** The end of a step whose model was not asked (again): the run fails of it. */
-async function refuse(turn: Turn, { code, message, retryable }: RunError, begun: number): Promise<void> {
-  await turn.record({
-    type: "step.completed",
-    step_index: openModelStep(turn).step_index,
-    step_type: "model_call",
-    status: "failed",
-    latency_ms: Math.round(performance.now() - begun),
-    error: { code, message, retryable },
-    answer: null,
-  });
 }
 
 function answerOf(turn: Turn, heard: Heard, request: ModelRequest): ModelAnswer {

@@ -2,7 +2,6 @@ import { planContext } from "../core/context.ts";
 import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import { type Cut, compactedEvents } from "../core/leave-out.ts";
-import type { ModelRequest } from "../core/model-call.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
 import type { ModelSpend, RunError } from "../core/run-event.ts";
 import { openStep } from "../core/run-state.ts";
@@ -12,12 +11,10 @@ import { compileGuardrails } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import { type ModelError, unknownUsage } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
-import { allowCall, withinAllowance } from "./allow-call.ts";
-import { createPatience } from "./patience.ts";
-import { type Spoken, spendingOf } from "./spending.ts";
-import { Superseded, type Turn } from "./turn.ts";
+import { ask, hear } from "./ask.ts";
+import { spendingOf } from "./spending.ts";
+import type { Turn } from "./turn.ts";
 
 const answerMax_ms = 300_000;
 // A model that does not come to an end may not fill the memory.
@@ -35,27 +32,25 @@ export async function compact(turn: Turn): Promise<void> {
   await begin(turn);
   const cut = planContext(state(), start.agent) as Cut; // The same as when the step began: nothing has changed since.
   const request = summaryRequest(state(), start.agent, cut);
-  const patience = createPatience();
-  for (;;) {
-    const allowed = await allowCall(turn, request);
-    if ("code" in allowed) return fail(turn, allowed, null, begun);
-    failpoint?.("before_effect.model_call");
-    const asked = withinAllowance(request, allowed);
-    const heard = await ports.inPlace(() => listen(asked, turn));
-    failpoint?.("after_effect.model_call");
-    if (signal.aborted) throw new Superseded();
-    const { error } = heard;
-    const spent = spendingOf(heard, asked, runPrice(state().run!));
-    // The record was cut to what should fit, and does not: no summary can be had of it.
-    if (!error || error.code === "context_length_exceeded")
-      return finish(turn, cut, error ? "" : heard.answer, spent, begun);
-    const delay_ms = patience(error);
-    if (delay_ms === null) return fail(turn, error, spent, begun);
-    await turn.record(
-      restartStep(openCompaction(turn), { code: error.code, message: error.message }, { delay_ms, spent }),
-    );
-    await ports.sleep(delay_ms, signal);
-  }
+  const price = runPrice(state().run!);
+  const ended = await ask(turn, request, {
+    async send(asked) {
+      failpoint?.("before_effect.model_call");
+      const heard = await ports.inPlace(() => hear(ports.model, asked, signal, { max_ms: answerMax_ms, saidMax }));
+      failpoint?.("after_effect.model_call");
+      return heard;
+    },
+    again: (heard, asked, { code, message }, delay_ms) =>
+      turn.record(
+        restartStep(openCompaction(turn), { code, message }, { delay_ms, spent: spendingOf(heard, asked, price) }),
+      ),
+  });
+  if ("refused" in ended) return fail(turn, ended.refused, null, begun);
+  const { error, answer } = ended.heard;
+  const spent = spendingOf(ended.heard, ended.asked, price);
+  // The record was cut to what should fit, and does not: no summary can be had of it.
+  if (error && error.code !== "context_length_exceeded") return fail(turn, error, spent, begun);
+  return finish(turn, cut, error ? "" : answer, spent, begun);
 }
 
 const openCompaction = ({ state }: Turn) => openStep(state(), "compaction")!;
@@ -64,21 +59,6 @@ async function begin(turn: Turn): Promise<void> {
   const step = openCompaction(turn);
   if (step.run_attempt !== turn.state().attempt)
     await turn.record(restartStep(step, processRestarted("the conversation was being shortened")));
-}
-
-async function listen(request: ModelRequest, { ports, signal }: Turn) {
-  const heard: Spoken & { answer: string; error: ModelError | null } = {
-    ...{ answer: "", error: null, usage: unknownUsage, failed: false, said: 0 },
-  };
-  const either = AbortSignal.any([signal, AbortSignal.timeout(answerMax_ms)]);
-  for await (const event of ports.model.stream(request, either)) {
-    if (event.type === "delta") heard.said += event.text.length;
-    if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
-    else if (event.type === "done") heard.usage = event.usage;
-    else if (event.type === "error") Object.assign(heard, { usage: event.usage, error: event.error, failed: true });
-    if (heard.said > saidMax) break;
-  }
-  return heard;
 }
 
 async function finish(turn: Turn, cut: Cut, text: string, spent: ModelSpend, begun: number): Promise<void> {

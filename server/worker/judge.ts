@@ -7,12 +7,11 @@ import { type CompiledGuardrail, compileGuardrails, guardrailsOn } from "../guar
 import { trigger } from "../guardrails/inspect.ts";
 import { judgeRequest, readVerdict } from "../guardrails/judge.ts";
 import { builtInPrice } from "../models/known-models.ts";
-import { type Model, type ModelError, type ModelRequest, unknownUsage } from "../models/port.ts";
+import type { ModelRequest } from "../models/port.ts";
 import { runPrice } from "../models/run-price.ts";
-import { allowCall, withinAllowance } from "./allow-call.ts";
-import { createPatience } from "./patience.ts";
-import { type Spoken, spendingOf, withFindings } from "./spending.ts";
-import { Superseded, type Turn } from "./turn.ts";
+import { ask, hear, type Text } from "./ask.ts";
+import { spendingOf, withFindings } from "./spending.ts";
+import type { Turn } from "./turn.ts";
 
 // A verdict is one sentence: a judge that takes so long is taken for dead.
 const judgeMax_ms = 120_000;
@@ -52,7 +51,7 @@ async function askJudge(
   used: RunUsage,
 ): Promise<Finding> {
   const begun = performance.now();
-  const { answer, fault, spent } = await ask(one, text, turn, used);
+  const { answer, fault, spent } = await answerOf(one, text, turn, used);
   const verdict = answer === null ? null : readVerdict(answer);
   const costs = { latency_ms: Math.round(performance.now() - begun), spent };
   const [found] = trigger(one, on, 1);
@@ -62,13 +61,13 @@ async function askJudge(
   return { guardrail: found!.guardrail, verdict: "passed", message, matches: 0, ...costs };
 }
 
-interface Asked {
+interface Answer {
   answer: string | null;
   fault: string | null;
   spent: ModelSpend | null;
 }
 
-async function ask({ guardrail }: CompiledGuardrail, text: string, turn: Turn, used: RunUsage): Promise<Asked> {
+async function answerOf({ guardrail }: CompiledGuardrail, text: string, turn: Turn, used: RunUsage): Promise<Answer> {
   const { state, ports, signal } = turn;
   const request = judgeRequest(guardrail, text);
   const run = state().run!;
@@ -76,35 +75,22 @@ async function ask({ guardrail }: CompiledGuardrail, text: string, turn: Turn, u
   const price: ModelPrice | null = name === run.model ? runPrice(run) : builtInPrice(name);
   const model = await ports.judge(name).catch(() => null);
   if (!model) return { answer: null, fault: `The judge's model ${name} is not available.`, spent: null };
-  const patience = createPatience();
   let spent: ModelSpend | null = null;
-  for (;;) {
-    const allowed = await allowCall(turn, request, spent ? addModelCall(used, spent) : used);
-    if ("code" in allowed) return { answer: null, fault: `The judge could not be asked: ${allowed.message}`, spent };
-    const asked = withinAllowance(request, allowed);
-    const heard = await ports.inPlace(() => listen(model, asked, signal));
-    if (signal.aborted) throw new Superseded();
+  const count = (heard: Text, asked: ModelRequest) => {
     spent = sum(spent, spendingOf(heard, asked, price));
-    const { error } = heard;
-    if (!error) return { answer: heard.answer, fault: null, spent };
-    const delay_ms = patience(error);
-    if (delay_ms === null) return { answer: null, fault: `The judge could not be asked: ${error.message}`, spent };
-    await ports.sleep(delay_ms, signal);
-  }
-}
-
-async function listen(model: Model, request: ModelRequest, signal: AbortSignal) {
-  const heard: Spoken & { answer: string; error: ModelError | null } = {
-    ...{ answer: "", error: null, usage: unknownUsage, failed: false, said: 0 },
   };
-  const either = AbortSignal.any([signal, AbortSignal.timeout(judgeMax_ms)]);
-  for await (const event of model.stream(request, either)) {
-    if (event.type === "delta") heard.said += event.text.length;
-    if (event.type === "delta" && event.kind === "output") heard.answer += event.text;
-    else if (event.type === "done") heard.usage = event.usage;
-    else if (event.type === "error") Object.assign(heard, { usage: event.usage, error: event.error, failed: true });
-  }
-  return heard;
+  const ended = await ask(turn, request, {
+    send: (asked) => ports.inPlace(() => hear(model, asked, signal, { max_ms: judgeMax_ms })),
+    again: async (heard, asked) => count(heard, asked),
+    used: () => (spent ? addModelCall(used, spent) : used),
+  });
+  const unasked = ({ message }: { message: string }): Answer => ({
+    ...{ answer: null, fault: `The judge could not be asked: ${message}`, spent },
+  });
+  if ("refused" in ended) return unasked(ended.refused);
+  count(ended.heard, ended.asked);
+  const { error, answer } = ended.heard;
+  return error ? unasked(error) : { answer, fault: null, spent };
 }
 
 function sum(before: ModelSpend | null, spent: ModelSpend): ModelSpend {
