@@ -35,14 +35,12 @@ export const mutants: readonly Mutant[] = [
     caughtBy: "torn",
     file: "server/worker/run-tools.ts",
     find: `  await turn.record(
-    ...settleCall(call, {
-      status,`,
+    ...settleCall(call, result),`,
     replace: `  const apart = async (...events: Parameters<Turn["record"]>) => {
     for (const event of events) await turn.record(event);
   };
   await apart(
-    ...settleCall(call, {
-      status,`,
+    ...settleCall(call, result),`,
   },
   {
     name: "publish before commit",

@@ -5,6 +5,8 @@ import type { GuardrailDecided, RunEvent } from "./run-event.ts";
 export type Finding = Pick<GuardrailDecided, "guardrail" | "verdict" | "message" | "matches"> &
   Partial<Pick<GuardrailDecided, "tool_call_id" | "latency_ms" | "spent">>;
 
+export const isBlocked = ({ verdict }: Pick<Finding, "verdict">): boolean => verdict === "blocked";
+
 /** What guardrails have found, as steps from `step_index` on. */
 export const decidedEvents = (findings: readonly Finding[], step_index: number, turn_index: number): RunEvent[] =>
   findings.map(({ tool_call_id = null, latency_ms = 0, spent = null, ...finding }, i) => ({

@@ -2,7 +2,8 @@ import { newId } from "./ids.ts";
 import type { RunEvent, ToolCompleted } from "./run-event.ts";
 import { endStep } from "./step-events.ts";
 
-type Result = Omit<ToolCompleted, "tool_call_id" | "step_index" | "tool" | "message_id">;
+/** What a call came to. */
+export type Result = Omit<ToolCompleted, "tool_call_id" | "step_index" | "tool" | "message_id">;
 
 /** What kind of step a call of a tool is. */
 export const stepTypeOf = (toolType: string): "subagent" | "tool_call" =>

@@ -1,5 +1,4 @@
-import type { RunError } from "../core/run-event.ts";
-import type { RunUsage } from "../core/usage.ts";
+import type { RunError, RunUsage } from "../core/run-event.ts";
 import { type Model, type ModelError, type ModelRequest, unknownUsage } from "../models/port.ts";
 import { allowCall, withinAllowance } from "./allow-call.ts";
 import { createPatience } from "./patience.ts";

@@ -1,5 +1,5 @@
 import { attachmentBytes } from "../core/documents-prompt.ts";
-import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
+import { decidedEvents, type Finding, isBlocked } from "../core/guardrail-event.ts";
 import type { AttachedDocument } from "../core/run-event.ts";
 import { type CompiledGuardrails, compileGuardrails } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
@@ -47,8 +47,6 @@ async function screen(
   }
   return { documents: left, findings };
 }
-
-const isBlocked = ({ verdict }: Pick<Finding, "verdict">): boolean => verdict === "blocked";
 
 // A note may repeat what a parser stumbled over.
 const screenedFields = ["text", "filename", "note"] as const;

@@ -1,4 +1,4 @@
-import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
+import { decidedEvents, type Finding, isBlocked } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { modelRequest } from "../core/prompt.ts";
@@ -163,8 +163,6 @@ async function release(turn: Turn, heard: Heard, anchor: number, begun: number, 
   if (!verdicts.some(isBlocked)) show(rest, heard, anchor, turn, begun);
   return [...findings, ...verdicts];
 }
-
-const isBlocked = ({ verdict }: Finding): boolean => verdict === "blocked";
 
 async function finish(turn: Turn, heard: Heard, request: ModelRequest, anchor: number, begun: number): Promise<void> {
   const used = addModelCall(turn.state().usage, spent(turn, heard, request));

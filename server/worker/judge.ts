@@ -1,5 +1,5 @@
 import type { GuardrailPoint } from "../core/agent-snapshot.ts";
-import type { Finding } from "../core/guardrail-event.ts";
+import { type Finding, isBlocked } from "../core/guardrail-event.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { ModelSpend, RunUsage } from "../core/run-event.ts";
 import { addModelCall, noUsage } from "../core/usage.ts";
@@ -37,7 +37,7 @@ export async function askJudges(
   for (const one of judges) {
     const finding = await askJudge(one, on, text, turn, withFindings(used, findings));
     findings.push(finding);
-    if (finding.verdict === "blocked") break;
+    if (isBlocked(finding)) break;
   }
   return findings;
 }

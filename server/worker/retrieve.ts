@@ -1,5 +1,5 @@
 import type { PinnedStore } from "../core/agent-snapshot.ts";
-import { decidedEvents } from "../core/guardrail-event.ts";
+import { decidedEvents, isBlocked } from "../core/guardrail-event.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
 import { mergedPassages, retrievalQuery, searchedStores } from "../core/retrieval.ts";
 import type { MemoryRetrieved, RetrievedPassage, RunEvent, ToolError } from "../core/run-event.ts";
@@ -29,7 +29,7 @@ export async function retrieve(turn: Turn): Promise<void> {
   if (signal.aborted) throw new Superseded();
   const latency_ms = Math.round(performance.now() - begun);
   const { step_index } = step;
-  const blocked = findings.find(({ verdict }) => verdict === "blocked");
+  const blocked = findings.find(isBlocked);
   const retrieved: RunEvent = {
     type: "memory.retrieved",
     ...{ step_index, query, latency_ms, matches: passages },

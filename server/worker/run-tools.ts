@@ -4,7 +4,7 @@ import { decidedEvents } from "../core/guardrail-event.ts";
 import { recordedResult } from "../core/recorded.ts";
 import { processRestarted, restartStep } from "../core/restart.ts";
 import { isOver, type OpenStep, type ToolCall } from "../core/run-state.ts";
-import { settleCall, stepTypeOf } from "../core/settle.ts";
+import { type Result, settleCall, stepTypeOf } from "../core/settle.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { bounded } from "./bound.ts";
 import { judgesOn } from "./judge.ts";
@@ -61,18 +61,10 @@ async function takeRecorded(call: ToolCall, turn: Turn, inLine: InLine): Promise
   await inLine(async () => {
     requireCurrent(turn);
     const done: Done = error ? failed(error.code, error.message, 0) : { output, error: null, attempts: 0 };
-    const screened = await screenResult(done, call.id, turn);
-    requireCurrent(turn);
-    const withheld = screened.done.error !== null && error === null;
-    const kept = {
-      status: withheld ? ("failed" as const) : status,
-      output: screened.done.output,
-      error: screened.done.error,
-    };
-    await turn.record(
-      ...settleCall(call, { ...kept, attempts: 0, latency_ms: 0, submitted: false, recorded: true }),
-      ...decidedEvents(screened.findings, turn.takeSteps(screened.findings.length), call.turn_index),
-    );
+    await settle(call, done, turn, (left) => ({
+      ...{ output: left.output, error: left.error, attempts: 0, latency_ms: 0, submitted: false, recorded: true },
+      status: left.error && !error ? "failed" : status,
+    }));
   });
 }
 
@@ -120,25 +112,33 @@ async function record(
   if (next === "ask") return void (await turn.record(askAgain(call, "reconcile")));
   const isUnknown = next === "report";
   const told = isUnknown ? { ...outcome, error: outcomeUnknown(outcome.error!.message) } : outcome;
-  const screened = await screenResult(told as Done, call.id, turn);
-  // What is kept as a file was screened as well.
-  const { output, error, files, usage, attempts: made }: Done = await bounded(screened.done, tool, turn.ports.keepFile);
-  requireCurrent(turn);
-  // Each earlier start of the step was an attempt too, as far as anybody knows.
-  const attempts = openStep(turn, call.id).attempt - 1 + made;
-  const status = isUnknown ? "unknown" : error ? "failed" : "completed";
-  await turn.record(
-    ...settleCall(call, {
-      status,
-      output,
-      error,
-      attempts,
-      latency_ms,
-      submitted: false,
-      ...(files && files.length > 0 && { files }),
+  await settle(call, told as Done, turn, async (left) => {
+    // What is kept as a file was screened as well.
+    const { output, error, files = [], usage, attempts }: Done = await bounded(left, tool, turn.ports.keepFile);
+    return {
+      ...{
+        status: isUnknown ? "unknown" : error ? "failed" : "completed",
+        output,
+        error,
+        latency_ms,
+        submitted: false,
+      },
+      // Each earlier start of the step was an attempt too, as far as anybody knows.
+      attempts: openStep(turn, call.id).attempt - 1 + attempts,
+      ...(files.length > 0 && { files }),
       ...(usage && { usage }),
-    }),
-    ...decidedEvents(screened.findings, turn.takeSteps(screened.findings.length), call.turn_index),
+    };
+  });
+}
+
+/** Ends a call with what guardrails leave of its result. */
+async function settle(call: ToolCall, done: Done, turn: Turn, resultOf: (left: Done) => Result | Promise<Result>) {
+  const { done: left, findings } = await screenResult(done, call.id, turn);
+  const result = await resultOf(left);
+  requireCurrent(turn);
+  await turn.record(
+    ...settleCall(call, result),
+    ...decidedEvents(findings, turn.takeSteps(findings.length), call.turn_index),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Finding } from "../core/guardrail-event.ts";
+import { type Finding, isBlocked } from "../core/guardrail-event.ts";
 import { limits } from "../core/limits.ts";
 import type { AssistantPart } from "../core/model-call.ts";
 import type { Word } from "../core/request-calls.ts";
@@ -52,13 +52,13 @@ async function screenOne(
   const found = screenCall(known, { tool: part.name, arguments: looked });
   // Written anew: what a second key of the same name hides, or an escape, was not looked at.
   const text = args ? JSON.stringify(found.value) : String(found.value.text);
-  const isBlocked = [...into.findings, ...named, ...found.triggered].some(({ verdict }) => verdict === "blocked");
   const question = `Tool: ${name}\nArguments: ${text}`;
-  const judges = isBlocked ? [] : judgesOn(turn, "tool_call");
+  const isStopped = [...into.findings, ...named, ...found.triggered].some(isBlocked);
+  const judges = isStopped ? [] : judgesOn(turn, "tool_call");
   const verdicts = await askJudges(judges, "tool_call", question, turn, withFindings(used, into.findings));
   const findings = [...named, ...found.triggered, ...verdicts].map((finding) => ({ ...finding, tool_call_id: id }));
   into.findings.push(...findings);
-  const blocked = findings.find(({ verdict }) => verdict === "blocked");
+  const blocked = findings.find(isBlocked);
   if (blocked) {
     into.words.set(id, { blocked: blocked.message });
     return { ...part, name, arguments: "{}" };

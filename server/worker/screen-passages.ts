@@ -1,4 +1,4 @@
-import type { Finding } from "../core/guardrail-event.ts";
+import { type Finding, isBlocked } from "../core/guardrail-event.ts";
 import type { RetrievedPassage } from "../core/run-event.ts";
 import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
@@ -20,7 +20,7 @@ export async function screenPassages(passages: RetrievedPassage[], turn: Turn): 
   const texts = passages.flatMap(({ text, heading, filename }) => [text, heading ?? "", filename ?? ""]);
   const known = await searched(list, "tool_output", texts);
   const screened = screenAll(passages, known);
-  if (screened.findings.some(({ verdict }) => verdict === "blocked")) return screened;
+  if (screened.findings.some(isBlocked)) return screened;
   const all = screened.passages.map(({ text }) => text).join("\n\n");
   const verdicts = await askJudges(judgesOn(turn, "tool_output"), "tool_output", all, turn);
   return { ...screened, findings: [...screened.findings, ...verdicts] };

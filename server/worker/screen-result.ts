@@ -1,4 +1,4 @@
-import type { Finding } from "../core/guardrail-event.ts";
+import { type Finding, isBlocked } from "../core/guardrail-event.ts";
 import { toolText } from "../core/prompt.ts";
 import { addChildRun } from "../core/usage.ts";
 import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
@@ -22,7 +22,7 @@ export async function screenResult(
   const used = done.usage ? addChildRun(usage, done.usage) : usage;
   const verdicts = await askJudges(judges, "tool_output", toolText(left.done).output, turn, used);
   const findings = [...triggered, ...verdicts].map((finding) => ({ ...finding, tool_call_id }));
-  const block = findings.find(({ verdict }) => verdict === "blocked");
+  const block = findings.find(isBlocked);
   return { done: block ? withheld(left.done, block.message) : left.done, findings };
 }
 
