@@ -11,7 +11,7 @@ import {
 } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { type ModelSettings as CoreModelSettings, type JsonSchema, reasoningEfforts } from "../core/model-call.ts";
-import { guardrailLimits } from "../guardrails/check.ts";
+import { guardrailLimits } from "../guardrails/limits.ts";
 import { type AgentOverrides, agentFields, Budget, idOf, JsonObject, Metadata } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../wire/schema.ts";
 import { completePolicy, type FactsOf, pinnedPolicy } from "./memory-policy.ts";

@@ -1,8 +1,9 @@
-import type { Guardrail, GuardrailPoint, GuardrailType } from "../core/agent-snapshot.ts";
+import type { Guardrail, GuardrailPoint } from "../core/agent-snapshot.ts";
 import type { GuardrailDecided, GuardrailVerdict } from "../core/run-event.ts";
 import { validateAgainst } from "../lib/json-schema.ts";
 import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn, schemaOf } from "./compile.ts";
 import { redact, type Source } from "./redaction.ts";
+import { guardrailKinds } from "./types/guardrail-kinds.ts";
 
 /** What a guardrail that found something says. It never repeats what it found. */
 export type Triggered = Pick<GuardrailDecided, "guardrail" | "verdict" | "message" | "matches">;
@@ -86,8 +87,15 @@ const verdicts = {
 /** What is said of a guardrail with so many matches at a point; nothing of one that has none. */
 export function trigger({ index, guardrail }: CompiledGuardrail, on: GuardrailPoint, matches: number): Triggered[] {
   if (matches === 0) return [];
-  const { type, action } = guardrail;
-  return [{ guardrail: { index, type, on }, verdict: verdicts[action], message: messageOf(guardrail), matches }];
+  const { type, action, config } = guardrail;
+  return [
+    {
+      guardrail: { index, type, on },
+      verdict: verdicts[action],
+      message: guardrailKinds[type].message(config),
+      matches,
+    },
+  ];
 }
 
 const conclude = <T>(value: T, triggered: Triggered[]): Screened<T> => ({
@@ -96,20 +104,6 @@ const conclude = <T>(value: T, triggered: Triggered[]): Screened<T> => ({
   blocked: triggered.find(({ verdict }) => verdict === "blocked") ?? null,
   needs_approval: triggered.some(({ verdict }) => verdict === "approval_required"),
 });
-
-const messageOf = ({ type, config }: Guardrail): string =>
-  type === "max_length" ? `It is longer than ${config.max_length} characters.` : messages[type];
-
-const messages: Record<Exclude<GuardrailType, "max_length">, string> = {
-  regex: "It matches the pattern.",
-  blocked_terms: "It has a blocked term.",
-  pii: "It has personal data.",
-  secrets: "It has a secret.",
-  json_schema: "It does not fit the schema.",
-  url_allowlist: "It has an address whose host is not allowed.",
-  tool_allowlist: "The tool is not allowed.",
-  llm_judge: "It breaks the rule, says the judge.",
-};
 
 function sourcesOf(list: readonly CompiledGuardrail[], text: string): Source[] {
   return list

@@ -1,0 +1,18 @@
+import { guardrailLimits } from "../limits.ts";
+import { createLengthDetector } from "../max-length.ts";
+import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
+
+/** So many characters and no more. */
+export const maxLength: GuardrailKind = {
+  required: { max_length: checkLength },
+  places: ({ max_length }) => [{ detector: createLengthDetector(max_length as number), mark: "" }],
+  message: ({ max_length }) => `It is longer than ${max_length} characters.`,
+  // Arguments that were cut in the middle are none.
+  uncut: ["tool_call"],
+};
+
+function checkLength(value: unknown, path: string, complain: Complain): void {
+  const { max_length } = guardrailLimits;
+  if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > max_length)
+    complain(path, `Expected an integer from 1 to ${max_length}.`);
+}

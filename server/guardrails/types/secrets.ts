@@ -1,0 +1,9 @@
+import { secretDetector } from "../detectors.ts";
+import type { GuardrailKind } from "./guardrail-kind.ts";
+
+/** Keys and passwords. */
+export const secrets: GuardrailKind = {
+  required: {},
+  places: () => [{ detector: secretDetector(), mark: "[secret]" }],
+  message: () => "It has a secret.",
+};
