@@ -10,6 +10,7 @@ import { testApp } from "../server/testing/test-app.ts";
 import { eventSchemas } from "../server/traces/event-schema.ts";
 import { testEvent, webhookEvents } from "../server/wire/names.ts";
 import { inProject, root } from "./root.ts";
+import { undescribed } from "./undescribed.ts";
 
 // What the README does not name does not exist for its reader: whatever is added to the code must be added there too.
 const readme = readFileSync(inProject("README.md"), "utf8");
@@ -87,6 +88,25 @@ describe("README.md tells", () => {
 
   test("every event that webhooks hear of", () => {
     expect(unnamed([...webhookEvents, testEvent])).toEqual([]);
+  });
+});
+
+describe("GET /v1/openapi.json", () => {
+  const read = async () => {
+    await using server = testApp();
+    return (await (await server.client()).get("/v1/openapi.json")).body;
+  };
+
+  test("describes every property, parameter and header, and has an example of every operation", async () => {
+    expect(undescribed(await read())).toEqual([]);
+  });
+
+  test("is refused with a property, a parameter or an example less", async () => {
+    const document = await read();
+    delete document.components.schemas.Run.properties.status.description;
+    delete document.paths["/v1/agents"].get.parameters[0].description;
+    delete document.paths["/v1/runs"].post.requestBody.content["application/json"].example;
+    expect(undescribed(document)).toEqual(["Run.status", "listAgents?limit", "createRun has no example"]);
   });
 });
 

@@ -4,7 +4,7 @@ export interface Route {
 }
 
 /** The routes that there are for a path, whatever their methods; none when there is no such path. */
-export function createRouteFinder(routes: readonly Route[]): (path: string) => Route[] {
+export function createRouteFinder<R extends Route>(routes: readonly R[]): (path: string) => R[] {
   const known = routes
     .filter(({ path }) => !path.includes("*")) // A wildcard serves files and names no resource.
     .map((route) => ({ route, pattern: patternOf(route.path) }));

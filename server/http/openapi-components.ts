@@ -7,7 +7,7 @@ export type Components = ReturnType<typeof createComponents>;
  * to; maps and choices are written in the one form that all of them read. They mean the same. An object without a name
  * gets that of the one that it is in, and of the field.
  */
-export function createComponents() {
+export function createComponents(descriptionOf: (component: string, field: string) => string | undefined) {
   const schemas: Record<string, Schema> = {};
 
   function put(name: string, schema: Schema): Schema {
@@ -39,7 +39,10 @@ export function createComponents() {
     for (const [keyword, value] of Object.entries(anyOf ? { ...rest, anyOf } : rest))
       if (keyword === "properties")
         written.properties = Object.fromEntries(
-          Object.entries(value as Schema).map(([field, one]) => [field, used(one, place + pascal(field))]),
+          Object.entries(value as Schema).map(([field, one]) => [
+            field,
+            told(place, field, used(one, place + pascal(field))),
+          ]),
         );
       else if (keyword === "items") written.items = used(value, place.replace(/s$/, ""));
       else if (keyword === "additionalProperties") written.additionalProperties = used(value, place);
@@ -50,6 +53,11 @@ export function createComponents() {
     if (others.length > 0) throw new Error(`${place} is no map.`);
     if (pattern !== anyName) written.propertyNames = { pattern };
     return { ...written, additionalProperties: used(values, place) };
+  }
+
+  function told(place: string, field: string, schema: Schema): Schema {
+    const description = schema.description ?? descriptionOf(place, field);
+    return description === undefined ? schema : { ...schema, description };
   }
 
   return { schemas, put, used };

@@ -54,6 +54,8 @@ export interface Operation extends Access {
   binary?: string;
   /** When the same address returns server-sent events. */
   streams?: string;
+  /** A body that it takes, where the one that is made of its schema says little. */
+  example?: unknown;
   /** Error codes of its own. */
   errors?: readonly ErrorCode[];
 }

@@ -1,7 +1,9 @@
 import { Elysia } from "elysia";
+import { Compile } from "typebox/schema";
 import { type App, createApp } from "../app.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
+import { createRouteFinder } from "../http/find-routes.ts";
 import { apiRoutes, type Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import { type Log, silentLog } from "../lib/log.ts";
@@ -9,6 +11,7 @@ import { createSeal } from "../lib/seal.ts";
 import type { Embedders } from "../retrieval/embed/embedder.ts";
 import type { SandboxLevel } from "../sandbox/program.ts";
 import type { OtlpTarget } from "../traces/otlp-post.ts";
+import { ErrorBody } from "../wire/error.ts";
 import { wordEmbedders } from "./embedder.ts";
 import { testActor } from "./test-actor.ts";
 
@@ -63,6 +66,9 @@ export interface TestAppOptions {
   dashboard?: boolean;
 }
 
+// By schema: all the servers of a test file say the same of their routes.
+const validators = new WeakMap<object, ReturnType<typeof Compile>>();
+
 export type TestApp = ReturnType<typeof testApp>;
 
 /** The whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
@@ -98,6 +104,21 @@ export function testApp({
     now,
   });
 
+  const apiRoutesOf = createRouteFinder(apiRoutes(server.app.routes as Route[]));
+
+  /** Throws for a response of the API that is not as its route says: whatever a test asks for, this is looked at too. */
+  function expectDeclared(method: string, path: string, { status, body }: Answer): void {
+    const route = apiRoutesOf(new URL(path, "http://localhost").pathname).find((one) => one.method === method);
+    if (!route || method === "HEAD") return;
+    const { returns, creates = returns, known } = route.operation;
+    const declared = { 200: known ? creates : (returns ?? creates), 201: creates }[status] ?? ErrorBody;
+    const validator = validators.get(declared) ?? Compile(declared);
+    validators.set(declared, validator);
+    if (validator.Check(body)) return;
+    const [, faults] = validator.Errors(body);
+    throw new Error(`${method} ${path}: ${status} is not as declared: ${JSON.stringify(faults)}`);
+  }
+
   async function send(
     method: string,
     path: string,
@@ -113,7 +134,13 @@ export function testApp({
     const response = await server.app.handle(request);
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    return { status: response.status, body: isJson && text ? JSON.parse(text) : text, headers: response.headers };
+    const answer = {
+      status: response.status,
+      body: isJson && text ? JSON.parse(text) : text,
+      headers: response.headers,
+    };
+    if (isJson && text) expectDeclared(method, path, answer);
+    return answer;
   }
 
   async function client(options: ClientOptions = {}): Promise<Client> {

@@ -8,6 +8,7 @@ import {
   anything,
   boolean,
   CodedError,
+  choiceOf,
   integer,
   list,
   named,
@@ -20,8 +21,6 @@ import {
   time,
   word,
 } from "./schema.ts";
-
-export const Event = named("Event", object({ seq: integer, event: text, at: time, data: anyObject }));
 
 /** Data of an event: what every one has, and its own. */
 const data = <F extends TProperties>(fields: F) => object({ ...fields, seq: integer, run_id: text, at: time });
@@ -136,6 +135,21 @@ export const frames = {
     tokens_after: integer,
   }),
 } satisfies Record<FrameName, TObject>;
+
+const nameOf = (event: string) =>
+  `${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+
+/** An event of a run in a list. */
+export const Event = choiceOf(
+  "Event",
+  "event",
+  Object.fromEntries(
+    Object.entries(frames).map(([event, data]) => [
+      event,
+      named(nameOf(event), object({ seq: integer, event: word(event), at: time, data })),
+    ]),
+  ),
+);
 
 /** One event of a run, by its name. */
 export type RunFrame = { [Name in FrameName]: { event: Name; data: Static<(typeof frames)[Name]> } }[FrameName];

@@ -57,6 +57,18 @@ export const resource = <const K extends string, F extends TProperties, M extend
     }),
   );
 
+/** One of these, by the word that stands in a field. */
+export const choiceOf = <T extends TSchema>(component: string, field: string, schemas: Record<string, T>) => ({
+  ...Type.Union(Object.values(schemas)),
+  component,
+  discriminator: {
+    propertyName: field,
+    mapping: Object.fromEntries(
+      Object.entries(schemas).map(([word, schema]) => [word, `#/components/schemas/${schema.component}`]),
+    ),
+  },
+});
+
 /** A page of these. */
 export const listOf = <T extends TSchema>(item: T) =>
   named(

@@ -1,11 +1,12 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { codeLanguages, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { codeLanguages, type ToolType, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
 import { FileFacts } from "./file.ts";
 import {
   anyObject,
   anything,
   boolean,
   CodedError,
+  choiceOf,
   envelope,
   integer,
   list,
@@ -18,32 +19,45 @@ import {
   resource,
   text,
   time,
+  word,
 } from "./schema.ts";
 
-// Of tools of some types only.
-const own = {
-  url: optional(text),
-  method: optional(text),
-  headers: optional(map(text)),
-  timeout_ms: optional(integer),
-  retries: optional(integer),
-  response: optional(oneOf(["json", "text"])),
-  idempotent: optional(boolean),
-  language: optional(oneOf(codeLanguages)),
-  source: optional(orNull(text)),
-  memory_mb: optional(integer),
-  files: optional(list(text)),
-  server_url: optional(text),
-  allowed_tools: optional(orNull(list(text))),
-  tools: optional(list(object({ name: text, description: text, parameters: anyObject }))),
-  skipped: optional(list(object({ name: text, reason: text }))),
-  listed_at: optional(orNull(time)),
-  last_error: optional(orNull(object({ code: text, message: text, at: time }))),
-  agent_id: optional(text),
+const request = {
+  url: text,
+  headers: map(text),
+  timeout_ms: integer,
+  retries: integer,
+  idempotent: boolean,
   signing_secret: optional(text),
 };
+const listed = object({ name: text, description: text, parameters: anyObject });
 
-export const Tool = resource("Tool", "tool", {
+// What tools of each type have beside the rest.
+const own = {
+  http: { ...request, method: text, response: oneOf(["json", "text"]) },
+  webhook: request,
+  client: {},
+  code: {
+    language: oneOf(codeLanguages),
+    source: orNull(text),
+    timeout_ms: integer,
+    memory_mb: integer,
+    files: list(text),
+  },
+  mcp: {
+    server_url: text,
+    headers: map(text),
+    timeout_ms: integer,
+    allowed_tools: orNull(list(text)),
+    tools: list(listed),
+    skipped: list(object({ name: text, reason: text })),
+    listed_at: orNull(time),
+    last_error: orNull(object({ code: text, message: text, at: time })),
+  },
+  agent: { agent_id: text },
+} satisfies Record<ToolType, TProperties>;
+
+const shared = {
   name: text,
   type: oneOf(toolTypes),
   description: text,
@@ -53,8 +67,20 @@ export const Tool = resource("Tool", "tool", {
   max_output_bytes: integer,
   enabled: boolean,
   updated_at: time,
-  ...own,
+};
+const ofType = <T extends ToolType>(type: T) =>
+  resource(`${type[0]!.toUpperCase()}${type.slice(1)}Tool`, "tool", { ...shared, type: word(type), ...own[type] });
+
+// Flat for who reads it: what a type lacks is absent.
+const Flat = resource("Tool", "tool", {
+  ...shared,
+  ...Type.Partial(object({ ...own.http, ...own.webhook, ...own.code, ...own.mcp, ...own.agent })).properties,
 });
+
+/** A tool of any type. */
+export const Tool = Type.Unsafe<Static<typeof Flat>>(
+  choiceOf("Tool", "type", Object.fromEntries(toolTypes.map((type) => [type, ofType(type)]))),
+);
 export type Tool = Static<typeof Tool>;
 
 export const ToolTest = named(

@@ -1,5 +1,6 @@
 import type { Static } from "@sinclair/typebox";
-import { deliveryStatuses, disabledReasons, webhookStatuses } from "./names.ts";
+import { environments } from "../core/scope.ts";
+import { deliveryStatuses, disabledReasons, testEvent, webhookEvents, webhookStatuses } from "./names.ts";
 import {
   anyObject,
   boolean,
@@ -68,4 +69,20 @@ export type WebhookDelivery = Static<typeof WebhookDelivery>;
 export const WebhookRedelivery = named(
   "WebhookRedelivery",
   object({ id: text, object: word("webhook_redelivery"), deliveries: integer, ...envelope }),
+);
+
+/** What webhooks are sent. */
+export const WebhookEvent = named(
+  "WebhookEvent",
+  object({
+    id: text,
+    object: word("event"),
+    type: oneOf([...webhookEvents, testEvent]),
+    created_at: time,
+    project_id: text,
+    environment: oneOf(environments),
+    run_id: orNull(text),
+    seq: orNull(integer),
+    data: object({ object: anyObject, tool_call: optional(anyObject), truncated: optional(boolean) }),
+  }),
 );

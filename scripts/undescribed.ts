@@ -1,0 +1,23 @@
+type Node = Record<string, unknown>;
+
+/** What an OpenAPI document says nothing of: properties, parameters and headers without description, operations without example. */
+export function undescribed(document: Node): string[] {
+  const missing: string[] = [];
+  const { schemas = {}, headers = {} } = document.components as Record<string, Record<string, Node>>;
+  for (const [name, { properties = {} }] of Object.entries(schemas))
+    for (const [field, property] of Object.entries(properties as Record<string, Node>))
+      if (!property.description) missing.push(`${name}.${field}`);
+  for (const [name, header] of Object.entries(headers)) if (!header.description) missing.push(`header ${name}`);
+  for (const methods of Object.values(document.paths as Record<string, Record<string, Node>>))
+    for (const { operationId, parameters = [], requestBody, responses } of Object.values(methods)) {
+      for (const { name, description } of parameters as Node[])
+        if (!description) missing.push(`${operationId}?${name}`);
+      const contents = [requestBody, ...Object.values(responses as Node)].map(
+        (part) => (part as Node | undefined)?.content,
+      );
+      const formats = contents.flatMap((content) => Object.entries((content ?? {}) as Record<string, Node>));
+      const isJson = formats.some(([type]) => type === "application/json");
+      if (isJson && !formats.some(([, format]) => "example" in format)) missing.push(`${operationId} has no example`);
+    }
+  return missing;
+}

@@ -1,0 +1,11 @@
+import { expect, test } from "bun:test";
+import { Agent } from "../wire/agent.ts";
+import { testApp } from "./test-app.ts";
+
+test("a response that is not as its route declares fails the test that asked for it", async () => {
+  await using server = testApp();
+  const client = await server.client();
+  const { body } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
+  server.operations["GET /v1/agents/:id"]!.returns = { ...Agent, required: [...Agent.required!, "colour"] };
+  await expect(client.get(`/v1/agents/${body.id}`)).rejects.toThrow("is not as declared");
+});
