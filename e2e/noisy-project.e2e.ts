@@ -10,7 +10,7 @@ import { figuresAvailable, residentBytes, serverPid } from "./process-figures.ts
 // one works as before. How long it takes is printed (scripts/bench/README.md has the figures); what fails the test is a
 // server that stands still or grows without bound, and anything that is lost.
 
-const alone_seconds = 10;
+const alone_seconds = 5;
 const noisy_seconds = 60;
 const mostResident_bytes = 2 * 1024 ** 3;
 

@@ -18,14 +18,31 @@ const suites = (pattern: string) =>
 const reports = process.env.CI === "true" ? inProject("dist/reports") : null;
 if (reports) mkdirSync(reports, { recursive: true });
 
-const codes = [await runBunSuites(suites("*.e2e.ts")), await runBrowserSuites(suites("*.browser.ts"))];
+// These look at how soon a server responds, or at what it does while it is flooded: nothing else runs beside them.
+const measuring =
+  /(clock|disk-full|files|hostile-documents|keys|many-runs|masking|noisy-project|slow-clients|worker-crash)\.e2e\.ts$/;
+const [alone = [], beside = []] = [true, false].map((is) =>
+  suites("*.e2e.ts").filter((path) => measuring.test(path) === is),
+);
+const codes = [
+  await runBunSuites("e2e", beside, ["--parallel=2"]),
+  await runBunSuites("e2e-alone", alone),
+  await runBrowserSuites(suites("*.browser.ts")),
+];
 process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
 
-async function runBunSuites(paths: string[]): Promise<number> {
+async function runBunSuites(name: string, paths: string[], flags: string[] = []): Promise<number> {
   if (paths.length === 0) return 0;
-  const report = reports ? ["--reporter=junit", `--reporter-outfile=${reports}/e2e.xml`] : [];
+  const report = reports ? ["--reporter=junit", `--reporter-outfile=${reports}/${name}.xml`] : [];
   // Only with "./" are they taken as paths: `bun test` does not find these names by itself.
-  return await run([process.execPath, "test", "--timeout=60000", ...report, ...paths.map((path) => `./${path}`)]);
+  return await run([
+    process.execPath,
+    "test",
+    "--timeout=60000",
+    ...flags,
+    ...report,
+    ...paths.map((path) => `./${path}`),
+  ]);
 }
 
 async function runBrowserSuites(paths: string[]): Promise<number> {
