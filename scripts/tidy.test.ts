@@ -9,6 +9,7 @@ import {
   layerFaults,
   leftovers,
   packageFaults,
+  queryKeyFaults,
   strays,
   unusedExports,
 } from "./tidy.ts";
@@ -67,6 +68,10 @@ describe("the project", () => {
     expect(wordFaults(files, refused)).toEqual([]);
   });
 
+  test("query keys are written in entities alone", () => {
+    expect(queryKeyFaults(files)).toEqual([]);
+  });
+
   test("nothing is left behind", () => {
     const { "scripts/tidy.test.ts": _, ...others } = files; // Its made-up inputs below are findings on purpose.
     expect(leftovers(others)).toEqual([]);
@@ -109,6 +114,8 @@ describe("these checks find what they look for", () => {
     ["server/runs/a.ts", `import { b } from "../../dashboard/src/lib/b.ts";`, "the dashboard"],
     ["dashboard/src/features/runs/a.ts", `import { b } from "../keys/b.ts";`, "another feature"],
     ["dashboard/src/ui/a.tsx", `import { b } from "../features/runs/b.ts";`, "a feature from below"],
+    ["dashboard/src/ui/a.tsx", `import { b } from "../entities/run/b.ts";`, "an entity from below"],
+    ["dashboard/src/entities/run/a.ts", `import { b } from "../../features/runs/b.ts";`, "a feature from an entity"],
     ["dashboard/src/lib/a.ts", `import { b } from "../../../server/runs/store.ts";`, "the server's inside"],
     ["dashboard/src/lib/a.ts", `import { b } from "../../../server/runs/schema.ts";`, "a schema's value"],
     ["dashboard/src/lib/a.ts", `import { b } from "../../../server/wire/tool.ts";`, "a schema's value, of the wire"],
@@ -124,6 +131,8 @@ describe("these checks find what they look for", () => {
     ["server/core/a.test.ts", `import { b } from "../testing/test-app.ts";`],
     ["server/lib/a.ts", `import { join } from "node:path";`],
     ["dashboard/src/app/a.tsx", `import { b } from "../features/runs/b.tsx";`],
+    ["dashboard/src/features/runs/a.ts", `import { b } from "../../entities/tool/b.ts";`],
+    ["dashboard/src/entities/run/a.ts", `import { b } from "../tool/b.ts";`],
     ["dashboard/src/features/runs/a.ts", `import { b } from "../../../../server/core/run-state.ts";`],
     ["dashboard/src/features/runs/a.ts", `import type { b } from "../../../../server/runs/schema.ts";`],
     ["dashboard/src/features/runs/a.ts", `import { b } from "../../../../server/wire/names.ts";`],
@@ -202,6 +211,12 @@ describe("these checks find what they look for", () => {
       expect(columnFaults({ "server/a/store.ts": `\`${statement}\`` })).toHaveLength(1);
     expect(columnFaults({ "server/a/store.test.ts": `${into} a VALUES (1)`, "e2e/a.e2e.ts": all })).toHaveLength(1);
     expect(columnFaults({ "server/a/store.ts": `${into} a (b) VALUES (?)` })).toEqual([]);
+  });
+
+  test("a query key outside of the entities is found", () => {
+    const source = `useQuery({ queryKey: ["runs"], queryFn });`;
+    expect(queryKeyFaults({ "dashboard/src/features/runs/a.ts": source })).toHaveLength(1);
+    expect(queryKeyFaults({ "dashboard/src/entities/run/a.ts": source })).toEqual([]);
   });
 
   test("what was left behind is found", () => {

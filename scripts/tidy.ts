@@ -106,6 +106,15 @@ export function strays(files: Files): string[] {
   });
 }
 
+/** Query keys written out where they do not belong: who changes what a key stands for must find all of them in one place. */
+export function queryKeyFaults(files: Files): string[] {
+  return Object.entries(files).flatMap(([path, source]) =>
+    path.startsWith("dashboard/src/") && !path.startsWith("dashboard/src/entities/") && /\bqueryKey: \[/.test(source)
+      ? [`${path} writes a query key: take it from the query options of an entity`]
+      : [],
+  );
+}
+
 /** Files that import one another in a ring, each ring once. Types alone may close one within a folder, not across. */
 export function cycles(files: Files): string[] {
   const all = importsOf(files).filter(({ to }) => to in files);

@@ -1,4 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { sessionQuery } from "../entities/session/session.ts";
 import { ApiError } from "../lib/api.ts";
 import { reportLost } from "../lib/connection.ts";
 
@@ -28,5 +29,5 @@ export const queryClient = new QueryClient({
 });
 
 function askWhoIsSignedIn(error: Error): void {
-  if (error instanceof ApiError && error.status === 401) void queryClient.invalidateQueries({ queryKey: ["session"] });
+  if (error instanceof ApiError && error.status === 401) void queryClient.invalidateQueries(sessionQuery);
 }

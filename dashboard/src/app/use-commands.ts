@@ -16,7 +16,7 @@ import {
   Sun,
   ToggleLeft,
 } from "lucide-react";
-import { newestAgentsQuery } from "../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../entities/agent/agent-api.ts";
 import { useMay } from "../entities/session/use-may.ts";
 import type { Command, CommandGroup } from "../features/palette/command.ts";
 import { readRecent } from "../features/palette/recent.ts";

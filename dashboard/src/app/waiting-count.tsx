@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useContext } from "react";
-import { get, resourceUrl } from "../lib/api.ts";
-import type { List } from "../lib/types.ts";
+import { firstApprovalsQuery } from "../entities/call/approval-api.ts";
 import { type Workspace, WorkspaceContext } from "../lib/workspace.ts";
 
 const most = 99;
@@ -13,11 +12,7 @@ export function WaitingCount({ wide }: { wide: boolean }) {
 }
 
 function Count({ at, wide }: { at: Workspace; wide: boolean }) {
-  const { data } = useQuery({
-    queryKey: ["approvals", at.projectId, at.mode, "count"],
-    queryFn: ({ signal }) => get<List<{ id: string }>>(resourceUrl(at, `/approvals?limit=${most}`), signal),
-    refetchInterval: 10_000,
-  });
+  const { data } = useQuery(firstApprovalsQuery(at, most, 10_000));
   const count = data?.data.length ?? 0;
   if (count === 0) return null;
   const shown = data?.has_more ? `${count}+` : String(count);

@@ -17,7 +17,7 @@ export interface Definition {
   metadata: Record<string, string>;
 }
 
-interface ModelSettings {
+export interface ModelSettings {
   temperature?: number;
   max_output_tokens?: number;
   reasoning_effort?: (typeof reasoningEfforts)[number];

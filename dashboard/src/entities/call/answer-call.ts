@@ -1,8 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { post, resourceUrl } from "../../lib/api.ts";
+import { post } from "../../lib/api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
+import { runApi, runQuery } from "../run/run-api.ts";
+import { approvalApi } from "./approval-api.ts";
 
 /** What a person says to a call that waits: an output, or a decision. */
 export interface ToolAnswer {
@@ -20,14 +22,14 @@ export function useAnswerCall(runId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (answer: ToolAnswer) =>
-      post<Run>(resourceUrl(at, `/runs/${encodeURIComponent(runId)}/submit_tool_outputs`), { tool_outputs: [answer] }),
+      post<Run>(runApi.url(at, runId, "/submit_tool_outputs"), { tool_outputs: [answer] }),
     onSuccess: (run, answer) => {
-      client.setQueryData(["run", at.projectId, at.mode, run.id], run);
-      for (const key of ["run", "trace", "approvals"]) void client.invalidateQueries({ queryKey: [key] });
+      client.setQueryData(runQuery(at, run.id).queryKey, run);
+      for (const api of [runApi, approvalApi]) void client.invalidateQueries(api.all(at));
       toast(wordOf(answer));
     },
     // Somebody else may have been faster: what stands there now says so.
-    onError: () => void client.invalidateQueries({ queryKey: ["run", at.projectId, at.mode, runId] }),
+    onError: () => void client.invalidateQueries(runApi.of(at, runId)),
   });
 }
 

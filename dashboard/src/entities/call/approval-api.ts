@@ -1,8 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, query, resourceUrl } from "../../lib/api.ts";
-import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
+import { get, query } from "../../lib/api.ts";
+import type { PageSearch } from "../../lib/page-search.ts";
 import type { List, Needs, PendingCall, Run } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
+import { runApi } from "../run/run-api.ts";
 
 /** A call that waits for somebody, of whatever run. */
 export interface Approval extends PendingCall {
@@ -16,28 +17,25 @@ export interface ApprovalsSearch extends PageSearch {
   needs?: Needs;
 }
 
+export const approvalApi = resource<Approval>("approvals");
+
 /** A page of what waits, the longest waiting first. */
-export function approvalsQuery(at: Workspace, search: ApprovalsSearch) {
-  const path = `/approvals${query({ limit: 50, order: "asc", needs: search.needs, ...pageQuery(search) })}`;
-  return queryOptions({
-    queryKey: ["approvals", at.projectId, at.mode, "list", search],
-    queryFn: ({ signal }) => get<List<Approval>>(resourceUrl(at, path), signal),
+export const approvalsQuery = (at: At, { needs, ...page }: ApprovalsSearch) =>
+  approvalApi.page(at, page, { order: "asc", needs });
+
+/** The first of what waits, no more than so many; `every_ms`: read again. */
+export const firstApprovalsQuery = (at: At, limit: number, every_ms: number) =>
+  queryOptions({
+    queryKey: approvalApi.key(at, "first", limit),
+    queryFn: ({ signal }) => get<List<Approval>>(approvalApi.url(at) + query({ limit }), signal),
+    refetchInterval: every_ms,
   });
-}
 
 /** The runs that wait, all in one request: whose calls these are. */
-export function waitingRunsQuery(at: Workspace) {
-  const path = `/runs${query({ limit: 100, order: "asc", status: "requires_action" })}`;
+export function waitingRunsQuery(at: At) {
   return queryOptions({
-    queryKey: ["approvals", at.projectId, at.mode, "runs"],
-    queryFn: ({ signal }) => get<List<Run>>(resourceUrl(at, path), signal),
-  });
-}
-
-/** A run that is not among those. */
-export function runOfCallQuery(at: Workspace, id: string) {
-  return queryOptions({
-    queryKey: ["run", at.projectId, at.mode, id],
-    queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
+    queryKey: approvalApi.key(at, "runs"),
+    queryFn: ({ signal }) =>
+      get<List<Run>>(runApi.url(at) + query({ limit: 100, order: "asc", status: "requires_action" }), signal),
   });
 }

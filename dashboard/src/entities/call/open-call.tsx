@@ -6,7 +6,7 @@ import type { PendingCall } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { useKeptName } from "../session/use-kept-name.ts";
 import { useMay } from "../session/use-may.ts";
-import { allToolsQuery } from "../tool/all-tools.ts";
+import { toolApi } from "../tool/tool-api.ts";
 import { type ToolAnswer, useAnswerCall } from "./answer-call.ts";
 import { AnswerCard } from "./answer-card.tsx";
 import { UnansweredCall } from "./unanswered-call.tsx";
@@ -30,7 +30,7 @@ export function OpenCall({
   const may = useMay("member");
   const place = useRef<HTMLDivElement>(null);
   const needsExample = may && call.needs === "output";
-  const tools = useQuery({ ...allToolsQuery(at), enabled: needsExample });
+  const tools = useQuery({ ...toolApi.every(at), enabled: needsExample });
   const answer = useAnswerCall(runId);
   const written = useKeptName(`answer.${call.id}.`);
   // The editor begins with the example: it waits for what the tool takes.

@@ -1,9 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { ApiError, get, post, query, remove, resourceUrl } from "../../lib/api.ts";
-import { getAll } from "../../lib/get-all.ts";
+import { ApiError, get, post, query } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
 
 export const filePurposes = ["retrieval", "code_interpreter", "attachment", "output"] as const;
 export type FilePurpose = (typeof filePurposes)[number];
@@ -38,32 +37,24 @@ export interface FilesSearch extends PageSearch {
   file?: string;
 }
 
-/** A memory store, for its name and for what it takes. */
-interface ListedStore {
-  id: string;
-  name: string;
-  kind: "vector" | "kv";
-  scope: "project" | "user" | "session";
-}
-
-const pageSize = 50;
 const soon_ms = 1500;
-const pathOf = (id: string) => `/files/${encodeURIComponent(id)}`;
+
+export const fileApi = resource<StoredFile>("files");
 
 /** A page of files; read again while one of them is being read. */
-export function filesQuery(at: Workspace, { status, purpose, file, ...page }: FilesSearch) {
-  const path = `/files${query({ limit: pageSize, status, purpose, ...pageQuery(page) })}`;
+export function filesQuery(at: At, { status, purpose, file, ...page }: FilesSearch) {
+  const values = { limit: 50, status, purpose, ...pageQuery(page) };
   return queryOptions({
-    queryKey: ["files", at.projectId, at.mode, { status, purpose, file, ...page }],
+    queryKey: fileApi.key(at, "page", file, values),
     queryFn: ({ signal }): Promise<List<StoredFile>> =>
-      file ? onlyFile(at, file, signal) : get<List<StoredFile>>(resourceUrl(at, path), signal),
+      file ? onlyFile(at, file, signal) : get<List<StoredFile>>(fileApi.url(at) + query(values), signal),
     refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? soon_ms : false),
   });
 }
 
 /** One file as a list of one; of none where it is gone. */
-async function onlyFile(at: Workspace, id: string, signal: AbortSignal): Promise<List<StoredFile>> {
-  const data = await get<StoredFile>(resourceUrl(at, pathOf(id)), signal).then(
+async function onlyFile(at: At, id: string, signal: AbortSignal): Promise<List<StoredFile>> {
+  const data = await get<StoredFile>(fileApi.url(at, id), signal).then(
     (file) => [file],
     (error: unknown) => {
       if (error instanceof ApiError && error.status === 404) return [];
@@ -77,19 +68,7 @@ async function onlyFile(at: Workspace, id: string, signal: AbortSignal): Promise
 const isUnderWay = ({ status }: Pick<StoredFile, "status">): boolean =>
   status === "uploaded" || status === "processing";
 
-/** All memory stores, for their names. */
-export function storesQuery(at: Workspace) {
-  return queryOptions({
-    queryKey: ["memory", at.projectId, at.mode, "all"],
-    queryFn: ({ signal }) => getAll<ListedStore>(at, "/memory", {}, signal),
-    staleTime: 15_000,
-  });
-}
-
-export const retryFile = (at: Workspace, id: string): Promise<StoredFile> =>
-  post(resourceUrl(at, `${pathOf(id)}/retry`));
-
-export const deleteFile = (at: Workspace, id: string): Promise<unknown> => remove(resourceUrl(at, pathOf(id)));
+export const retryFile = (at: At, id: string): Promise<StoredFile> => post(fileApi.url(at, id, "/retry"));
 
 /** Where the content of a file is read. */
-export const contentUrl = (at: Workspace, id: string): string => resourceUrl(at, `${pathOf(id)}/content`);
+export const contentUrl = (at: At, id: string): string => fileApi.url(at, id, "/content");

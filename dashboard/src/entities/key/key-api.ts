@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, patch, post, remove, resourceUrl } from "../../lib/api.ts";
+import { post } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
 
 export const keyScopes = ["run", "read", "admin"] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -49,10 +49,12 @@ export interface RotationOrder {
   expires_in_seconds?: number;
 }
 
+export const keyApi = resource<ApiKey, ApiKey, KeyOrder & { expires_at?: string | null }, MadeKey>("api_keys");
+
 /** All keys, newest first: pairs of a rotation belong together, wherever each stands. */
-export function keysQuery(at: Workspace) {
+export function keysQuery(at: At) {
   return queryOptions({
-    queryKey: ["keys", at.projectId, at.mode],
+    queryKey: keyApi.key(at, "pairs"),
     queryFn: async ({ signal }) => ({ keys: await getAll<ApiKey>(at, "/api_keys", {}, signal) }),
     // Who still uses an old key is what people wait for.
     refetchInterval: 10_000,
@@ -60,26 +62,11 @@ export function keysQuery(at: Workspace) {
 }
 
 /** One key, asked again and again until it was used. */
-export function firstUseQuery(at: Workspace, id: string) {
-  return queryOptions({
-    queryKey: ["key-use", at.projectId, at.mode, id],
-    queryFn: ({ signal }) => get<ApiKey>(keyUrl(at, id), signal),
+export const firstUseQuery = (at: At, id: string) =>
+  queryOptions({
+    ...keyApi.one(at, id),
     refetchInterval: ({ state }) => (state.data?.last_used_at ? false : 1500),
   });
-}
 
-export const createKey = (at: Workspace, order: KeyOrder): Promise<MadeKey> =>
-  post(resourceUrl(at, "/api_keys"), order);
-
-export const rotateKey = (at: Workspace, id: string, order: RotationOrder): Promise<MadeKey> =>
-  post(`${keyUrl(at, id)}/rotate`, order);
-
-export const changeKey = (
-  at: Workspace,
-  id: string,
-  change: { name?: string; expires_at?: string | null },
-): Promise<ApiKey> => patch(keyUrl(at, id), change);
-
-export const revokeKey = (at: Workspace, id: string): Promise<unknown> => remove(keyUrl(at, id));
-
-const keyUrl = (at: Workspace, id: string): string => resourceUrl(at, `/api_keys/${encodeURIComponent(id)}`);
+export const rotateKey = (at: At, id: string, order: RotationOrder): Promise<MadeKey> =>
+  post(keyApi.url(at, id, "/rotate"), order);

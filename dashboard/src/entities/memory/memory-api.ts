@@ -1,9 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { get, patch, post, put, query, remove, resourceUrl } from "../../lib/api.ts";
-import { getAll } from "../../lib/get-all.ts";
+import { get, post, put, query, remove } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
 import type { List } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
 import type { EntryStatus, MemoryKind, SearchMode, StoreSearch, StoresSearch } from "./memory-search.ts";
 
 export const memoryScopes = ["project", "user", "session"] as const;
@@ -78,34 +77,29 @@ export interface KeyValue {
 
 const pageSize = 50;
 const soon_ms = 1500;
-const pathOf = (id: string) => `/memory/${encodeURIComponent(id)}`;
+
+export const storeApi = resource<Store>("memory");
 
 /** A page of stores; read again while one of them is indexed anew. */
-export function storesQuery(at: Workspace, { kind, ...page }: StoresSearch) {
-  const path = `/memory${query({ limit: pageSize, kind, ...pageQuery(page) })}`;
-  return queryOptions({
-    queryKey: ["memory", at.projectId, at.mode, "page", { kind, ...page }],
-    queryFn: ({ signal }) => get<List<Store>>(resourceUrl(at, path), signal),
+export const storesQuery = (at: At, { kind, ...page }: StoresSearch) =>
+  queryOptions({
+    ...storeApi.page(at, page, { kind }),
     refetchInterval: ({ state }) => (state.data?.data.some(({ indexing }) => indexing) ? soon_ms : false),
   });
-}
 
 /** One store. */
-export function storeQuery(at: Workspace, id: string) {
-  return queryOptions({
-    queryKey: ["memory", at.projectId, at.mode, "one", id],
-    queryFn: ({ signal }) => get<Store>(resourceUrl(at, pathOf(id)), signal),
-    retry: false,
+export const storeQuery = (at: At, id: string) =>
+  queryOptions({
+    ...storeApi.one(at, id),
     refetchInterval: ({ state }) => (state.data?.indexing ? soon_ms : false),
   });
-}
 
 /** A page of a store's entries; read again while one of them is not done. */
-export function entriesQuery(at: Workspace, id: string, { of, status, after, before }: StoreSearch) {
+export function entriesQuery(at: At, id: string, { of, status, after, before }: StoreSearch) {
   const values = { limit: pageSize, scope_id: of, status, ...pageQuery({ after, before }) };
   return queryOptions({
-    queryKey: ["memory", at.projectId, at.mode, "entries", id, values],
-    queryFn: ({ signal }) => get<List<Entry>>(resourceUrl(at, `${pathOf(id)}/entries${query(values)}`), signal),
+    queryKey: [...storeApi.of(at, id).queryKey, "entries", values],
+    queryFn: ({ signal }) => get<List<Entry>>(storeApi.url(at, id, `/entries${query(values)}`), signal),
     refetchInterval: ({ state }) => (state.data?.data.some((each) => each.status === "processing") ? soon_ms : false),
   });
 }
@@ -118,50 +112,29 @@ export interface SearchOrder {
 }
 
 /** The passages that fit best. */
-export function matchesQuery(at: Workspace, id: string, order: SearchOrder) {
+export function matchesQuery(at: At, id: string, order: SearchOrder) {
   return queryOptions({
-    queryKey: ["memory", at.projectId, at.mode, "search", id, order],
-    queryFn: () => post<List<Match>>(resourceUrl(at, `${pathOf(id)}/search`), order),
+    queryKey: [...storeApi.of(at, id).queryKey, "search", order],
+    queryFn: () => post<List<Match>>(storeApi.url(at, id, `/search`), order),
     placeholderData: keepPreviousData,
     retry: false,
   });
 }
 
 /** A page of a store's keys, by name. */
-export function keysQuery(at: Workspace, id: string, { of, q, after, before }: StoreSearch) {
+export function keysQuery(at: At, id: string, { of, q, after, before }: StoreSearch) {
   const values = { limit: pageSize, order: "asc", scope_id: of, prefix: q, ...pageQuery({ after, before }) };
   return queryOptions({
-    queryKey: ["memory", at.projectId, at.mode, "keys", id, values],
-    queryFn: ({ signal }) => get<List<KeyValue>>(resourceUrl(at, `${pathOf(id)}/keys${query(values)}`), signal),
+    queryKey: [...storeApi.of(at, id).queryKey, "keys", values],
+    queryFn: ({ signal }) => get<List<KeyValue>>(storeApi.url(at, id, `/keys${query(values)}`), signal),
     retry: false,
   });
 }
 
-interface ListedFile {
-  id: string;
-  filename: string;
-  mime_type: string;
-  purpose: string;
-}
-
-/** All files, to put one into a store. */
-export function filesQuery(at: Workspace) {
-  return queryOptions({
-    queryKey: ["files", at.projectId, at.mode, "all"],
-    queryFn: ({ signal }) => getAll<ListedFile>(at, "/files", {}, signal),
-    staleTime: 15_000,
-  });
-}
-
-export const createStore = (at: Workspace, body: object): Promise<Store> => post(resourceUrl(at, "/memory"), body);
-export const changeStore = (at: Workspace, id: string, body: object): Promise<Store> =>
-  patch(resourceUrl(at, pathOf(id)), body);
-export const deleteStore = (at: Workspace, id: string): Promise<unknown> => remove(resourceUrl(at, pathOf(id)));
-
-export const addEntry = (at: Workspace, id: string, body: object): Promise<Entry> =>
-  post(resourceUrl(at, `${pathOf(id)}/entries`), body);
-export const deleteEntry = (at: Workspace, id: string, entry: string): Promise<unknown> =>
-  remove(resourceUrl(at, `${pathOf(id)}/entries/${encodeURIComponent(entry)}`));
+export const addEntry = (at: At, id: string, body: object): Promise<Entry> =>
+  post(storeApi.url(at, id, `/entries`), body);
+export const deleteEntry = (at: At, id: string, entry: string): Promise<unknown> =>
+  remove(storeApi.url(at, id, `/entries/${encodeURIComponent(entry)}`));
 
 /** Where a key stands, within a user's or session's part of its store. */
 interface KeyPlace {
@@ -170,14 +143,14 @@ interface KeyPlace {
   of?: string;
 }
 
-const keyPath = ({ store, key, of }: KeyPlace) =>
-  `${pathOf(store)}/keys/${encodeURIComponent(key)}${query({ scope_id: of })}`;
+const keyUrl = (at: At, { store, key, of }: KeyPlace) =>
+  storeApi.url(at, store, `/keys/${encodeURIComponent(key)}${query({ scope_id: of })}`);
 
-export const readKey = (at: Workspace, place: KeyPlace): Promise<KeyValue> => get(resourceUrl(at, keyPath(place)));
+export const readKey = (at: At, place: KeyPlace): Promise<KeyValue> => get(keyUrl(at, place));
 
 /** Writes over this version alone; 0: only where there is no such key. */
-export const writeKey = (at: Workspace, place: KeyPlace, body: object, version: number): Promise<KeyValue> =>
-  put(resourceUrl(at, keyPath(place)), body, { "If-Match": String(version) });
+export const writeKey = (at: At, place: KeyPlace, body: object, version: number): Promise<KeyValue> =>
+  put(keyUrl(at, place), body, { "If-Match": String(version) });
 
-export const deleteKey = (at: Workspace, place: KeyPlace, version: number): Promise<unknown> =>
-  remove(resourceUrl(at, keyPath(place)), { "If-Match": String(version) });
+export const deleteKey = (at: At, place: KeyPlace, version: number): Promise<unknown> =>
+  remove(keyUrl(at, place), { "If-Match": String(version) });

@@ -1,30 +1,54 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, query, resourceUrl } from "../../lib/api.ts";
+import { ApiError, get, query } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
 import { type RunsSearch, runsParameters } from "./runs-search.ts";
+
+export const runApi = resource<Run>("runs");
+/** One run. */
+export const runQuery = runApi.one;
 
 export const pageSize = 50;
 
 /** One page of runs, newest first. */
-export function runsQuery(at: Workspace, search: RunsSearch) {
+export function runsQuery(at: At, search: RunsSearch) {
   return queryOptions({
-    queryKey: ["runs", at.projectId, at.mode, search],
+    queryKey: runApi.key(at, "page", search),
     queryFn: ({ signal }) => fetchRuns(at, search, signal),
   });
 }
 
 /** The page itself, past any cache. */
-export function fetchRuns(at: Workspace, search: RunsSearch, signal?: AbortSignal): Promise<List<Run>> {
-  const path = `/runs${query({ limit: pageSize, ...runsParameters(search, Date.now()), ...pageQuery(search) })}`;
-  return get<List<Run>>(resourceUrl(at, path), signal);
+export function fetchRuns(at: At, search: RunsSearch, signal?: AbortSignal): Promise<List<Run>> {
+  const values = { limit: pageSize, ...runsParameters(search, Date.now()), ...pageQuery(search) };
+  return get<List<Run>>(runApi.url(at) + query(values), signal);
 }
 
-/** One run. */
-export function runQuery(at: Pick<Workspace, "projectId" | "mode">, id: string) {
+/** The newest runs, by parameters of the API. */
+export function newestRunsQuery(at: At, values: Record<string, string | number>) {
   return queryOptions({
-    queryKey: ["run", at.projectId, at.mode, id],
-    queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
+    queryKey: runApi.key(at, "newest", values),
+    queryFn: ({ signal }) => get<List<Run>>(runApi.url(at) + query(values), signal),
+  });
+}
+
+/** The newest runs of an agent. */
+export const agentRunsQuery = (at: At, agent_id: string) => newestRunsQuery(at, { agent_id, limit: 20 });
+
+/** The run that a request began, or that asked for a tool call; null where there is none. */
+export function runOfQuery(at: At, id: string) {
+  return queryOptions({
+    queryKey: runApi.key(at, "of", id),
+    queryFn: async ({ signal }) => {
+      try {
+        return (await get<{ id: string }>(runApi.url(at, "of", `/${encodeURIComponent(id)}`), signal)).id;
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }
+    },
+    staleTime: 10_000,
+    retry: false,
   });
 }

@@ -1,22 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { RunFrame } from "../../../../server/wire/events.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { Run } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import type { At } from "../resource/resource.ts";
 import { joinSteps, readOnAfter } from "./join-steps.ts";
+import { runApi } from "./run-api.ts";
 import type { LoadedTrace, TracePage, TraceStep } from "./trace-types.ts";
 
-type At = Pick<Workspace, "projectId" | "mode">;
-
 const pageSize = 100;
-
-/** One run. */
-export function runQuery(at: At, id: string) {
-  return queryOptions({
-    queryKey: ["run", at.projectId, at.mode, id],
-    queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
-  });
-}
 
 /** The address of a run's trace. */
 export function traceUrl(at: At, id: string, values: Record<string, string | number | undefined> = {}): string {
@@ -28,7 +18,7 @@ export function traceUrl(at: At, id: string, values: Record<string, string | num
  * changed: what is here already stays where it is.
  */
 export function traceQuery(at: At, id: string) {
-  const queryKey = ["trace", at.projectId, at.mode, id];
+  const queryKey = [...runApi.of(at, id).queryKey, "trace"];
   return queryOptions({
     queryKey,
     queryFn: async ({ client, signal }): Promise<LoadedTrace> => {
@@ -45,7 +35,7 @@ export function traceQuery(at: At, id: string) {
 /** One step with more than every reading brings: the journal's entries of it, or what its model read. */
 export function stepQuery(at: At, runId: string, step: TraceStep, before: string | null, include: "raw" | "prompt") {
   return queryOptions({
-    queryKey: ["step", at.projectId, at.mode, runId, step.id, include, step.status, step.ended_at, step.attempt],
+    queryKey: [...runApi.of(at, runId).queryKey, "step", step.id, include, step.status, step.ended_at, step.attempt],
     queryFn: async ({ signal }): Promise<TraceStep | null> => {
       const values = { limit: 1, include, starting_after: before ?? undefined };
       const page = await get<TracePage>(traceUrl(at, runId, values), signal);
@@ -61,11 +51,11 @@ export type RunEvent = RunFrame & { seq: number; at: string };
 /** A run's events, page by page, from its first. */
 export function eventsQuery(at: At, id: string) {
   return infiniteQueryOptions({
-    queryKey: ["run-events", at.projectId, at.mode, id],
+    queryKey: [...runApi.of(at, id).queryKey, "events"],
     queryFn: ({ pageParam, signal }) => {
       const values = { limit: pageSize, starting_after: pageParam ?? undefined };
-      const path = `/runs/${encodeURIComponent(id)}/events${query(values)}`;
-      return get<{ data: RunEvent[]; has_more: boolean }>(resourceUrl(at, path), signal);
+      const url = runApi.url(at, id, `/events${query(values)}`);
+      return get<{ data: RunEvent[]; has_more: boolean }>(url, signal);
     },
     initialPageParam: null as number | null,
     getNextPageParam: ({ data, has_more }) => (has_more ? (data.at(-1)?.seq ?? null) : null),
@@ -75,10 +65,9 @@ export function eventsQuery(at: At, id: string) {
 /** Of the request that created a run; null where its journal does not tell, or is gone. */
 export function requestIdQuery(at: At, id: string) {
   return queryOptions({
-    queryKey: ["run-request", at.projectId, at.mode, id],
+    queryKey: [...runApi.of(at, id).queryKey, "request"],
     queryFn: async ({ signal }): Promise<string | null> => {
-      const path = `/runs/${encodeURIComponent(id)}/events${query({ limit: 1 })}`;
-      const { data } = await get<{ data: RunEvent[] }>(resourceUrl(at, path), signal);
+      const { data } = await get<{ data: RunEvent[] }>(runApi.url(at, id, "/events?limit=1"), signal);
       const [first] = data;
       return first?.event === "run.created" ? first.data.request_id : null;
     },

@@ -1,15 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { RunInput } from "../../../../server/core/run-input.ts";
-import { get, patch, post, query, remove, resourceUrl } from "../../lib/api.ts";
+import { get, post, query } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
 import type { Outcome, ScheduleSearch } from "./read-schedule-search.ts";
 
 export type CatchUp = "skip" | "one";
 export type IfBusy = "start" | "skip" | "queue";
 
-interface Failure {
+export interface Failure {
   code: string;
   message: string;
   at: string;
@@ -60,34 +60,22 @@ export interface Firing {
   error: Failure | null;
 }
 
-type At = Pick<Workspace, "projectId" | "mode">;
-
-const scheduleUrl = (at: At, id: string): string => resourceUrl(at, `/schedules/${encodeURIComponent(id)}`);
+export const scheduleApi = resource<Schedule, Schedule, ScheduleOrder & { enabled?: boolean }>("schedules");
 
 /** One page of schedules, newest first. */
-export function schedulesQuery(at: At, search: PageSearch) {
-  return queryOptions({
-    queryKey: ["schedules", at.projectId, at.mode, search],
-    queryFn: ({ signal }) =>
-      get<List<Schedule>>(resourceUrl(at, `/schedules${query({ limit: 50, ...pageQuery(search) })}`), signal),
-    refetchInterval: 10_000,
-  });
-}
+export const schedulesQuery = (at: At, search: PageSearch) => ({
+  ...scheduleApi.page(at, search),
+  refetchInterval: 10_000,
+});
 
-export function scheduleQuery(at: At, id: string) {
-  return queryOptions({
-    queryKey: ["schedule", at.projectId, at.mode, id],
-    queryFn: ({ signal }) => get<Schedule>(scheduleUrl(at, id), signal),
-    refetchInterval: 5_000,
-  });
-}
+export const scheduleQuery = (at: At, id: string) => ({ ...scheduleApi.one(at, id), refetchInterval: 5_000 });
 
 /** What came of a schedule's times, newest first. */
 export function firingsQuery(at: At, id: string, { outcome, after, before }: ScheduleSearch) {
   const values = { limit: 50, outcome, ...pageQuery({ after, before }) };
   return queryOptions({
-    queryKey: ["firings", at.projectId, at.mode, id, values],
-    queryFn: ({ signal }) => get<List<Firing>>(`${scheduleUrl(at, id)}/runs${query(values)}`, signal),
+    queryKey: [...scheduleApi.of(at, id).queryKey, "firings", values],
+    queryFn: ({ signal }) => get<List<Firing>>(scheduleApi.url(at, id, `/runs${query(values)}`), signal),
     refetchInterval: 5_000,
   });
 }
@@ -95,23 +83,12 @@ export function firingsQuery(at: At, id: string, { outcome, after, before }: Sch
 /** What came of the last time; read again while its run goes on. */
 export function lastFiringQuery(at: At, { id, last_run_id }: Schedule) {
   return queryOptions({
-    queryKey: ["last-firing", at.projectId, at.mode, id, last_run_id],
+    queryKey: [...scheduleApi.of(at, id).queryKey, "last-firing", last_run_id],
     queryFn: async ({ signal }) =>
-      (await get<List<Firing>>(`${scheduleUrl(at, id)}/runs${query({ limit: 1 })}`, signal)).data[0] ?? null,
+      (await get<List<Firing>>(scheduleApi.url(at, id, "/runs?limit=1"), signal)).data[0] ?? null,
     staleTime: 30_000,
     refetchInterval: ({ state }) => (state.data?.outcome === "started" ? 3_000 : false),
   });
 }
 
-export const createSchedule = (at: At, order: ScheduleOrder): Promise<Schedule> =>
-  post(resourceUrl(at, "/schedules"), order);
-
-export const changeSchedule = (
-  at: At,
-  id: string,
-  change: Partial<ScheduleOrder> & { enabled?: boolean },
-): Promise<Schedule> => patch(scheduleUrl(at, id), change);
-
-export const deleteSchedule = (at: At, id: string): Promise<unknown> => remove(scheduleUrl(at, id));
-
-export const triggerSchedule = (at: At, id: string): Promise<Run> => post(`${scheduleUrl(at, id)}/trigger`);
+export const triggerSchedule = (at: At, id: string): Promise<Run> => post(scheduleApi.url(at, id, "/trigger"));

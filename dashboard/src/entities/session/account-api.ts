@@ -32,7 +32,13 @@ export const endOtherSessions = (): Promise<{ ended: number }> => remove("/conso
 export const changePassword = (body: { current_password: string; password: string }): Promise<unknown> =>
   post("/console/api/account/password", body);
 
-export const readInvitation = (token: string): Promise<InvitationRead> =>
-  post("/console/api/invitations/read", { token });
+/** Whom a link invites. It never changes. */
+export const invitationQuery = (token: string) =>
+  queryOptions({
+    queryKey: ["invitation", token],
+    queryFn: () => post<InvitationRead>("/console/api/invitations/read", { token }),
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 export const acceptInvitation = (body: { token: string; password: string }): Promise<Session> =>
   post("/console/api/invitations/accept", body);

@@ -1,14 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Session } from "../../lib/types.ts";
+import { sessionQuery } from "./session.ts";
 
 const ranks = ["viewer", "member", "owner"] as const;
 /** What a person may do, from the least to the most. */
 export type Role = (typeof ranks)[number];
-
-interface SessionRead {
-  signedIn: boolean;
-  session?: { user: Session["user"] & { role?: Role } };
-}
 
 /** Whether the person at this browser may do what asks for at least this role. The server decides; this says it early. */
 export function useMay(least: Role): boolean {
@@ -18,6 +13,6 @@ export function useMay(least: Role): boolean {
 
 /** Who is signed in, as the frame has read it. */
 export function useSessionUser() {
-  const { data } = useQuery<SessionRead>({ queryKey: ["session"], enabled: false });
-  return data?.session?.user;
+  const { data } = useQuery({ ...sessionQuery, enabled: false });
+  return data?.signedIn ? data.session.user : undefined;
 }

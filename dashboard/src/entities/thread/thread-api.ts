@@ -1,8 +1,9 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { get, query, resourceUrl } from "../../lib/api.ts";
-import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
+import { get, query } from "../../lib/api.ts";
+import type { PageSearch } from "../../lib/page-search.ts";
 import type { List, Run } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
+import { runApi } from "../run/run-api.ts";
 
 export const threadStatuses = ["idle", "busy", "waiting"] as const;
 export type ThreadStatus = (typeof threadStatuses)[number];
@@ -39,58 +40,39 @@ export interface ThreadsSearch extends PageSearch {
   status?: ThreadStatus;
 }
 
-const keyOf = (at: Workspace, ...more: unknown[]) => ["threads", at.projectId, at.mode, ...more];
-
-/** Every read of threads of this project and mode, to be made anew. */
-export const allThreads = (at: Workspace) => keyOf(at);
+export const threadApi = resource<Thread>("threads");
+export const threadQuery = threadApi.one;
 
 /** A page of threads, the newest first. */
-export function threadsQuery(at: Workspace, search: ThreadsSearch) {
-  const { user, session, status } = search;
-  const path = `/threads${query({ limit: 50, user_id: user, session_id: session, status, ...pageQuery(search) })}`;
-  return queryOptions({
-    queryKey: keyOf(at, "list", search),
-    queryFn: ({ signal }) => get<List<Thread>>(resourceUrl(at, path), signal),
-  });
-}
-
-/** The address of a thread, or of what is below it. */
-export const threadPath = (id: string, below = "") => `/threads/${encodeURIComponent(id)}${below}`;
-
-/** One thread. */
-export function threadQuery(at: Workspace, id: string) {
-  return queryOptions({
-    queryKey: keyOf(at, id),
-    queryFn: ({ signal }) => get<Thread>(resourceUrl(at, threadPath(id)), signal),
-  });
-}
+export const threadsQuery = (at: At, { user, session, status, ...page }: ThreadsSearch) =>
+  threadApi.page(at, page, { user_id: user, session_id: session, status });
 
 /** What was said, a page at a time, the newest first. */
-export function messagesQuery(at: Workspace, id: string) {
+export function messagesQuery(at: At, id: string) {
   return infiniteQueryOptions({
-    queryKey: keyOf(at, id, "messages"),
+    queryKey: [...threadApi.of(at, id).queryKey, "messages"],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
-      const path = threadPath(id, `/messages${query({ limit: 100, starting_after: pageParam })}`);
-      return get<List<ThreadMessage>>(resourceUrl(at, path), signal);
+      const values = query({ limit: 100, starting_after: pageParam });
+      return get<List<ThreadMessage>>(threadApi.url(at, id, `/messages${values}`), signal);
     },
     getNextPageParam: (page) => (page.has_more ? (page.last_id ?? undefined) : undefined),
   });
 }
 
 /** The newest runs of a thread, over or not. */
-export function threadRunsQuery(at: Workspace, id: string) {
+export function threadRunsQuery(at: At, id: string) {
   return queryOptions({
-    queryKey: keyOf(at, id, "runs"),
-    queryFn: ({ signal }) => get<List<Run>>(resourceUrl(at, `/runs${query({ limit: 100, thread_id: id })}`), signal),
+    queryKey: [...threadApi.of(at, id).queryKey, "runs"],
+    queryFn: ({ signal }) => get<List<Run>>(runApi.url(at) + query({ limit: 100, thread_id: id }), signal),
   });
 }
 
 /** A run that is not over, with all that it was asked and asks for; read anew when it waits for something else. */
-export function openRunQuery(at: Workspace, { id, status, required_action }: Run) {
+export function openRunQuery(at: At, { id, status, required_action }: Run) {
   const waits = required_action?.submit_tool_outputs.tool_calls.map((call) => `${call.id} ${call.needs}`);
   return queryOptions({
-    queryKey: ["run", at.projectId, at.mode, id, "open", status, waits],
-    queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
+    queryKey: [...runApi.of(at, id).queryKey, "open", status, waits],
+    queryFn: ({ signal }) => get<Run>(runApi.url(at, id), signal),
   });
 }

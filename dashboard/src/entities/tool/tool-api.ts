@@ -1,54 +1,23 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, patch, post, put, query, remove, resourceUrl } from "../../lib/api.ts";
+import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
-import { pageQuery } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { agentApi, type ListedAgent } from "../agent/agent-api.ts";
+import { type At, resource } from "../resource/resource.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolsSearch } from "./tools-search.ts";
 
-const pageSize = 50;
-const pathOf = (id: string) => `/tools/${encodeURIComponent(id)}`;
+/** The signing secret comes with the creation alone. */
+export const toolApi = resource<Tool, Tool, object, Tool & { signing_secret?: string }>("tools");
 
 /** A page of tools. */
-export function toolsQuery(at: Workspace, { type, ...page }: ToolsSearch) {
-  const path = `/tools${query({ limit: pageSize, type, ...pageQuery(page) })}`;
-  return queryOptions({
-    queryKey: ["tools", at.projectId, at.mode, "page", { type, ...page }],
-    queryFn: ({ signal }) => get<List<Tool>>(resourceUrl(at, path), signal),
-  });
-}
-
-/** One tool. */
-export function toolQuery(at: Workspace, id: string) {
-  return queryOptions({
-    queryKey: ["tools", at.projectId, at.mode, "one", id],
-    queryFn: ({ signal }) => get<Tool>(resourceUrl(at, pathOf(id)), signal),
-    retry: false,
-  });
-}
-
-interface ListedAgent {
-  id: string;
-  name: string;
-  tools_count: number;
-}
-
-/** All agents, for their names. */
-export function agentsQuery(at: Workspace) {
-  return queryOptions({
-    queryKey: ["agents", at.projectId, at.mode, "all"],
-    queryFn: ({ signal }) => getAll<ListedAgent>(at, "/agents", {}, signal),
-    staleTime: 15_000,
-  });
-}
+export const toolsQuery = (at: At, { type, ...page }: ToolsSearch) => toolApi.page(at, page, { type });
 
 const mostAgents = 100;
 
 /** Which agents have which tool: by the tool's id. A list of agents tells but numbers, so each is read; the newest hundred. */
-export function usersQuery(at: Workspace) {
+export function usersQuery(at: At) {
   return queryOptions({
-    queryKey: ["tools", at.projectId, at.mode, "users"],
+    queryKey: toolApi.key(at, "users"),
     queryFn: async ({ signal }) => {
       const agents = (await getAll<ListedAgent>(at, "/agents", {}, signal)).filter(
         ({ tools_count }) => tools_count > 0,
@@ -56,9 +25,7 @@ export function usersQuery(at: Workspace) {
       const read = await Promise.all(
         agents
           .slice(0, mostAgents)
-          .map(({ id }) =>
-            get<{ id: string; name: string; tools: { id: string }[] }>(resourceUrl(at, `/agents/${id}`), signal),
-          ),
+          .map(({ id }) => get<{ id: string; name: string; tools: { id: string }[] }>(agentApi.url(at, id), signal)),
       );
       const users: Record<string, { id: string; name: string }[]> = {};
       for (const { id, name, tools } of read)
@@ -69,43 +36,25 @@ export function usersQuery(at: Workspace) {
   });
 }
 
+export const secretApi = resource<unknown>("secrets");
+
 /** The names of secrets; nobody can read their values. */
-export function secretsQuery(at: Workspace) {
+export function secretsQuery(at: At) {
   return queryOptions({
-    queryKey: ["secrets", at.projectId, at.mode],
+    queryKey: secretApi.key(at),
     queryFn: async ({ signal }) =>
-      (await get<{ data: { name: string; updated_at: string }[] }>(resourceUrl(at, "/secrets?limit=100"), signal)).data,
+      (await get<{ data: { name: string; updated_at: string }[] }>(`${secretApi.url(at)}?limit=100`, signal)).data,
   });
 }
 
-export const setSecret = (at: Workspace, name: string, value: string): Promise<unknown> =>
-  put(resourceUrl(at, `/secrets/${encodeURIComponent(name)}`), { value });
-export const deleteSecret = (at: Workspace, name: string): Promise<unknown> =>
-  remove(resourceUrl(at, `/secrets/${encodeURIComponent(name)}`));
-
-interface ListedFile {
-  id: string;
-  filename: string;
-}
-
-/** All files, to give some to code. */
-export function filesQuery(at: Workspace) {
-  return queryOptions({
-    queryKey: ["files", at.projectId, at.mode, "all"],
-    queryFn: ({ signal }) => getAll<ListedFile>(at, "/files", {}, signal),
-    staleTime: 15_000,
-  });
-}
-
-/** The signing secret is in the answer to the creation alone. */
-export const createTool = (at: Workspace, body: object): Promise<Tool & { signing_secret?: string }> =>
-  post(resourceUrl(at, "/tools"), body);
+export const setSecret = (at: At, name: string, value: string): Promise<unknown> =>
+  put(secretApi.url(at, name), { value });
 
 /** Changes a tool, unless somebody changed it since it was read. The API has no versions of tools, so it is read again. */
-export async function changeTool(at: Workspace, read: Tool, body: object): Promise<Tool> {
-  const newer = await get<Tool>(resourceUrl(at, pathOf(read.id)));
+export async function changeTool(at: At, read: Tool, body: object): Promise<Tool> {
+  const newer = await get<Tool>(toolApi.url(at, read.id));
   if (newer.updated_at !== read.updated_at) throw new ToolChanged(newer);
-  return await patch(resourceUrl(at, pathOf(read.id)), body);
+  return await toolApi.change(at, read.id, body);
 }
 
 /** Nothing was written: the tool is another one by now. */
@@ -115,8 +64,7 @@ export class ToolChanged extends Error {
   }
 }
 
-export const deleteTool = (at: Workspace, id: string): Promise<unknown> => remove(resourceUrl(at, pathOf(id)));
-export const refreshTool = (at: Workspace, id: string): Promise<Tool> => post(resourceUrl(at, `${pathOf(id)}/refresh`));
+export const refreshTool = (at: At, id: string): Promise<Tool> => post(toolApi.url(at, id, "/refresh"));
 
 /** What a call came to. */
 export interface TestAnswer {
@@ -127,5 +75,5 @@ export interface TestAnswer {
   files?: { id: string; filename: string; bytes: number }[];
 }
 
-export const testTool = (at: Workspace, id: string, body: object): Promise<TestAnswer> =>
-  post(resourceUrl(at, `${pathOf(id)}/test`), body);
+export const testTool = (at: At, id: string, body: object): Promise<TestAnswer> =>
+  post(toolApi.url(at, id, "/test"), body);

@@ -1,7 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { List, PendingCall, Run } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import type { List, Run } from "../../lib/types.ts";
+import type { At } from "../resource/resource.ts";
+import { runApi } from "../run/run-api.ts";
 
 const every_ms = 15_000;
 const day_ms = 86_400_000;
@@ -28,69 +29,30 @@ export interface UsageCounts {
 export type DayUsage = UsageCounts & { day: string };
 export type AgentUsage = UsageCounts & { agent_id: string };
 
-/** A call that waits, with where it belongs. */
-export interface WaitingCall extends PendingCall {
-  run_id: string;
-  created_at: string;
-}
-
 /** What was used on each of these days. */
-export function dayUsageQuery(at: Workspace, days: readonly string[]) {
-  const [from, to] = [days[0], days.at(-1)];
-  return queryOptions({
-    queryKey: ["usage", at.projectId, at.mode, "day", from, to],
-    queryFn: ({ signal }) =>
-      get<List<DayUsage>>(resourceUrl(at, `/usage${query({ from, to, group_by: "day" })}`), signal),
-    refetchInterval: every_ms,
-  });
-}
+export const dayUsageQuery = (at: At, days: readonly string[]) => usageQuery<DayUsage>(at, "day", days);
 
 /** What each agent used in these days, the dearest first. */
-export function agentUsageQuery(at: Workspace, days: readonly string[]) {
-  const [from, to] = [days[0], days.at(-1)];
-  return queryOptions({
-    queryKey: ["usage", at.projectId, at.mode, "agent", from, to],
-    queryFn: ({ signal }) =>
-      get<List<AgentUsage>>(resourceUrl(at, `/usage${query({ from, to, group_by: "agent" })}`), signal),
-    refetchInterval: every_ms,
-  });
-}
+export const agentUsageQuery = (at: At, days: readonly string[]) => usageQuery<AgentUsage>(at, "agent", days);
 
-/** What waits for somebody. */
-export function waitingQuery(at: Workspace) {
+function usageQuery<T>(at: At, group_by: string, days: readonly string[]) {
+  const values = { from: days[0], to: days.at(-1), group_by };
   return queryOptions({
-    queryKey: ["approvals", at.projectId, at.mode, "overview"],
-    queryFn: ({ signal }) => get<List<WaitingCall>>(resourceUrl(at, "/approvals?limit=5"), signal),
+    queryKey: ["usage", at.projectId, at.mode, values],
+    queryFn: ({ signal }) => get<List<T>>(resourceUrl(at, `/usage${query(values)}`), signal),
     refetchInterval: every_ms,
-  });
-}
-
-/** A run, for its agent. */
-export function runQuery(at: Workspace, id: string) {
-  return queryOptions({
-    queryKey: ["run", at.projectId, at.mode, id],
-    queryFn: ({ signal }) => get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`), signal),
   });
 }
 
 /** The runs that failed in the last 24 hours. */
-export function failuresQuery(at: Workspace) {
+export function failuresQuery(at: At) {
   return queryOptions({
-    queryKey: ["runs", at.projectId, at.mode, "failures"],
+    queryKey: runApi.key(at, "failures"),
     queryFn: ({ signal }) => {
       const since = new Date(Date.now() - day_ms).toISOString();
       const values = { status: "failed", limit: mostFailures, "created_at[gte]": since };
-      return get<List<Run>>(resourceUrl(at, `/runs${query(values)}`), signal);
+      return get<List<Run>>(runApi.url(at) + query(values), signal);
     },
     refetchInterval: every_ms,
-  });
-}
-
-/** Whether there is any run at all. */
-export function anyRunQuery(at: Workspace, enabled: boolean) {
-  return queryOptions({
-    queryKey: ["runs", at.projectId, at.mode, "any"],
-    queryFn: ({ signal }) => get<List<Run>>(resourceUrl(at, "/runs?limit=1"), signal),
-    enabled,
   });
 }

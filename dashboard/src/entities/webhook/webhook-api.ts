@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, patch, post, query, remove, resourceUrl } from "../../lib/api.ts";
+import { get, post, query } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { List } from "../../lib/types.ts";
-import type { Workspace } from "../../lib/workspace.ts";
+import { type At, resource } from "../resource/resource.ts";
 import type { DeliveriesSearch } from "./read-webhook-search.ts";
 
 export interface Webhook {
@@ -59,37 +59,24 @@ export interface WholeDelivery extends Delivery {
   attempts: Attempt[];
 }
 
-type At = Pick<Workspace, "projectId" | "mode">;
+export const webhookApi = resource<Webhook, Webhook, WebhookOrder & { enabled?: boolean }, MadeWebhook>("webhooks");
 
-const webhookUrl = (at: At, id: string): string => resourceUrl(at, `/webhooks/${encodeURIComponent(id)}`);
-
-const deliveryUrl = (at: At, id: string, delivery: string): string =>
-  `${webhookUrl(at, id)}/deliveries/${encodeURIComponent(delivery)}`;
+const deliveryPath = (delivery: string) => `/deliveries/${encodeURIComponent(delivery)}`;
 
 /** One page of webhooks, newest first. */
-export function webhooksQuery(at: At, search: PageSearch) {
-  return queryOptions({
-    queryKey: ["webhooks", at.projectId, at.mode, search],
-    queryFn: ({ signal }) =>
-      get<List<Webhook>>(resourceUrl(at, `/webhooks${query({ limit: 50, ...pageQuery(search) })}`), signal),
-    refetchInterval: 10_000,
-  });
-}
+export const webhooksQuery = (at: At, search: PageSearch) => ({
+  ...webhookApi.page(at, search),
+  refetchInterval: 10_000,
+});
 
-export function webhookQuery(at: At, id: string) {
-  return queryOptions({
-    queryKey: ["webhook", at.projectId, at.mode, id],
-    queryFn: ({ signal }) => get<Webhook>(webhookUrl(at, id), signal),
-    refetchInterval: 5_000,
-  });
-}
+export const webhookQuery = (at: At, id: string) => ({ ...webhookApi.one(at, id), refetchInterval: 5_000 });
 
 /** What a webhook heard, newest first. */
 export function deliveriesQuery(at: At, id: string, { status, type, after, before }: DeliveriesSearch) {
   const values = { limit: 50, status, type, ...pageQuery({ after, before }) };
   return queryOptions({
-    queryKey: ["deliveries", at.projectId, at.mode, id, values],
-    queryFn: ({ signal }) => get<List<Delivery>>(`${webhookUrl(at, id)}/deliveries${query(values)}`, signal),
+    queryKey: [...webhookApi.of(at, id).queryKey, "deliveries", values],
+    queryFn: ({ signal }) => get<List<Delivery>>(webhookApi.url(at, id, `/deliveries${query(values)}`), signal),
     refetchInterval: 3_000,
   });
 }
@@ -97,30 +84,19 @@ export function deliveriesQuery(at: At, id: string, { status, type, after, befor
 /** One delivery with its attempts; read again while another one is to come. */
 export function deliveryQuery(at: At, id: string, delivery: string) {
   return queryOptions({
-    queryKey: ["delivery", at.projectId, at.mode, id, delivery],
-    queryFn: ({ signal }) => get<WholeDelivery>(deliveryUrl(at, id, delivery), signal),
+    queryKey: [...webhookApi.of(at, id).queryKey, "delivery", delivery],
+    queryFn: ({ signal }) => get<WholeDelivery>(webhookApi.url(at, id, deliveryPath(delivery)), signal),
     refetchInterval: ({ state }) => (state.data?.status === "pending" ? 1_500 : false),
   });
 }
 
-export const createWebhook = (at: At, order: WebhookOrder): Promise<MadeWebhook> =>
-  post(resourceUrl(at, "/webhooks"), order);
-
-export const changeWebhook = (
-  at: At,
-  id: string,
-  change: Partial<WebhookOrder> & { enabled?: boolean },
-): Promise<Webhook> => patch(webhookUrl(at, id), change);
-
-export const deleteWebhook = (at: At, id: string): Promise<unknown> => remove(webhookUrl(at, id));
-
-export const testWebhook = (at: At, id: string): Promise<WholeDelivery> => post(`${webhookUrl(at, id)}/test`);
+export const testWebhook = (at: At, id: string): Promise<WholeDelivery> => post(webhookApi.url(at, id, "/test"));
 
 export const rotateSecret = (at: At, id: string, overlap_seconds: number): Promise<MadeWebhook> =>
-  post(`${webhookUrl(at, id)}/rotate_secret`, { overlap_seconds });
+  post(webhookApi.url(at, id, "/rotate_secret"), { overlap_seconds });
 
 export const redeliverAll = (at: At, id: string, since: string): Promise<{ deliveries: number }> =>
-  post(`${webhookUrl(at, id)}/redeliver`, { since });
+  post(webhookApi.url(at, id, "/redeliver"), { since });
 
 export const redeliver = (at: At, id: string, delivery: string): Promise<WholeDelivery> =>
-  post(`${deliveryUrl(at, id, delivery)}/redeliver`);
+  post(webhookApi.url(at, id, `${deliveryPath(delivery)}/redeliver`));

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { acceptInvitation, readInvitation } from "../../entities/session/account-api.ts";
+import { acceptInvitation, invitationQuery } from "../../entities/session/account-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
@@ -23,11 +23,8 @@ export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: (
   const [faults, setFaults] = useState<PasswordFaults>({});
   const joining = useMutation({ mutationFn: acceptInvitation, onSuccess: onSignedIn });
   const invitation = useQuery({
-    queryKey: ["invitation", token],
-    queryFn: () => readInvitation(token),
+    ...invitationQuery(token),
     enabled: joining.isIdle, // Once it is taken, it cannot be read.
-    retry: false,
-    staleTime: Number.POSITIVE_INFINITY,
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

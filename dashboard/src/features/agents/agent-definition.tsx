@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Agent, changeAgent } from "../../entities/agent/agent-api.ts";
+import { type Agent, agentApi } from "../../entities/agent/agent-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError, get, resourceUrl } from "../../lib/api.ts";
 import { type Edited, useEdited } from "../../lib/use-edited.ts";
@@ -78,13 +78,13 @@ function useSaveAgent(id: string, { take, setNewer }: EditedAgent) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ from, said }: { from: Agent; said: object }) =>
-      changeAgent(at, id, { ...said, expected_version: from.version }),
+      agentApi.change(at, id, { ...said, expected_version: from.version }),
     onSuccess: (saved) => {
       client.setQueryData(["agent", at.projectId, at.mode, id, "whole"], saved);
       take(saved);
       toast("Agent saved", `${saved.name} is at version ${saved.version}`);
-      void client.invalidateQueries({ queryKey: ["agent", at.projectId, at.mode, id] });
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      void client.invalidateQueries(agentApi.of(at, id));
+      void client.invalidateQueries(agentApi.all(at));
     },
     onError: async (error) => {
       if (error instanceof ApiError && error.code === "version_conflict")

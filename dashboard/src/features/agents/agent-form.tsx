@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { modelsQuery } from "../../entities/agent/agent-api.ts";
 import { reasoningEfforts } from "../../entities/agent/definition.ts";
+import { modelsQuery } from "../../entities/model/model-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Field } from "../../ui/field.tsx";

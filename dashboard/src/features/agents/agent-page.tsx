@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Ellipsis, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { type Agent, agentQuery } from "../../entities/agent/agent-api.ts";
+import { type Agent, agentApi } from "../../entities/agent/agent-api.ts";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { Mode } from "../../lib/types.ts";
@@ -36,7 +36,7 @@ interface AgentPageProps {
 export function AgentPage(props: AgentPageProps) {
   const { id, onLookIn } = props;
   const at = useWorkspace();
-  const agent = useQuery(agentQuery(at, id));
+  const agent = useQuery(agentApi.one(at, id));
   return (
     <ObjectPage
       object={agent}

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type Agent, agentRunsQuery, deleteAgent } from "../../entities/agent/agent-api.ts";
+import { type Agent, agentApi } from "../../entities/agent/agent-api.ts";
+import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -19,12 +20,12 @@ export function DeleteAgent({
   const client = useQueryClient();
   const runs = useQuery(agentRunsQuery(at, agent.id));
   const deletion = useMutation({
-    mutationFn: () => deleteAgent(at, agent.id),
+    mutationFn: () => agentApi.remove(at, agent.id),
     onSuccess: () => {
       toast("Agent deleted", agent.name);
       onDeleted();
-      client.removeQueries({ queryKey: ["agent", at.projectId, at.mode, agent.id] });
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      client.removeQueries(agentApi.of(at, agent.id));
+      void client.invalidateQueries(agentApi.all(at));
     },
   });
   const count = runs.data?.data.length ?? 0;

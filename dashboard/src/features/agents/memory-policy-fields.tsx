@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type ListedStore, storesQuery } from "../../entities/agent/agent-api.ts";
 import { contextStrategies, type MemoryPolicy } from "../../entities/agent/definition.ts";
+import type { Store } from "../../entities/memory/memory-api.ts";
+import { storeApi } from "../../entities/memory/memory-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
@@ -67,7 +68,7 @@ export function MemoryPolicyFields({
 
 function Stores({ policy, onPolicy }: PolicyProps) {
   const at = useWorkspace();
-  const { data: stores = [], isPending } = useQuery(storesQuery(at));
+  const { data: stores = [], isPending } = useQuery(storeApi.every(at));
   const chosen = (policy.stores ?? []).map(({ memory_id }) => memory_id);
   if (isPending) return <p className="text-muted">Reading the stores</p>;
   if (stores.length === 0) return <p className="text-muted">There are no memory stores yet.</p>;
@@ -102,7 +103,7 @@ function Stores({ policy, onPolicy }: PolicyProps) {
   );
 }
 
-function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: ListedStore }) {
+function StoreUse({ store, policy, onPolicy }: PolicyProps & { store: Store }) {
   const use = policy.stores?.find(({ memory_id }) => memory_id === store.id) ?? { memory_id: store.id };
   const isVector = store.kind === "vector";
   return (

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { createAgent } from "../../entities/agent/agent-api.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -30,10 +30,10 @@ export function NewAgentPage({ onCreated }: { onCreated: (id: string) => void })
   const [tried, setTried] = useState(false);
   const isChanged = useChanged(draft);
   const creation = useMutation({
-    mutationFn: () => createAgent(at, creationOf(draft)),
+    mutationFn: () => agentApi.create(at, creationOf(draft)),
     onSuccess: (agent) => {
       toast("Agent created", agent.name);
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      void client.invalidateQueries(agentApi.all(at));
       onCreated(agent.id);
     },
   });

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type Agent, type AgentVersion, changeAgent, toolsQuery } from "../../entities/agent/agent-api.ts";
+import { type Agent, type AgentVersion, agentApi } from "../../entities/agent/agent-api.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -20,21 +21,21 @@ export function RestoreVersion({
 }) {
   const at = useWorkspace();
   const client = useQueryClient();
-  const tools = useQuery(toolsQuery(at));
+  const tools = useQuery(toolApi.every(at));
   const isThere = (id: string) => tools.data?.some((tool) => tool.id === id) ?? true;
   const gone = version.tools.filter(({ id }) => !isThere(id));
   const restoration = useMutation({
     mutationFn: () =>
-      changeAgent(at, agent.id, { ...restorationOf(version, isThere), expected_version: agent.version }),
+      agentApi.change(at, agent.id, { ...restorationOf(version, isThere), expected_version: agent.version }),
     onSuccess: (saved) => {
       toast("Version restored", `${saved.name} is at version ${saved.version}`);
       client.setQueryData(["agent", at.projectId, at.mode, saved.id, "whole"], saved);
-      void client.invalidateQueries({ queryKey: ["agent", at.projectId, at.mode, saved.id] });
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      void client.invalidateQueries(agentApi.of(at, saved.id));
+      void client.invalidateQueries(agentApi.all(at));
       onClose();
       onRestored();
     },
-    onError: () => void client.invalidateQueries({ queryKey: ["agent", at.projectId, at.mode, agent.id] }),
+    onError: () => void client.invalidateQueries(agentApi.of(at, agent.id)),
   });
   const fields = fieldWords(changedFields(agent, version));
   return (

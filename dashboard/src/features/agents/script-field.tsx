@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { toolsQuery } from "../../entities/agent/agent-api.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
@@ -18,7 +18,7 @@ export function ScriptField({
   tools: readonly string[];
   onText: (text: string) => void;
 }) {
-  const all = useQuery(toolsQuery(useWorkspace()));
+  const all = useQuery(toolApi.every(useWorkspace()));
   const picked = (all.data ?? []).filter(({ id, type }) => tools.includes(id) && type !== "mcp");
   return (
     <>

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
-import { type ListedTool, toolsQuery } from "../../entities/agent/agent-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -22,7 +23,7 @@ export function ToolPicker({
 }) {
   const at = useWorkspace();
   const id = useId();
-  const tools = useQuery({ ...toolsQuery(at), refetchOnWindowFocus: "always" });
+  const tools = useQuery({ ...toolApi.every(at), refetchOnWindowFocus: "always" });
   const [text, setText] = useState("");
   const mayCreate = useMay("member");
   if (tools.error) return <ErrorNote title="The tools cannot be shown" error={tools.error} />;
@@ -87,15 +88,7 @@ function CreateTool({ children }: { children: string }) {
   );
 }
 
-function ToolChoice({
-  tool,
-  on,
-  onToggle,
-}: {
-  tool: ListedTool;
-  on: boolean;
-  onToggle: (id: string, on: boolean) => void;
-}) {
+function ToolChoice({ tool, on, onToggle }: { tool: Tool; on: boolean; onToggle: (id: string, on: boolean) => void }) {
   return (
     <label className="flex min-h-(--control) cursor-pointer items-center gap-2.5 border-b border-line-soft px-3 py-1.5 last:border-b-0 hover:bg-hover has-checked:bg-accent-soft has-focus-visible:bg-hover">
       <input type="checkbox" checked={on} onChange={(event) => onToggle(tool.id, event.target.checked)} />

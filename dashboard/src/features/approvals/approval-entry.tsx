@@ -4,8 +4,9 @@ import { Check, X } from "lucide-react";
 import { useState } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { type Approval, runOfCallQuery } from "../../entities/call/approval-api.ts";
+import type { Approval } from "../../entities/call/approval-api.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
+import { runQuery } from "../../entities/run/run-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -32,7 +33,7 @@ export function ApprovalEntry({
   const at = useWorkspace();
   // A list leaves out what a run asks for at length.
   const listed = given?.truncated?.includes("required_action") ? undefined : given;
-  const single = useQuery({ ...runOfCallQuery(at, asked.run_id), enabled: !listed });
+  const single = useQuery({ ...runQuery(at, asked.run_id), enabled: !listed });
   const run = listed ?? single.data;
   const call = asItIs(asked, run);
   const [refusal, setRefusal] = useState<Error | null>(null);

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { type Approval, type ApprovalsSearch, approvalsQuery } from "../../entities/call/approval-api.ts";
+import { type Approval, type ApprovalsSearch, approvalApi, approvalsQuery } from "../../entities/call/approval-api.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { answerKey, type Entry, keepInbox } from "./keep-inbox.ts";
@@ -19,14 +19,11 @@ export function useInbox(search: ApprovalsSearch) {
   const options = approvalsQuery(at, search);
   const page = useQuery(options);
   const stream = useLiveChanges(() => {
-    void client.invalidateQueries({ queryKey: ["approvals", at.projectId, at.mode] });
+    void client.invalidateQueries(approvalApi.all(at));
   });
   const { projectId, mode } = at;
   // The count in the side bar is to say what the page shows.
-  useEffect(
-    () => void client.invalidateQueries({ queryKey: ["approvals", projectId, mode, "count"] }),
-    [client, projectId, mode],
-  );
+  useEffect(() => void client.invalidateQueries(approvalApi.all({ projectId, mode })), [client, projectId, mode]);
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   const [kept, setKept] = useState<Kept>({ place: "", from: undefined, entries: [] });
   const place = JSON.stringify(options.queryKey);

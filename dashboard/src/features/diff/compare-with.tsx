@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
-import { siblingRunsQuery } from "../../entities/run/diff-api.ts";
+import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -70,7 +70,7 @@ export function CompareWith({ run, open, onOpenChange, onCompare }: CompareWithP
 
 function RecentRuns({ run, chosen, onChoose }: { run: Run; chosen: string | null; onChoose: (id: string) => void }) {
   const name = useId();
-  const recent = useQuery(siblingRunsQuery(useWorkspace(), run.agent_id));
+  const recent = useQuery(agentRunsQuery(useWorkspace(), run.agent_id));
   if (recent.error) return <ErrorNote title="Recent runs cannot be shown" error={recent.error} />;
   if (!recent.data) return <Skeleton className="w-1/2" />;
   const others = recent.data.data.filter(({ id }) => id !== run.id);

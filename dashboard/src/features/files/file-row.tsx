@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, Clock, Download, Ellipsis, LoaderCircle, Trash2, X } from "lucide-react";
 import { useState } from "react";
-import { contentUrl, deleteFile, retryFile, type StoredFile } from "../../entities/file/file-api.ts";
+import { contentUrl, fileApi, retryFile, type StoredFile } from "../../entities/file/file-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount, plural } from "../../lib/format.ts";
@@ -116,7 +116,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
   const may = useMay("member");
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
-  const changed = () => void client.invalidateQueries({ queryKey: ["files", at.projectId, at.mode] });
+  const changed = () => void client.invalidateQueries(fileApi.all(at));
   const retry = useMutation({
     mutationFn: () => retryFile(at, file.id),
     onSuccess: () => toast("Trying again", file.filename),
@@ -124,7 +124,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
     onSettled: changed,
   });
   const deletion = useMutation({
-    mutationFn: () => deleteFile(at, file.id),
+    mutationFn: () => fileApi.remove(at, file.id),
     onSuccess: () => {
       toast("File deleted", file.filename);
       setDeleting(false);

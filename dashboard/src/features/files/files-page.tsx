@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileText, FileUp, ListFilter } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
-import { type FilesSearch, filePurposes, fileStatuses, filesQuery, storesQuery } from "../../entities/file/file-api.ts";
+import { type FilesSearch, filePurposes, fileStatuses, filesQuery } from "../../entities/file/file-api.ts";
+import { storeApi } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
@@ -40,7 +41,7 @@ export function FilesPage({ search, onSearch }: { search: FilesSearch; onSearch:
   const at = useWorkspace();
   const may = useMay("member");
   const page = useQuery(filesQuery(at, search));
-  const stores = useQuery(storesQuery(at)).data ?? [];
+  const stores = useQuery(storeApi.every(at)).data ?? [];
   const [asking, setAsking] = useState<readonly File[] | null>(null);
   const { uploads, add, again, cancel } = useUploads();
   const { over, ...drop } = useDrop(may, setAsking);

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileUp, X } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
-import { storesQuery } from "../../entities/file/file-api.ts";
+import { storeApi } from "../../entities/memory/memory-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -39,7 +39,7 @@ export function UploadDialog({
   onUpload: (files: readonly File[], fields: UploadFields) => void;
 }) {
   const at = useWorkspace();
-  const stores = useQuery(storesQuery(at)).data?.filter(({ kind }) => kind === "vector") ?? [];
+  const stores = useQuery(storeApi.every(at)).data?.filter(({ kind }) => kind === "vector") ?? [];
   const [files, setFiles] = useState<readonly File[]>(given);
   const [purpose, setPurpose] = useState<UploadFields["purpose"]>("retrieval");
   const [store, setStore] = useState("");

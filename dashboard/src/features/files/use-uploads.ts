@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { fileApi } from "../../entities/file/file-api.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -38,7 +39,7 @@ export function useUploads() {
       await upload(resourceUrl(at, "/files"), file, fields, (sent) => change(key, { sent }), abort.signal);
       drop(key);
       toast("File uploaded", file.name);
-      void client.invalidateQueries({ queryKey: ["files", at.projectId, at.mode] });
+      void client.invalidateQueries(fileApi.all(at));
     } catch (error) {
       if (abort.signal.aborted) drop(key);
       else change(key, { state: "failed", sent: 0, error: error instanceof Error ? error : new Error(String(error)) });

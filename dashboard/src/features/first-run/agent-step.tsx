@@ -1,13 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { connectedModelsQuery, createFirstAgent } from "../../entities/model/first-run-api.ts";
-import { agentBody, guideTool, scriptModel } from "../../entities/model/guide-bodies.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import { connectedModelsQuery } from "../../entities/model/model-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
+import { createFirstAgent } from "./first-run-api.ts";
+import { agentBody, guideTool, scriptModel } from "./guide-bodies.ts";
 import { Code } from "./key-step.tsx";
 import { Pane } from "./pane.tsx";
 
@@ -24,7 +26,7 @@ export function AgentStep({ onMade, onSkip }: { onMade: (agentId: string) => voi
   const creation = useMutation({
     mutationFn: () => createFirstAgent(at, written),
     onSuccess: ({ id }) => {
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      void client.invalidateQueries(agentApi.all(at));
       onMade(id);
     },
   });

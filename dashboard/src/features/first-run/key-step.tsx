@@ -1,6 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
-import { createFirstKey, type MadeKey } from "../../entities/model/first-run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -8,6 +7,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { ShowCode } from "../../ui/show-code.tsx";
+import { createFirstKey, type MadeKey } from "./first-run-api.ts";
 import { Pane } from "./pane.tsx";
 
 /** Makes a key for the reader's own server, and shows it this once. */

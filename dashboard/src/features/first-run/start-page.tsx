@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "react";
-import type { MadeKey } from "../../entities/model/first-run-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { withModifier } from "../../lib/modifier.ts";
 import type { Mode } from "../../lib/types.ts";
@@ -12,6 +11,7 @@ import { ModePill } from "../../ui/mode-pill.tsx";
 import { Note } from "../../ui/note.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
 import { AgentStep } from "./agent-step.tsx";
+import type { MadeKey } from "./first-run-api.ts";
 import { KeyStep } from "./key-step.tsx";
 import type { StartSearch } from "./read-start-search.ts";
 import { RunStep } from "./run-step.tsx";

@@ -1,12 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { emptyRunView, foldFrames } from "../../../../server/wire/fold-frames.ts";
-import { startRun } from "../../entities/model/first-run-api.ts";
+import { sessionQuery } from "../../entities/session/session.ts";
 import { ApiError, resourceUrl } from "../../lib/api.ts";
 import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { startRun } from "./first-run-api.ts";
 
 /** Starts a run and reads its stream as it comes, also over a connection that is lost and comes back. */
 export function useFirstRun() {
@@ -30,7 +31,7 @@ export function useFirstRun() {
       url: resourceUrl(at, `/runs/${encodeURIComponent(run.id)}/events`),
       onFrame: painted.push,
       onState: setStream,
-      onRefused: () => void client.invalidateQueries({ queryKey: ["session"] }),
+      onRefused: () => void client.invalidateQueries(sessionQuery),
     });
     return () => {
       stop();

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { createKey, type KeyOrder, type KeyScope, type MadeKey } from "../../entities/key/key-api.ts";
+import { type KeyOrder, type KeyScope, keyApi, type MadeKey } from "../../entities/key/key-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -50,9 +50,9 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
   const [networks, setNetworks] = useState("");
   const [tried, setTried] = useState(false);
   const creation = useMutation({
-    mutationFn: (order: KeyOrder) => createKey(at, order),
+    mutationFn: (order: KeyOrder) => keyApi.create(at, order),
     onSuccess: (made) => {
-      void client.invalidateQueries({ queryKey: ["keys"] });
+      void client.invalidateQueries(keyApi.all(at));
       onCreated(made);
     },
   });

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKey, MadeKey } from "../../entities/key/key-api.ts";
+import { keyApi } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
 import { ChangeOverlap } from "./change-overlap.tsx";
@@ -24,16 +25,16 @@ export function KeyDialogs({
   mayChange: boolean;
   onAct: (act: KeyAct | null) => void;
 }) {
-  const { mode } = useWorkspace();
+  const at = useWorkspace();
   const client = useQueryClient();
   const close = () => onAct(null);
   const reveal = (made: MadeKey) => onAct({ kind: "reveal", made });
   if (!act) return null;
-  if (act.kind === "create") return <CreateKey key={mode} onClose={close} onCreated={reveal} />;
+  if (act.kind === "create") return <CreateKey key={at.mode} onClose={close} onCreated={reveal} />;
   if (act.kind === "reveal") {
     const stored = () => {
       toast(act.made.previous ? "Key rotated" : "Key created", act.made.name);
-      void client.invalidateQueries({ queryKey: ["keys"] }); // It may have been used by now.
+      void client.invalidateQueries(keyApi.all(at)); // It may have been used by now.
       close();
     };
     return <RevealKey made={act.made} onStored={stored} />;

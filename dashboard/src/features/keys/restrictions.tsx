@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { TextArea } from "../../ui/text-area.tsx";
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
-import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { firstUseQuery, type MadeKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { type ApiKey, revokeKey } from "../../entities/key/key-api.ts";
+import { type ApiKey, keyApi } from "../../entities/key/key-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
@@ -28,9 +28,9 @@ export function RevokeKey({
   const client = useQueryClient();
   const [typed, setTyped] = useState("");
   const revocation = useMutation({
-    mutationFn: () => revokeKey(at, key.id),
+    mutationFn: () => keyApi.remove(at, key.id),
     onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["keys"] });
+      await client.invalidateQueries(keyApi.all(at));
       toast("Key revoked", key.name);
       onClose();
     },

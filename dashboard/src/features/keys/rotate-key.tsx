@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type ApiKey, type MadeKey, type RotationOrder, rotateKey } from "../../entities/key/key-api.ts";
+import { type ApiKey, keyApi, type MadeKey, type RotationOrder, rotateKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -34,7 +34,7 @@ export function RotateKey({
   const rotation = useMutation({
     mutationFn: (order: RotationOrder) => rotateKey(at, key.id, order),
     onSuccess: (made) => {
-      void client.invalidateQueries({ queryKey: ["keys"] });
+      void client.invalidateQueries(keyApi.all(at));
       onRotated(made);
     },
   });

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ApiKey, changeKey } from "../../entities/key/key-api.ts";
+import { type ApiKey, keyApi } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** Changes a key's name or end, and reads the list anew. */
@@ -7,9 +7,9 @@ export function useChangeKey(key: ApiKey, onChanged: (changed: ApiKey) => void) 
   const at = useWorkspace();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (change: { name?: string; expires_at?: string | null }) => changeKey(at, key.id, change),
+    mutationFn: (change: { name?: string; expires_at?: string | null }) => keyApi.change(at, key.id, change),
     onSuccess: async (changed) => {
-      await client.invalidateQueries({ queryKey: ["keys"] });
+      await client.invalidateQueries(keyApi.all(at));
       onChanged(changed);
     },
   });

@@ -1,11 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { ApiKey } from "../../entities/key/key-api.ts";
+import { keyApi } from "../../entities/key/key-api.ts";
+
+import { useWorkspace } from "../../lib/workspace.ts";
 
 const longest_ms = 2 ** 31 - 1;
 
 /** Waits for the next overlap to end: reads the list anew then, and answers the words that say so. */
 export function useOverlapEnds(keys: readonly ApiKey[] | undefined): string {
+  const at = useWorkspace();
   const client = useQueryClient();
   const [said, setSaid] = useState("");
   const next = keys
@@ -18,9 +22,9 @@ export function useOverlapEnds(keys: readonly ApiKey[] | undefined): string {
     if (left > longest_ms) return;
     const timer = setTimeout(() => {
       setSaid(words);
-      void client.invalidateQueries({ queryKey: ["keys"] });
+      void client.invalidateQueries(keyApi.all(at));
     }, Math.max(left, 0) + 500);
     return () => clearTimeout(timer);
-  }, [id, end, words, client]);
+  }, [id, end, words, client, at]);
   return said;
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { addEntry, filesQuery, type Store } from "../../entities/memory/memory-api.ts";
+import { fileApi } from "../../entities/file/file-api.ts";
+import { addEntry, type Store, storeApi } from "../../entities/memory/memory-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -19,7 +20,7 @@ import { readObject } from "./memory-words.ts";
 export function AddEntry({ store, of, onClose }: { store: Store; of?: string; onClose: () => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
-  const files = useQuery(filesQuery(at)).data?.filter(({ mime_type }) => !mime_type.startsWith("image/")) ?? [];
+  const files = useQuery(fileApi.every(at)).data?.filter(({ mime_type }) => !mime_type.startsWith("image/")) ?? [];
   const [kind, setKind] = useState<"text" | "file">("text");
   const [text, setText] = useState("");
   const [file, setFile] = useState("");
@@ -41,7 +42,7 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
     mutationFn: () => addEntry(at, store.id, body),
     onSuccess: (entry) => {
       toast("Entry added", entry.status === "ready" ? "It can be found now" : "It is being made searchable");
-      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+      void client.invalidateQueries(storeApi.all(at));
       onClose();
     },
   });

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createStore, type MemoryScope, memoryScopes } from "../../entities/memory/memory-api.ts";
+import { type MemoryScope, memoryScopes, storeApi } from "../../entities/memory/memory-api.ts";
 import type { MemoryKind } from "../../entities/memory/memory-search.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -40,10 +40,10 @@ export function CreateStore({ onClose, onCreated }: { onClose: () => void; onCre
     ...(lifetime.seconds !== null && { ttl_seconds: lifetime.seconds }),
   };
   const creation = useMutation({
-    mutationFn: () => createStore(at, body),
+    mutationFn: () => storeApi.create(at, body),
     onSuccess: (store) => {
       toast("Store created", store.name);
-      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+      void client.invalidateQueries(storeApi.all(at));
       onCreated(store.id);
     },
   });

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check, FileText, ListFilter, LoaderCircle, Plus, X } from "lucide-react";
 import { useRef, useState } from "react";
-import { deleteEntry, type Entry, entriesQuery, type Store } from "../../entities/memory/memory-api.ts";
+import { deleteEntry, type Entry, entriesQuery, type Store, storeApi } from "../../entities/memory/memory-api.ts";
 import { entryStatuses, type StoreSearch } from "../../entities/memory/memory-search.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
@@ -192,7 +192,7 @@ function DeleteEntry({ store, entry, onClose }: { store: Store; entry: Entry; on
     onSuccess: () => {
       toast("Entry deleted");
       onClose();
-      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+      void client.invalidateQueries(storeApi.all(at));
     },
   });
   return (

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type KeyValue, readKey, type Store, writeKey } from "../../entities/memory/memory-api.ts";
+import { type KeyValue, readKey, type Store, storeApi, writeKey } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
@@ -47,7 +47,7 @@ export function KeyDialog({
     mutationFn: (over: KeyValue | null) => writeKey(at, place, body, over?.version ?? 0),
     onSuccess: (saved) => {
       toast("Key written", `${saved.key} is at version ${saved.version}`);
-      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+      void client.invalidateQueries(storeApi.all(at));
       onClose();
     },
     onError: async (error) => {

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, ListFilter, Plus, UserRound } from "lucide-react";
 import { useRef, useState } from "react";
-import { deleteKey, type KeyValue, keysQuery, type Store } from "../../entities/memory/memory-api.ts";
+import { deleteKey, type KeyValue, keysQuery, type Store, storeApi } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
@@ -162,7 +162,7 @@ function KeyRow({
 function DeleteKey({ store, of, value, onClose }: { store: Store; of?: string; value: KeyValue; onClose: () => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
-  const changed = () => void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+  const changed = () => void client.invalidateQueries(storeApi.all(at));
   const deletion = useMutation({
     mutationFn: () => deleteKey(at, { store: store.id, key: value.key, of }, value.version),
     onSuccess: () => {

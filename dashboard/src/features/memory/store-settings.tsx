@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { changeStore, deleteStore, type Store } from "../../entities/memory/memory-api.ts";
+import { type Store, storeApi } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
@@ -55,11 +55,11 @@ function useChange(store: Store, done: string) {
   const at = useWorkspace();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (change: object) => changeStore(at, store.id, change),
+    mutationFn: (change: object) => storeApi.change(at, store.id, change),
     onSuccess: (saved) => {
       toast(done, saved.name);
       client.setQueryData(["memory", at.projectId, at.mode, "one", saved.id], saved);
-      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+      void client.invalidateQueries(storeApi.all(at));
     },
   });
 }
@@ -185,12 +185,12 @@ function DeleteStore({ store, onDeleted }: { store: Store; onDeleted: () => void
   const client = useQueryClient();
   const [open, setOpen] = useState(false);
   const deletion = useMutation({
-    mutationFn: () => deleteStore(at, store.id),
+    mutationFn: () => storeApi.remove(at, store.id),
     onSuccess: () => {
       toast("Store deleted", store.name);
       onDeleted();
-      client.removeQueries({ queryKey: ["memory", at.projectId, at.mode, "one", store.id] });
-      void client.invalidateQueries({ queryKey: ["memory", at.projectId, at.mode] });
+      client.removeQueries(storeApi.of(at, store.id));
+      void client.invalidateQueries(storeApi.all(at));
     },
   });
   const holds = (store.entries ?? store.keys ?? 0) > 0;

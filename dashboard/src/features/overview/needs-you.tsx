@@ -2,7 +2,8 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { runQuery, type WaitingCall } from "../../entities/usage/usage-api.ts";
+import type { Approval } from "../../entities/call/approval-api.ts";
+import { runQuery } from "../../entities/run/run-api.ts";
 import { formatElapsed, formatUntil } from "../../lib/format.ts";
 import type { List, Needs } from "../../lib/types.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -15,7 +16,7 @@ import { TroubleEntry } from "./trouble-entry.tsx";
 import { useTroubles } from "./use-troubles.ts";
 
 /** The calls that wait for somebody, the first of them by name; and what fails without anybody looking. */
-export function NeedsYou({ read }: { read: UseQueryResult<List<WaitingCall>> }) {
+export function NeedsYou({ read }: { read: UseQueryResult<List<Approval>> }) {
   const { troubles, ...watched } = useTroubles();
   const waiting = read.data;
   const total = (waiting?.data.length ?? 0) + troubles.length;
@@ -61,7 +62,7 @@ export function NeedsYou({ read }: { read: UseQueryResult<List<WaitingCall>> }) 
   );
 }
 
-function Entry({ call }: { call: WaitingCall }) {
+function Entry({ call }: { call: Approval }) {
   const { data: run } = useQuery(runQuery(useWorkspace(), call.run_id));
   const agent = useAgentName(run?.agent_id ?? "");
   const now = useNow();

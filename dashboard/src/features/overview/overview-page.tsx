@@ -2,13 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn, Table2, Waypoints } from "lucide-react";
 import { useMemo } from "react";
-import {
-  agentUsageQuery,
-  anyRunQuery,
-  dayUsageQuery,
-  failuresQuery,
-  waitingQuery,
-} from "../../entities/usage/usage-api.ts";
+import { firstApprovalsQuery } from "../../entities/call/approval-api.ts";
+import { newestRunsQuery } from "../../entities/run/run-api.ts";
+import { agentUsageQuery, dayUsageQuery, failuresQuery } from "../../entities/usage/usage-api.ts";
 import { useToday } from "../../lib/use-now.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -109,7 +105,7 @@ function usePeriod(period: Period) {
   const { data, error, refetch } = useQuery(dayUsageQuery(at, all));
   const filled = data && fillDays(data.data, all);
   const isQuiet = filled?.every((day) => day.runs.started === 0 && day.model_calls === 0) ?? false;
-  const any = useQuery(anyRunQuery(at, isQuiet));
+  const any = useQuery({ ...newestRunsQuery(at, { limit: 1 }), enabled: isQuiet });
   return {
     error,
     refetch: () => void refetch(),
@@ -132,7 +128,7 @@ function Cards({
   asTable: boolean;
 }) {
   const at = useWorkspace();
-  const waiting = useQuery(waitingQuery(at));
+  const waiting = useQuery(firstApprovalsQuery(at, 5, 15_000));
   const failed = useQuery(failuresQuery(at));
   const agents = useQuery({
     ...agentUsageQuery(at, days?.counted.map(({ day }) => day) ?? []),

@@ -1,19 +1,11 @@
-/** A schedule, as far as the overview asks. */
-export interface WatchedSchedule {
-  id: string;
-  name: string;
-  last_error: { message: string; run_id: string | null } | null;
-  disabled_reason: string | null;
-}
+import type { Failure, Schedule } from "../../entities/schedule/schedule-api.ts";
+import type { Webhook } from "../../entities/webhook/webhook-api.ts";
 
-/** A webhook, as far as the overview asks. */
-export interface WatchedWebhook {
-  id: string;
-  url: string;
-  status: "active" | "failing" | "disabled";
-  disabled_reason: "requested" | "gone" | "failing" | null;
-  failure_count: number;
-}
+/** As far as the overview asks. */
+export type WatchedSchedule = Pick<Schedule, "id" | "name" | "disabled_reason"> & {
+  last_error: Pick<Failure, "message" | "run_id"> | null;
+};
+export type WatchedWebhook = Pick<Webhook, "id" | "url" | "status" | "disabled_reason" | "failure_count">;
 
 /** What works without anybody looking, and does not work now. */
 export interface Trouble {

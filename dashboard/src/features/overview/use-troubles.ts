@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { getAll } from "../../lib/get-all.ts";
-import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
-import { type Trouble, troublesOf, type WatchedSchedule, type WatchedWebhook } from "./troubles.ts";
+import { scheduleApi } from "../../entities/schedule/schedule-api.ts";
+import { webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { type Trouble, troublesOf } from "./troubles.ts";
 
 interface Troubles {
   troubles: Trouble[];
@@ -11,11 +12,13 @@ interface Troubles {
   refetch: () => void;
 }
 
+const again = { staleTime: 0, refetchInterval: 15_000 };
+
 /** What fails among schedules and webhooks, as far as it is known by now. */
 export function useTroubles(): Troubles {
   const at = useWorkspace();
-  const schedules = useQuery(watchedQuery<WatchedSchedule>(at, "schedules"));
-  const webhooks = useQuery(watchedQuery<WatchedWebhook>(at, "webhooks"));
+  const schedules = useQuery({ ...scheduleApi.every(at), ...again });
+  const webhooks = useQuery({ ...webhookApi.every(at), ...again });
   return {
     troubles: troublesOf(schedules.data ?? [], webhooks.data ?? []),
     isKnown: schedules.data !== undefined && webhooks.data !== undefined,
@@ -26,9 +29,3 @@ export function useTroubles(): Troubles {
     },
   };
 }
-
-const watchedQuery = <T extends { id: string }>(at: Workspace, kind: "schedules" | "webhooks") => ({
-  queryKey: [kind, at.projectId, at.mode, "overview"],
-  queryFn: ({ signal }: { signal: AbortSignal }) => getAll<T>(at, `/${kind}`, {}, signal),
-  refetchInterval: 15_000,
-});

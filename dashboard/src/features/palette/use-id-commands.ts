@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useMemo } from "react";
-import { runOfQuery } from "../../entities/run/run-of-query.ts";
+import { runOfQuery } from "../../entities/run/run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed } from "../../ui/toast.ts";
 import type { Command, CommandGroup } from "./command.ts";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Select } from "../../ui/select.tsx";

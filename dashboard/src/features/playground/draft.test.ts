@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { FullAgent } from "../../entities/playground/playground-types.ts";
 import { agentChanges, changedWords, draftOf, draftOn, faultsOf, isWritten, runParts, unsavedOnly } from "./draft.ts";
 import { keptDraft } from "./kept-draft.ts";
+import type { FullAgent } from "./playground-types.ts";
 import { presetAgent, presets } from "./presets.ts";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
 import { requestsOf } from "./requests-of.ts";

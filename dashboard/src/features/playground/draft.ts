@@ -1,5 +1,6 @@
-import type { FullAgent, ModelSettings, RunBody, ToolReference } from "../../entities/playground/playground-types.ts";
+import type { ModelSettings } from "../../entities/agent/definition.ts";
 import { rebased } from "../../lib/use-edited.ts";
+import type { FullAgent, RunBody, ToolReference } from "./playground-types.ts";
 
 /** An agent with what was changed here. Numbers are as they were typed. */
 export interface Draft {
@@ -9,7 +10,7 @@ export interface Draft {
   maxTurns: string;
   temperature: string;
   maxOutputTokens: string;
-  reasoningEffort: string;
+  reasoningEffort: ModelSettings["reasoning_effort"] | "";
   parallelCalls: boolean;
   script: string;
   readsThread: boolean;
@@ -130,8 +131,8 @@ function settingsOf(agent: FullAgent, draft: Draft): ModelSettings {
     ...(isParallelSaid && { parallel_tool_calls: draft.parallelCalls }),
     ...(draft.temperature !== "" && { temperature: Number(draft.temperature) }),
     ...(draft.maxOutputTokens !== "" && { max_output_tokens: Number(draft.maxOutputTokens) }),
-    ...(draft.reasoningEffort !== "" && { reasoning_effort: draft.reasoningEffort }),
-    ...(script && script.length > 0 && { script }),
+    ...(draft.reasoningEffort && { reasoning_effort: draft.reasoningEffort }),
+    ...(script && script.length > 0 && { script: script as object[] }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { modelsQuery } from "../../entities/playground/playground-api.ts";
+import { modelsQuery } from "../../entities/model/model-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 

@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import type { FullAgent, Tool } from "../../entities/playground/playground-types.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -13,6 +15,7 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ModelField } from "./model-field.tsx";
+import type { FullAgent } from "./playground-types.ts";
 import { type Preset, presetAgent, presets, weatherTool } from "./presets.ts";
 
 const words: Record<Preset, { label: string; hint: string; name: string; instructions: string }> = {
@@ -116,7 +119,7 @@ function useCreateAgent(onCreated: (id: string) => void) {
       return post<FullAgent>(resourceUrl(at, "/agents"), presetAgent(preset, written, toolId));
     },
     onSuccess: async (agent) => {
-      await Promise.all(["agents", "tools"].map((key) => client.invalidateQueries({ queryKey: [key] })));
+      await Promise.all([agentApi, toolApi].map((api) => client.invalidateQueries(api.all(at))));
       toast("Agent created");
       onCreated(agent.id);
     },

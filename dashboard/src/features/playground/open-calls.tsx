@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
-import { toolsQuery, useHeldRun } from "../../entities/playground/playground-api.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Note } from "../../ui/note.tsx";
+import { useHeldRun } from "./playground-api.ts";
 
 /** The calls of a run that wait for somebody, in order. The first takes the focus from the composer. */
 export function OpenCalls({
@@ -18,7 +19,7 @@ export function OpenCalls({
 }) {
   const at = useWorkspace();
   const run = useHeldRun(runId);
-  const tools = useQuery(toolsQuery(at));
+  const tools = useQuery(toolApi.every(at));
   const list = useRef<HTMLDivElement>(null);
   const calls = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
   const first = tools.isPending ? undefined : calls[0]?.id;

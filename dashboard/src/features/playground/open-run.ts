@@ -1,9 +1,9 @@
 import { createParser } from "eventsource-parser";
 import { isLastFrame } from "../../../../server/core/frames.ts";
-import type { RunBody } from "../../entities/playground/playground-types.ts";
 import { ApiError, refusalOf, resourceUrl, unreachable } from "../../lib/api.ts";
 import { type Frame, followEvents, type StreamState, toFrame } from "../../lib/events.ts";
 import type { Workspace } from "../../lib/workspace.ts";
+import type { RunBody } from "./playground-types.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 

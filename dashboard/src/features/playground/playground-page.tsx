@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
-import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
-import { fullAgentQuery } from "../../entities/playground/playground-api.ts";
+import { agentApi, newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
@@ -52,7 +51,7 @@ export function PlaygroundPage(props: PlaygroundProps) {
 }
 
 function OneAgent({ id, search, onSearch, onLookIn }: PlaygroundProps & { id: string }) {
-  const agent = useQuery(fullAgentQuery(useWorkspace(), id));
+  const agent = useQuery(agentApi.one(useWorkspace(), id));
   if (agent.data) return <Workbench agent={agent.data} search={search} onSearch={onSearch} />;
   if (agent.error instanceof ApiError && agent.error.status === 404)
     return (

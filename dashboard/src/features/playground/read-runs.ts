@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { runKey } from "../../entities/playground/playground-api.ts";
-import { get, resourceUrl } from "../../lib/api.ts";
+import { runApi, runQuery } from "../../entities/run/run-api.ts";
+import { get } from "../../lib/api.ts";
 import type { Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 
@@ -23,7 +23,7 @@ export function createRunReader(at: Pick<Workspace, "projectId" | "mode">, clien
   async function read(id: string): Promise<void> {
     reading.add(id);
     try {
-      client.setQueryData(runKey(at, id), await get<Run>(resourceUrl(at, `/runs/${encodeURIComponent(id)}`)));
+      client.setQueryData(runQuery(at, id).queryKey, await get<Run>(runApi.url(at, id)));
     } catch {
       timers.add(setTimeout(() => ask(id), retry_ms));
     }

@@ -1,5 +1,5 @@
-import type { RunBody } from "../../entities/playground/playground-types.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
+import type { RunBody } from "./playground-types.ts";
 import type { Turn } from "./turn.ts";
 
 /** What an application would send for what was done here: the run, and the answers to its calls. */

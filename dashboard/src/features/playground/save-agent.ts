@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { fullAgentQuery } from "../../entities/playground/playground-api.ts";
-import type { FullAgent } from "../../entities/playground/playground-types.ts";
-import { ApiError, patch, resourceUrl } from "../../lib/api.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import { ApiError } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
 import type { EditedAgent } from "./use-draft.ts";
@@ -10,18 +9,15 @@ import type { EditedAgent } from "./use-draft.ts";
 export function useSaveAgent({ base, draft, take }: EditedAgent) {
   const at = useWorkspace();
   const client = useQueryClient();
-  const { queryKey } = fullAgentQuery(at, base.id);
+  const { queryKey } = agentApi.one(at, base.id);
   return useMutation({
     mutationFn: (changes: Record<string, unknown>) =>
-      patch<FullAgent>(resourceUrl(at, `/agents/${encodeURIComponent(base.id)}`), {
-        ...changes,
-        expected_version: base.version,
-      }),
+      agentApi.change(at, base.id, { ...changes, expected_version: base.version }),
     onMutate: () => draft,
     onSuccess: (saved, _, sent) => {
       take(saved, sent);
       client.setQueryData(queryKey, saved);
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      void client.invalidateQueries(agentApi.all(at));
       toast(`Saved as version ${saved.version}`);
     },
     onError: async (error) => {

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { toolsQuery } from "../../entities/playground/playground-api.ts";
-import type { Tool, ToolReference } from "../../entities/playground/playground-types.ts";
+import type { Tool } from "../../entities/tool/tool.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
+import type { ToolReference } from "./playground-types.ts";
 
 /** The tools that the agent has here, to take away and to add. */
 export function ToolList({
@@ -18,7 +19,7 @@ export function ToolList({
   readOnly: boolean;
   onTools: (tools: ToolReference[]) => void;
 }) {
-  const { data: all } = useQuery(toolsQuery(useWorkspace()));
+  const { data: all } = useQuery(toolApi.every(useWorkspace()));
   const addable = all?.filter(({ id, enabled }) => enabled && !tools.some((tool) => tool.id === id)) ?? [];
   return (
     <section aria-label="Tools" className="flex min-w-0 flex-col gap-1.5">

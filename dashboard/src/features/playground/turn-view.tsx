@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
-import { useHeldRun } from "../../entities/playground/playground-api.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { isOver, type RunError } from "../../lib/types.ts";
 import { useNow } from "../../lib/use-now.ts";
@@ -13,6 +12,7 @@ import { StatusPill } from "../../ui/status-pill.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { CallCard } from "./call-card.tsx";
 import { OpenCalls } from "./open-calls.tsx";
+import { useHeldRun } from "./playground-api.ts";
 import { isOpen, type Turn } from "./turn.ts";
 
 interface TurnProps {

@@ -1,8 +1,8 @@
 import { emptyRunView, type RunView } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
-import type { RunBody } from "../../entities/playground/playground-types.ts";
 import type { ApiError } from "../../lib/api.ts";
 import type { StreamState } from "../../lib/events.ts";
+import type { RunBody } from "./playground-types.ts";
 
 /** One input of a conversation and the run that it became. */
 export interface Turn {

@@ -3,13 +3,13 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
 import { foldFrames } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
-import { runsOfThread } from "../../entities/playground/playground-api.ts";
-import type { RunBody } from "../../entities/playground/playground-types.ts";
 import { ApiError, post, resourceUrl, unreachable } from "../../lib/api.ts";
 import type { Frame } from "../../lib/events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { followRun, openRun, type RunListener } from "./open-run.ts";
+import { runsOfThread } from "./playground-api.ts";
+import type { RunBody } from "./playground-types.ts";
 import { createRunReader } from "./read-runs.ts";
 import { isOpen, newTurn, type Turn } from "./turn.ts";
 

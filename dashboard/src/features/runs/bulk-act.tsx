@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { runApi } from "../../entities/run/run-api.ts";
 import { sameRun } from "../../entities/run/same-run.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
@@ -60,7 +61,7 @@ export function BulkAct({
           done.current.set(run.id, await acts[kind](at, run, postOnce));
         },
       ),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["runs", at.projectId, at.mode] }),
+    onSettled: () => void client.invalidateQueries(runApi.all(at)),
     onSuccess: () => {
       const ended = [...done.current.values()].filter((became) => became === "ended").length;
       toast(

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { newestAgentsQuery, useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { runOrigins, runStatuses } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
-import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { filtersOf, hasText, isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { Run } from "../../lib/types.ts";

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { fetchRuns, pageSize, runQuery, runsQuery } from "../../entities/run/run-api.ts";
 import { fitsFilters, type RunsSearch } from "../../entities/run/runs-search.ts";
+import { sessionQuery } from "../../entities/session/session.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
 import type { Run } from "../../lib/types.ts";
@@ -63,7 +64,7 @@ export function useLiveRuns(search: RunsSearch, live: boolean, isAtTop: () => bo
       at,
       setStream,
       (ids) => readChanged(client, latest.current, ids).then(fold),
-      () => void client.invalidateQueries({ queryKey: ["session"] }),
+      () => void client.invalidateQueries(sessionQuery),
       () => void client.invalidateQueries({ queryKey: runsQuery(at, latest.current.search).queryKey }),
     );
   }, [at, live, client, fold]);

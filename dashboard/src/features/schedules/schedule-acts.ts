@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { changeSchedule, type Schedule, triggerSchedule } from "../../entities/schedule/schedule-api.ts";
+import { type Schedule, scheduleApi, triggerSchedule } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed, toast } from "../../ui/toast.ts";
 
@@ -9,10 +9,8 @@ export type ScheduleAct = { kind: "create" } | { kind: "edit" | "delete"; schedu
 /** Reads all that tells of schedules anew. */
 export function useRefreshSchedules(): () => Promise<void> {
   const client = useQueryClient();
-  return async () => {
-    const keys = ["schedules", "schedule", "firings", "last-firing"];
-    await Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })));
-  };
+  const at = useWorkspace();
+  return () => client.invalidateQueries(scheduleApi.all(at));
 }
 
 /** Starts a run now, beside the plan. */
@@ -33,7 +31,7 @@ export function useSwitchSchedule() {
   const at = useWorkspace();
   const refresh = useRefreshSchedules();
   return useMutation({
-    mutationFn: ({ id, enabled }: Schedule) => changeSchedule(at, id, { enabled: !enabled }),
+    mutationFn: ({ id, enabled }: Schedule) => scheduleApi.change(at, id, { enabled: !enabled }),
     onSuccess: async ({ enabled, name }) => {
       toast(enabled ? "Schedule resumed" : "Schedule paused", name);
       await refresh();

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { deleteSchedule, type Schedule, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
+import { type Schedule, scheduleApi, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { failed, toast } from "../../ui/toast.ts";
@@ -56,7 +56,7 @@ function DeleteSchedule({
   const at = useWorkspace();
   const refresh = useRefreshSchedules();
   const deletion = useMutation({
-    mutationFn: () => deleteSchedule(at, schedule.id),
+    mutationFn: () => scheduleApi.remove(at, schedule.id),
     onSuccess: async () => {
       toast("Schedule deleted", schedule.name);
       onClose();

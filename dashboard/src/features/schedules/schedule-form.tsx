@@ -1,14 +1,14 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { lastText, withLastText } from "../../../../server/core/run-input.ts";
-import { newestAgentsQuery, useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import {
   type CatchUp,
-  changeSchedule,
-  createSchedule,
   type IfBusy,
   type Schedule,
   type ScheduleOrder,
+  scheduleApi,
 } from "../../entities/schedule/schedule-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -44,7 +44,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   const agent_id = order.agent_id || (agents[0]?.value ?? "");
   const asked: ScheduleOrder = { ...order, agent_id, name: order.name.trim(), user_id: order.user_id?.trim() || null };
   const saving = useMutation({
-    mutationFn: () => (schedule ? changeSchedule(at, schedule.id, asked) : createSchedule(at, asked)),
+    mutationFn: () => (schedule ? scheduleApi.change(at, schedule.id, asked) : scheduleApi.create(at, asked)),
     onSuccess: async ({ name }) => {
       await refresh();
       toast(schedule ? "Schedule saved" : "Schedule created", name);

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type Person, peopleQuery, removePerson } from "../../entities/server/server-api.ts";
+import { sessionQuery } from "../../entities/session/session.ts";
 import { RemoveButton } from "./remove-button.tsx";
 
 interface RemovePersonProps {
@@ -18,9 +19,7 @@ export function RemovePerson({ person: { id, email }, isSelf, disabled }: Remove
       keep="Keep the account"
       disabled={disabled}
       remove={() => removePerson(id)}
-      onRemoved={() =>
-        Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries({ queryKey: ["session"] })])
-      }
+      onRemoved={() => Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries(sessionQuery)])}
     >
       {isSelf ? "This is you: you are signed out at once and cannot sign in again." : "The sessions end at once."} API
       keys that were made go on working, and what was done stays in the audit log.

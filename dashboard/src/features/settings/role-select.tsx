@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Person, peopleQuery, setRole } from "../../entities/server/server-api.ts";
+import { sessionQuery } from "../../entities/session/session.ts";
 import { type Role, useSessionUser } from "../../entities/session/use-may.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -51,7 +52,7 @@ function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRolePr
     mutationFn: () => setRole(id, next),
     onSuccess: async ({ role: now }) => {
       toast("Role changed", `${email} is ${withArticle[now]} now.`);
-      await Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries({ queryKey: ["session"] })]);
+      await Promise.all([client.invalidateQueries(peopleQuery), client.invalidateQueries(sessionQuery)]);
       onClose();
     },
   });

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { addCases, allSuitesQuery, createSuite, suiteQuery } from "../../entities/suite/suite-api.ts";
+import { addCases, suiteApi, suiteQuery } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
 import type { Run } from "../../lib/types.ts";
@@ -29,7 +29,7 @@ export function AddToSuite({
 }) {
   const at = useWorkspace();
   const refresh = useRefreshSuites();
-  const { data: suites, error } = useQuery(allSuitesQuery(at));
+  const { data: suites, error } = useQuery(suiteApi.every(at));
   const [chosen, setChosen] = useState<string | null>(null);
   const [name, setName] = useState("");
   // What is offered first stays so: a suite that somebody makes meanwhile is not put in its place.
@@ -41,7 +41,7 @@ export function AddToSuite({
   const ids = able.filter((id) => !pinned.has(id));
   const isKnown = isNew || target.data !== undefined;
   const pin = useMutation({
-    mutationFn: () => (isNew ? createSuite(at, { name: name.trim(), run_ids: ids }) : addCases(at, chosen!, ids)),
+    mutationFn: () => (isNew ? suiteApi.create(at, { name: name.trim(), run_ids: ids }) : addCases(at, chosen!, ids)),
     onSuccess: async (suite) => {
       toast(isNew ? "Suite created" : `${plural(ids.length, "case")} added`, suite.name);
       onClose();

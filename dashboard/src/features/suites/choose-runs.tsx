@@ -3,7 +3,7 @@ import { clsx } from "clsx";
 import { useState } from "react";
 import { lastText, wholeText } from "../../../../server/core/run-input.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { newestRunsQuery } from "../../entities/suite/suite-api.ts";
+import { newestRunsQuery } from "../../entities/run/run-api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -49,7 +49,7 @@ export function ChooseRuns({
   onChange: (choice: RunChoice) => void;
 }) {
   const [text, setText] = useState("");
-  const runs = useQuery(newestRunsQuery(useWorkspace()));
+  const runs = useQuery(newestRunsQuery(useWorkspace(), { limit: 100 }));
   const offered = runs.data?.data.filter((run) => canBePinned(run) && !pinned?.has(run.id));
   const wanted = text.trim().toLowerCase();
   const shown = offered?.filter(({ input, output, id }) =>

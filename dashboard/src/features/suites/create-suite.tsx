@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { createSuite } from "../../entities/suite/suite-api.ts";
+import { suiteApi } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -23,7 +23,7 @@ export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCre
   const description = draft.description.trim();
   const body = { name: draft.name.trim(), ...(description && { description }), run_ids: ids };
   const creation = useMutation({
-    mutationFn: () => createSuite(at, body),
+    mutationFn: () => suiteApi.create(at, body),
     onSuccess: async ({ id, name }) => {
       toast("Suite created", name);
       onClose();

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { changeSuite } from "../../entities/suite/suite-api.ts";
+import { suiteApi } from "../../entities/suite/suite-api.ts";
 import type { Suite } from "../../entities/suite/suite-types.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -19,7 +19,7 @@ export function EditSuite({ suite, onClose }: { suite: Suite; onClose: () => voi
   const [draft, setDraft] = useState({ name: suite.name, description: suite.description ?? "" });
   const body = { name: draft.name.trim(), description: draft.description.trim() || null };
   const change = useMutation({
-    mutationFn: () => changeSuite(at, suite.id, body),
+    mutationFn: () => suiteApi.change(at, suite.id, body),
     onSuccess: async ({ name }) => {
       toast("Suite saved", name);
       onClose();

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { cancelSuiteRun, removeCase } from "../../entities/suite/suite-api.ts";
+import { cancelSuiteRun, removeCase, suiteApi } from "../../entities/suite/suite-api.ts";
 import type { PinnedCase, Suite } from "../../entities/suite/suite-types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
@@ -10,10 +10,8 @@ export type SuiteAct = { kind: "create" } | { kind: "run" | "add" | "edit" | "de
 /** Reads all that tells of suites anew. */
 export function useRefreshSuites(): () => Promise<void> {
   const client = useQueryClient();
-  return async () => {
-    const keys = ["suites", "suite", "suite-runs", "suite-run"];
-    await Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })));
-  };
+  const at = useWorkspace();
+  return () => client.invalidateQueries(suiteApi.all(at));
 }
 
 /** Ends a suite run where it is. */

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { deleteSuite } from "../../entities/suite/suite-api.ts";
+import { suiteApi } from "../../entities/suite/suite-api.ts";
 import type { Suite } from "../../entities/suite/suite-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -44,7 +44,7 @@ function DeleteSuite({ suite, onClose, onDeleted }: { suite: Suite; onClose: () 
   const at = useWorkspace();
   const refresh = useRefreshSuites();
   const deletion = useMutation({
-    mutationFn: () => deleteSuite(at, suite.id),
+    mutationFn: () => suiteApi.remove(at, suite.id),
     onSuccess: async () => {
       toast("Suite deleted", suite.name);
       onClose();

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { allThreads, type Thread } from "../../entities/thread/thread-api.ts";
+import { type Thread, threadApi } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -25,7 +25,7 @@ export function CreateThread({ onClose, onCreated }: { onClose: () => void; onCr
   const create = useMutation({
     mutationFn: () => post<Thread>(resourceUrl(at, "/threads"), body),
     onSuccess: ({ id }) => {
-      void client.invalidateQueries({ queryKey: allThreads(at) });
+      void client.invalidateQueries(threadApi.all(at));
       toast("Thread created");
       onCreated(id);
     },

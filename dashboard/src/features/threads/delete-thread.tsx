@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { allThreads, type Thread, threadPath } from "../../entities/thread/thread-api.ts";
-import { remove, resourceUrl } from "../../lib/api.ts";
+import { type Thread, threadApi } from "../../entities/thread/thread-api.ts";
+import { remove } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
@@ -19,11 +19,11 @@ export function DeleteThread({
   const at = useWorkspace();
   const client = useQueryClient();
   const deletion = useMutation({
-    mutationFn: () => remove(resourceUrl(at, threadPath(thread.id))),
+    mutationFn: () => remove(threadApi.url(at, thread.id)),
     onSuccess: () => {
       toast("Thread deleted");
       onDeleted();
-      void client.invalidateQueries({ queryKey: [...allThreads(at), "list"] });
+      void client.invalidateQueries(threadApi.all(at));
     },
   });
   return (

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { allThreads, type Thread, threadPath, threadQuery } from "../../entities/thread/thread-api.ts";
-import { patch, resourceUrl } from "../../lib/api.ts";
+import { type Thread, threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
+import { patch } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -23,10 +23,10 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
   const fault = read.fault === null ? metadataFault(read.value) : null;
   const body = { title: title.trim() || null, metadata: read.value };
   const save = useMutation({
-    mutationFn: () => patch<Thread>(resourceUrl(at, threadPath(thread.id)), body),
+    mutationFn: () => patch<Thread>(threadApi.url(at, thread.id), body),
     onSuccess: (changed) => {
       client.setQueryData(threadQuery(at, thread.id).queryKey, changed);
-      void client.invalidateQueries({ queryKey: allThreads(at) });
+      void client.invalidateQueries(threadApi.all(at));
       toast("Thread saved");
       onClose();
     },
@@ -58,7 +58,7 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
         fault={fault}
         onText={setText}
       />
-      <FoldedCode name="edit-thread" request={{ method: "PATCH", path: `/v1${threadPath(thread.id)}`, body }} />
+      <FoldedCode name="edit-thread" request={{ method: "PATCH", path: `/v1/threads/${thread.id}`, body }} />
     </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
-import { newestAgentsQuery } from "../../entities/agent/use-agent-name.ts";
+import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useKeptText } from "../../entities/session/use-kept-text.ts";
-import { allThreads, type Thread } from "../../entities/thread/thread-api.ts";
+import { type Thread, threadApi } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import type { Agent, Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -44,7 +44,7 @@ export function RunInThread({
       }),
     onSuccess: (_, sent) => {
       setText((now) => withoutSent(now, sent));
-      void client.invalidateQueries({ queryKey: [...allThreads(at), thread.id] });
+      void client.invalidateQueries(threadApi.of(at, thread.id));
     },
   });
   const isReady = agent !== undefined && text.trim() !== "" && !start.isPending;

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { allThreads, type Thread, threadPath, threadQuery } from "../../entities/thread/thread-api.ts";
+import { type Thread, threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -28,7 +28,7 @@ export function ThreadPage(props: ThreadPageProps) {
       noun="thread"
       loading={<Conversation />}
       id={id}
-      path={threadPath(id)}
+      path={`/threads/${id}`}
       list={
         <Link to="/threads" className={buttonClass()}>
           Go to threads
@@ -44,7 +44,7 @@ export function ThreadPage(props: ThreadPageProps) {
 function FoundThread({ thread, onLeave }: ThreadPageProps & { thread: Thread }) {
   const at = useWorkspace();
   const client = useQueryClient();
-  const stream = useLiveChanges(() => void client.invalidateQueries({ queryKey: [...allThreads(at), thread.id] }));
+  const stream = useLiveChanges(() => void client.invalidateQueries(threadApi.of(at, thread.id)));
   useTitle(thread.title || "Thread", "Threads");
   return (
     <>

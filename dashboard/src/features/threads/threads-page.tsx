@@ -4,9 +4,9 @@ import { ListFilter, MessagesSquare, Plus } from "lucide-react";
 import { useRef, useState } from "react";
 import { useMay } from "../../entities/session/use-may.ts";
 import {
-  allThreads,
   type Thread,
   type ThreadsSearch,
+  threadApi,
   threadStatuses,
   threadsQuery,
 } from "../../entities/thread/thread-api.ts";
@@ -57,7 +57,7 @@ export function ThreadsPage({ search, onSearch, onOpen }: ThreadsPageProps) {
   const body = useRef<HTMLDivElement>(null);
   const [creates, setCreates] = useState(false);
   const page = useQuery(threadsQuery(at, search));
-  const stream = useLiveChanges(() => void client.invalidateQueries({ queryKey: allThreads(at) }));
+  const stream = useLiveChanges(() => void client.invalidateQueries(threadApi.all(at)));
   useTitle("Threads", at.project.name);
   useRowKeys(body);
   useKeys({ c: () => setCreates(true) }, may);

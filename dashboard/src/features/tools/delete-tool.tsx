@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { agentApi } from "../../entities/agent/agent-api.ts";
 import type { Tool } from "../../entities/tool/tool.ts";
-import { deleteTool, usersQuery } from "../../entities/tool/tool-api.ts";
+import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
@@ -15,12 +16,12 @@ export function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: 
   const users = read.data?.users[tool.id] ?? [];
   const mayHaveUsers = users.length > 0 || !read.data?.isWhole;
   const deletion = useMutation({
-    mutationFn: () => deleteTool(at, tool.id),
+    mutationFn: () => toolApi.remove(at, tool.id),
     onSuccess: () => {
       toast("Tool deleted", tool.name);
       onDeleted();
-      client.removeQueries({ queryKey: ["tools", at.projectId, at.mode, "one", tool.id] });
-      for (const key of ["tools", "agents", "agent"]) void client.invalidateQueries({ queryKey: [key] });
+      client.removeQueries(toolApi.of(at, tool.id));
+      for (const api of [toolApi, agentApi]) void client.invalidateQueries(api.all(at));
     },
   });
   return (

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import { createTool } from "../../entities/tool/tool-api.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { NewToolSearch } from "../../entities/tool/tools-search.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -41,10 +41,10 @@ export function NewToolPage({
   const [tried, setTried] = useState(false);
   const isChanged = useChanged(draft);
   const creation = useMutation({
-    mutationFn: () => createTool(at, toolCreation(type, draft)),
+    mutationFn: () => toolApi.create(at, toolCreation(type, draft)),
     onSuccess: (tool) => {
       toast("Tool created", tool.name);
-      void client.invalidateQueries({ queryKey: ["tools", at.projectId, at.mode] });
+      void client.invalidateQueries(toolApi.all(at));
       if (!tool.signing_secret) onCreated(tool.id);
     },
   });

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useMay } from "../../entities/session/use-may.ts";
-import { deleteSecret, secretsQuery, setSecret } from "../../entities/tool/tool-api.ts";
+import { secretApi, secretsQuery, setSecret } from "../../entities/tool/tool-api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -20,7 +20,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const [tried, setTried] = useState(false);
-  const changed = () => void client.invalidateQueries({ queryKey: ["secrets", at.projectId, at.mode] });
+  const changed = () => void client.invalidateQueries(secretApi.all(at));
   const setting = useMutation({
     mutationFn: () => setSecret(at, name.trim(), value),
     onSuccess: () => {
@@ -32,7 +32,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
     },
   });
   const deletion = useMutation({
-    mutationFn: (gone: string) => deleteSecret(at, gone),
+    mutationFn: (gone: string) => secretApi.remove(at, gone),
     onSuccess: (_, gone) => toast("Secret deleted", gone),
     onSettled: changed,
   });

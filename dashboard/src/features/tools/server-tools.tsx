@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { Tool } from "../../entities/tool/tool.ts";
-import { refreshTool } from "../../entities/tool/tool-api.ts";
+import { refreshTool, toolApi } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -24,7 +24,7 @@ export function ServerTools({ tool }: { tool: Tool }) {
       toast("List refreshed", plural(saved.tools?.length ?? 0, "tool"));
       client.setQueryData(["tools", at.projectId, at.mode, "one", saved.id], saved);
     },
-    onError: () => void client.invalidateQueries({ queryKey: ["tools", at.projectId, at.mode] }),
+    onError: () => void client.invalidateQueries(toolApi.all(at)),
   });
   const { tools = [], skipped = [], listed_at, last_error } = tool;
   return (

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { Tool } from "../../entities/tool/tool.ts";
-import { changeTool, ToolChanged } from "../../entities/tool/tool-api.ts";
+import { changeTool, ToolChanged, toolApi } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { type Edited, useEdited } from "../../lib/use-edited.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -86,7 +86,7 @@ function useSaveTool({ take, setNewer }: EditedTool) {
       client.setQueryData(["tools", at.projectId, at.mode, "one", saved.id], saved);
       take(saved);
       toast("Tool saved", saved.name);
-      void client.invalidateQueries({ queryKey: ["tools", at.projectId, at.mode] });
+      void client.invalidateQueries(toolApi.all(at));
     },
     onError: (error) => {
       if (error instanceof ToolChanged) setNewer(error.newer);

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { Tool } from "../../entities/tool/tool.ts";
-import { toolQuery } from "../../entities/tool/tool-api.ts";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { ToolSearch } from "../../entities/tool/tools-search.ts";
 import type { Mode } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -37,7 +37,7 @@ interface ToolPageProps {
 export function ToolPage(props: ToolPageProps) {
   const { id, onLookIn } = props;
   const at = useWorkspace();
-  const tool = useQuery(toolQuery(at, id));
+  const tool = useQuery(toolApi.one(at, id));
   return (
     <ObjectPage
       object={tool}

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { runQuery } from "../../entities/run/trace-api.ts";
+import { runQuery } from "../../entities/run/run-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { isOver, type Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

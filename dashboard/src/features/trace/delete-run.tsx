@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { runApi } from "../../entities/run/run-api.ts";
 import { remove, resourceUrl } from "../../lib/api.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -27,7 +28,7 @@ export function DeleteRun({
       onOpenChange(false);
       toast("Run deleted");
       onDeleted();
-      void client.invalidateQueries({ queryKey: ["runs"] });
+      void client.invalidateQueries(runApi.all(at));
     },
   });
   const suites = pinningSuites(act.error);

@@ -1,24 +1,11 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
-import { agentQuery } from "../../entities/agent/use-agent-name.ts";
-import { get, resourceUrl } from "../../lib/api.ts";
+import { useQuery } from "@tanstack/react-query";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import { modelsQuery } from "../../entities/model/model-api.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
-import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import type { ForkDraft } from "./fork-draft.ts";
-import { type ForkEstimate, forkEstimate, type Price, type Unpriced } from "./fork-estimate.ts";
+import { type ForkEstimate, forkEstimate, type Unpriced } from "./fork-estimate.ts";
 import type { ForkSlot } from "./slots.ts";
-
-interface PricedModel {
-  id: string;
-  prices: Price | null;
-}
-
-function pricedModelsQuery(at: Workspace) {
-  return queryOptions({
-    queryKey: ["models", at.projectId, at.mode],
-    queryFn: ({ signal }) => get<{ data: PricedModel[] }>(resourceUrl(at, "/models"), signal),
-    staleTime: 60_000,
-  });
-}
 
 /** What a fork will take, before it begins: of the recorded calls that it makes again. */
 export function ForkCost({
@@ -29,8 +16,8 @@ export function ForkCost({
   draft,
 }: Omit<ForkSlot, "onDone" | "onClose"> & { draft: ForkDraft }) {
   const at = useWorkspace();
-  const { data: models, isLoading } = useQuery(pricedModelsQuery(at));
-  const agent = useQuery({ ...agentQuery(at, run.agent_id), enabled: draft.isCurrent });
+  const { data: models, isLoading } = useQuery(modelsQuery(at));
+  const agent = useQuery({ ...agentApi.one(at, run.agent_id), enabled: draft.isCurrent });
   const wanted = draft.model.trim() || (draft.isCurrent ? agent.data?.model : undefined) || run.model;
   const priceOf = (model: string) => models?.data.find(({ id }) => id === model)?.prices ?? null;
   const model = wanted === run.model ? null : wanted;

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { runQuery } from "../../entities/run/trace-api.ts";
+import { runQuery } from "../../entities/run/run-api.ts";
 import { isMissing } from "../../lib/api.ts";
 import type { Mode, Run } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";

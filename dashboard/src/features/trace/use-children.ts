@@ -1,6 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { runQuery, traceQuery } from "../../entities/run/trace-api.ts";
+import { runQuery } from "../../entities/run/run-api.ts";
+import { traceQuery } from "../../entities/run/trace-api.ts";
 import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,7 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
-import { runQuery, streamStart, traceQuery } from "../../entities/run/trace-api.ts";
+import { runQuery } from "../../entities/run/run-api.ts";
+import { streamStart, traceQuery } from "../../entities/run/trace-api.ts";
+import { sessionQuery } from "../../entities/session/session.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -49,7 +51,7 @@ export function useLive(id: string, active: boolean): { live: RunView; stream: S
           trace.ask(); // It may have ended before anybody listened.
           run.ask();
         },
-        onRefused: () => void client.invalidateQueries({ queryKey: ["session"] }),
+        onRefused: () => void client.invalidateQueries(sessionQuery),
       });
     };
     const held = client.getQueryData(traceQuery(at, id).queryKey);

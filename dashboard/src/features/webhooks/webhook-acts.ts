@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import {
-  changeWebhook,
   type MadeWebhook,
   redeliver,
   testWebhook,
   type Webhook,
+  webhookApi,
 } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed, toast } from "../../ui/toast.ts";
@@ -19,10 +19,8 @@ export type WebhookAct =
 /** Reads all that tells of webhooks anew. */
 export function useRefreshWebhooks(): () => Promise<void> {
   const client = useQueryClient();
-  return async () => {
-    const keys = ["webhooks", "webhook", "deliveries", "delivery"];
-    await Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })));
-  };
+  const at = useWorkspace();
+  return () => client.invalidateQueries(webhookApi.all(at));
 }
 
 /** Sends an event that was made for it, and says what was answered. Who goes to it asks for that with `mutate`: nobody
@@ -44,7 +42,7 @@ export function useSwitchWebhook() {
   const at = useWorkspace();
   const refresh = useRefreshWebhooks();
   return useMutation({
-    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) => changeWebhook(at, id, { enabled }),
+    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) => webhookApi.change(at, id, { enabled }),
     onSuccess: async (_, { enabled }) => {
       toast(enabled ? "Webhook switched on" : "Webhook switched off");
       await refresh();

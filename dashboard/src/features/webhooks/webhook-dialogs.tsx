@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { deleteWebhook, type MadeWebhook, type Webhook } from "../../entities/webhook/webhook-api.ts";
+import { type MadeWebhook, type Webhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -70,7 +70,7 @@ function DeleteWebhook({
   const at = useWorkspace();
   const refresh = useRefreshWebhooks();
   const deletion = useMutation({
-    mutationFn: () => deleteWebhook(at, webhook.id),
+    mutationFn: () => webhookApi.remove(at, webhook.id),
     onSuccess: async () => {
       toast("Webhook deleted", webhook.url);
       onClose();

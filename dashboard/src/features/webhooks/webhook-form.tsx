@@ -1,12 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import {
-  changeWebhook,
-  createWebhook,
-  type MadeWebhook,
-  type Webhook,
-  type WebhookOrder,
-} from "../../entities/webhook/webhook-api.ts";
+import { type MadeWebhook, type Webhook, type WebhookOrder, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -36,7 +30,7 @@ export function WebhookForm({
   const [description, setDescription] = useState(webhook?.description ?? "");
   const order: WebhookOrder = { url: url.trim(), events, description: description.trim() || null };
   const saving = useMutation({
-    mutationFn: () => (webhook ? changeWebhook(at, webhook.id, order) : createWebhook(at, order)),
+    mutationFn: () => (webhook ? webhookApi.change(at, webhook.id, order) : webhookApi.create(at, order)),
     onSuccess: async (done) => {
       await refresh();
       onDone(done);

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { agentsQuery } from "../../../entities/tool/tool-api.ts";
+import { agentApi } from "../../../entities/agent/agent-api.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";
@@ -27,7 +27,7 @@ export const agentPart: ToolPart<AgentDraft> = {
 
 function AgentFields({ draft, faults, onChange }: ToolFormProps) {
   const at = useWorkspace();
-  const agents = useQuery(agentsQuery(at)).data ?? [];
+  const agents = useQuery(agentApi.every(at)).data ?? [];
   const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
   return (
     <FormSection title="Agent" about="It works as a run of its own, within what is left of its parent's budget.">

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { filesQuery } from "../../../entities/tool/tool-api.ts";
+import { fileApi } from "../../../entities/file/file-api.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { ChoiceBar } from "../../../ui/choice-bar.tsx";
 import { ChoiceCards } from "../../../ui/choice-cards.tsx";
@@ -61,7 +61,7 @@ const languages = [
 /** The program of a code tool, and what it is given. */
 function CodeFields({ draft, faults, onChange }: ToolFormProps) {
   const at = useWorkspace();
-  const files = useQuery(filesQuery(at)).data ?? [];
+  const files = useQuery(fileApi.every(at)).data ?? [];
   const { language, source } = draft;
   const isExample = source === exampleSource[language];
   return (

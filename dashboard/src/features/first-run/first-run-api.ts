@@ -1,7 +1,6 @@
-import { queryOptions } from "@tanstack/react-query";
-import { get, post, resourceUrl } from "../../lib/api.ts";
+import { post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
-import type { Agent, List, Run } from "../../lib/types.ts";
+import type { Agent, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 import { agentBody, guideTool } from "./guide-bodies.ts";
 
@@ -10,11 +9,6 @@ export interface MadeKey {
   id: string;
   name: string;
   secret: string;
-}
-
-interface Model {
-  id: string;
-  available: boolean;
 }
 
 const firstKeyDays = 90;
@@ -39,15 +33,3 @@ export async function createFirstAgent(
 /** With the same `key` nothing is started twice. */
 export const startRun = (at: Workspace, agent_id: string, input: string, key: string): Promise<Run> =>
   post(resourceUrl(at, "/runs"), { agent_id, input }, { "Idempotency-Key": key });
-
-/** The models that may be used now, the built-in ones aside. */
-export function connectedModelsQuery(at: Workspace) {
-  return queryOptions({
-    queryKey: ["models", at.projectId, at.mode, "connected"],
-    queryFn: async ({ signal }) => {
-      const { data } = await get<List<Model>>(resourceUrl(at, "/models"), signal);
-      return data.filter(({ id, available }) => available && !id.startsWith("test/")).map(({ id }) => id);
-    },
-    staleTime: 60_000,
-  });
-}
