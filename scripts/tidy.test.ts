@@ -215,7 +215,8 @@ describe("these checks find what they look for", () => {
 
   test("a query key outside of the entities is found", () => {
     const source = `useQuery({ queryKey: ["runs"], queryFn });`;
-    expect(queryKeyFaults({ "dashboard/src/features/runs/a.ts": source })).toHaveLength(1);
+    for (const text of [source, `client.setQueryData(["runs"], runs);`])
+      expect(queryKeyFaults({ "dashboard/src/features/runs/a.ts": text })).toHaveLength(1);
     expect(queryKeyFaults({ "dashboard/src/entities/run/a.ts": source })).toEqual([]);
   });
 

@@ -109,7 +109,9 @@ export function strays(files: Files): string[] {
 /** Query keys written out where they do not belong: who changes what a key stands for must find all of them in one place. */
 export function queryKeyFaults(files: Files): string[] {
   return Object.entries(files).flatMap(([path, source]) =>
-    path.startsWith("dashboard/src/") && !path.startsWith("dashboard/src/entities/") && /\bqueryKey: \[/.test(source)
+    path.startsWith("dashboard/src/") &&
+    !path.startsWith("dashboard/src/entities/") &&
+    /\b(queryKey: |QueryData\()\[/.test(source)
       ? [`${path} writes a query key: take it from the query options of an entity`]
       : [],
   );

@@ -1,37 +1,62 @@
+import { type QueryFilters, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { ConfirmDialog } from "./dialog.tsx";
 import { ErrorNote } from "./error-note.tsx";
 import { Field } from "./field.tsx";
+import { toast } from "./toast.ts";
 
 /** Asks before something is deleted, and names the effect. With `typed`, its name has to be written first. */
 export function DeleteDialog({
   noun,
   name,
   typed = false,
-  busy,
-  error,
+  told = name,
+  busy = false,
+  remove,
+  gone,
+  stale,
   children,
   onClose,
-  onDelete,
+  onDeleted,
 }: {
   /** “agent”. */
   noun: string;
   name: string;
   /** For what breaks others in live. */
   typed?: boolean;
-  busy: boolean;
-  error: Error | null;
+  /** What the message of success names; none if empty. */
+  told?: string;
+  /** What the effect depends on is not known yet. */
+  busy?: boolean;
+  remove: () => Promise<unknown>;
+  /** What was read of it alone. */
+  gone?: QueryFilters;
+  /** What is out of date now. */
+  stale: readonly QueryFilters[];
   /** The effect. */
   children: ReactNode;
   onClose: () => void;
-  onDelete: () => void;
+  onDeleted?: () => void;
 }) {
+  const client = useQueryClient();
+  const deletion = useMutation({
+    mutationFn: remove,
+    onSuccess: () => {
+      toast(`${noun[0]!.toUpperCase()}${noun.slice(1)} deleted`, told || undefined);
+      onClose();
+      onDeleted?.();
+      if (gone) client.removeQueries(gone);
+    },
+    // Where it was refused, it may be another one by now.
+    onSettled: () => Promise.all(stale.map((each) => client.invalidateQueries(each))),
+  });
+  const isBusy = busy || deletion.isPending;
   const [text, setText] = useState("");
-  const sure = !busy && (!typed || text.trim() === name);
+  const sure = !isBusy && (!typed || text.trim() === name);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
-    if (sure) onDelete();
+    if (sure) deletion.mutate();
   };
   return (
     <ConfirmDialog
@@ -40,10 +65,10 @@ export function DeleteDialog({
         if (!open) onClose();
       }}
       title={`Delete ${name}`}
-      act={busy ? "Deleting" : `Delete ${noun}`}
+      act={isBusy ? "Deleting" : `Delete ${noun}`}
       keep="Keep it"
       busy={!sure}
-      onConfirm={onDelete}
+      onConfirm={() => deletion.mutate()}
     >
       <form onSubmit={submit} className="flex flex-col gap-4 wrap-anywhere">
         <div>{children}</div>
@@ -56,7 +81,7 @@ export function DeleteDialog({
             spellCheck={false}
           />
         )}
-        {error && <ErrorNote title={`The ${noun} was not deleted`} error={error} />}
+        {deletion.error && <ErrorNote title={`The ${noun} was not deleted`} error={deletion.error} />}
       </form>
     </ConfirmDialog>
   );

@@ -80,7 +80,7 @@ function useSaveAgent(id: string, { take, setNewer }: EditedAgent) {
     mutationFn: ({ from, said }: { from: Agent; said: object }) =>
       agentApi.change(at, id, { ...said, expected_version: from.version }),
     onSuccess: (saved) => {
-      client.setQueryData(["agent", at.projectId, at.mode, id, "whole"], saved);
+      client.setQueryData(agentApi.one(at, id).queryKey, saved);
       take(saved);
       toast("Agent saved", `${saved.name} is at version ${saved.version}`);
       void client.invalidateQueries(agentApi.of(at, id));
@@ -121,7 +121,7 @@ function Foot({
         onMine={() => save.mutate({ from: newer, said: rebase(newer) })}
         onTheirs={() => {
           save.reset();
-          client.setQueryData(["agent", at.projectId, at.mode, newer.id, "whole"], newer);
+          client.setQueryData(agentApi.one(at, newer.id).queryKey, newer);
           take(newer);
         }}
       />

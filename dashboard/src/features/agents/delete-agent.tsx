@@ -1,10 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type Agent, agentApi } from "../../entities/agent/agent-api.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { toast } from "../../ui/toast.ts";
 
 /** Deletes an agent. In live, one that has runs is deleted only once its name was typed. */
 export function DeleteAgent({
@@ -17,27 +16,19 @@ export function DeleteAgent({
   onDeleted: () => void;
 }) {
   const at = useWorkspace();
-  const client = useQueryClient();
   const runs = useQuery(agentRunsQuery(at, agent.id));
-  const deletion = useMutation({
-    mutationFn: () => agentApi.remove(at, agent.id),
-    onSuccess: () => {
-      toast("Agent deleted", agent.name);
-      onDeleted();
-      client.removeQueries(agentApi.of(at, agent.id));
-      void client.invalidateQueries(agentApi.all(at));
-    },
-  });
   const count = runs.data?.data.length ?? 0;
   return (
     <DeleteDialog
       noun="agent"
       name={agent.name}
       typed={at.mode === "live" && (count > 0 || runs.isError)}
-      busy={deletion.isPending || runs.isPending}
-      error={deletion.error}
+      busy={runs.isPending}
+      remove={() => agentApi.remove(at, agent.id)}
+      gone={agentApi.of(at, agent.id)}
+      stale={[agentApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
+      onDeleted={onDeleted}
     >
       <p>
         {agent.version === 1 ? "Its only version is" : `All of its ${agent.version} versions are`} gone, and no new run

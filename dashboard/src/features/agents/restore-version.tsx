@@ -29,7 +29,7 @@ export function RestoreVersion({
       agentApi.change(at, agent.id, { ...restorationOf(version, isThere), expected_version: agent.version }),
     onSuccess: (saved) => {
       toast("Version restored", `${saved.name} is at version ${saved.version}`);
-      client.setQueryData(["agent", at.projectId, at.mode, saved.id, "whole"], saved);
+      client.setQueryData(agentApi.one(at, saved.id).queryKey, saved);
       void client.invalidateQueries(agentApi.of(at, saved.id));
       void client.invalidateQueries(agentApi.all(at));
       onClose();

@@ -123,14 +123,6 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
     onError: (error) => failed("Not tried again", error.message),
     onSettled: changed,
   });
-  const deletion = useMutation({
-    mutationFn: () => fileApi.remove(at, file.id),
-    onSuccess: () => {
-      toast("File deleted", file.filename);
-      setDeleting(false);
-      changed();
-    },
-  });
   const download = () => downloadUrl(contentUrl(at, file.id), file.filename);
   return (
     <RowActs>
@@ -185,10 +177,9 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
         <DeleteDialog
           noun="file"
           name={file.filename}
-          busy={deletion.isPending}
-          error={deletion.error}
+          remove={() => fileApi.remove(at, file.id)}
+          stale={[fileApi.all(at)]}
           onClose={() => setDeleting(false)}
-          onDelete={() => deletion.mutate()}
         >
           <p>{effectOf(file, stores)}</p>
         </DeleteDialog>

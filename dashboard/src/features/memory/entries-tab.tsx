@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Check, FileText, ListFilter, LoaderCircle, Plus, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { deleteEntry, type Entry, entriesQuery, type Store, storeApi } from "../../entities/memory/memory-api.ts";
@@ -20,7 +20,6 @@ import { Progress } from "../../ui/progress.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { Cell, Row, RowActs, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import { AddEntry } from "./add-entry.tsx";
 import { ScopeField } from "./scope-field.tsx";
@@ -186,23 +185,14 @@ function EntryState({ entry, name }: { entry: Entry; name: string }) {
 
 function DeleteEntry({ store, entry, onClose }: { store: Store; entry: Entry; onClose: () => void }) {
   const at = useWorkspace();
-  const client = useQueryClient();
-  const deletion = useMutation({
-    mutationFn: () => deleteEntry(at, store.id, entry.id),
-    onSuccess: () => {
-      toast("Entry deleted");
-      onClose();
-      void client.invalidateQueries(storeApi.all(at));
-    },
-  });
   return (
     <DeleteDialog
       noun="entry"
       name={entry.filename ?? "this text"}
-      busy={deletion.isPending}
-      error={deletion.error}
+      told=""
+      remove={() => deleteEntry(at, store.id, entry.id)}
+      stale={[storeApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
     >
       <p>
         From now on no search of {store.name} finds it.

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { KeyRound, ListFilter, Plus, UserRound } from "lucide-react";
 import { useRef, useState } from "react";
 import { deleteKey, type KeyValue, keysQuery, type Store, storeApi } from "../../entities/memory/memory-api.ts";
@@ -15,7 +15,6 @@ import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import type { TabProps } from "./entries-tab.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
@@ -161,25 +160,13 @@ function KeyRow({
 
 function DeleteKey({ store, of, value, onClose }: { store: Store; of?: string; value: KeyValue; onClose: () => void }) {
   const at = useWorkspace();
-  const client = useQueryClient();
-  const changed = () => void client.invalidateQueries(storeApi.all(at));
-  const deletion = useMutation({
-    mutationFn: () => deleteKey(at, { store: store.id, key: value.key, of }, value.version),
-    onSuccess: () => {
-      toast("Key deleted", value.key);
-      onClose();
-      changed();
-    },
-    onError: changed,
-  });
   return (
     <DeleteDialog
       noun="key"
       name={value.key}
-      busy={deletion.isPending}
-      error={deletion.error}
+      remove={() => deleteKey(at, { store: store.id, key: value.key, of }, value.version)}
+      stale={[storeApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
     >
       <p>Its version {value.version} is gone. If somebody has written another one meanwhile, nothing is deleted.</p>
     </DeleteDialog>

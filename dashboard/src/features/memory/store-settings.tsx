@@ -58,7 +58,7 @@ function useChange(store: Store, done: string) {
     mutationFn: (change: object) => storeApi.change(at, store.id, change),
     onSuccess: (saved) => {
       toast(done, saved.name);
-      client.setQueryData(["memory", at.projectId, at.mode, "one", saved.id], saved);
+      client.setQueryData(storeApi.one(at, saved.id).queryKey, saved);
       void client.invalidateQueries(storeApi.all(at));
     },
   });
@@ -182,17 +182,7 @@ function EmbeddingForm({ store }: { store: Store }) {
 
 function DeleteStore({ store, onDeleted }: { store: Store; onDeleted: () => void }) {
   const at = useWorkspace();
-  const client = useQueryClient();
   const [open, setOpen] = useState(false);
-  const deletion = useMutation({
-    mutationFn: () => storeApi.remove(at, store.id),
-    onSuccess: () => {
-      toast("Store deleted", store.name);
-      onDeleted();
-      client.removeQueries(storeApi.of(at, store.id));
-      void client.invalidateQueries(storeApi.all(at));
-    },
-  });
   const holds = (store.entries ?? store.keys ?? 0) > 0;
   return (
     <div>
@@ -204,10 +194,11 @@ function DeleteStore({ store, onDeleted }: { store: Store; onDeleted: () => void
           noun="store"
           name={store.name}
           typed={at.mode === "live" && holds}
-          busy={deletion.isPending}
-          error={deletion.error}
+          remove={() => storeApi.remove(at, store.id)}
+          gone={storeApi.of(at, store.id)}
+          stale={[storeApi.all(at)]}
           onClose={() => setOpen(false)}
-          onDelete={() => deletion.mutate()}
+          onDeleted={onDeleted}
         >
           <p>
             {holds ? `What it holds is gone with it: ${sizeWords(store)}.` : "It is empty."} Agents that name it go on

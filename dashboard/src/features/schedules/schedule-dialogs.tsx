@@ -1,10 +1,10 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { type Schedule, scheduleApi, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { failed, toast } from "../../ui/toast.ts";
-import { type ScheduleAct, useRefreshSchedules } from "./schedule-acts.ts";
+import { failed } from "../../ui/toast.ts";
+import type { ScheduleAct } from "./schedule-acts.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 
 /** The dialog of what is being done to a schedule. */
@@ -54,24 +54,14 @@ function DeleteSchedule({
   onDeleted?: () => void;
 }) {
   const at = useWorkspace();
-  const refresh = useRefreshSchedules();
-  const deletion = useMutation({
-    mutationFn: () => scheduleApi.remove(at, schedule.id),
-    onSuccess: async () => {
-      toast("Schedule deleted", schedule.name);
-      onClose();
-      onDeleted?.();
-      await refresh();
-    },
-  });
   return (
     <DeleteDialog
       noun="schedule"
       name={schedule.name}
-      busy={deletion.isPending}
-      error={deletion.error}
+      remove={() => scheduleApi.remove(at, schedule.id)}
+      stale={[scheduleApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
+      onDeleted={onDeleted}
     >
       <p>
         It fires no more, and what came of its times is forgotten. Runs that it started go on, and stay in the list.

@@ -1,15 +1,13 @@
-import { useMutation } from "@tanstack/react-query";
 import { suiteApi } from "../../entities/suite/suite-api.ts";
 import type { Suite } from "../../entities/suite/suite-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
 import { AddCases } from "./add-cases.tsx";
 import { CreateSuite } from "./create-suite.tsx";
 import { EditSuite } from "./edit-suite.tsx";
 import { RunSuite } from "./run-suite.tsx";
-import { type SuiteAct, useRefreshSuites } from "./suite-acts.ts";
+import type { SuiteAct } from "./suite-acts.ts";
 
 /** The dialog of what is being done to a suite. */
 export function SuiteDialogs({
@@ -42,24 +40,14 @@ export function SuiteDialogs({
 
 function DeleteSuite({ suite, onClose, onDeleted }: { suite: Suite; onClose: () => void; onDeleted?: () => void }) {
   const at = useWorkspace();
-  const refresh = useRefreshSuites();
-  const deletion = useMutation({
-    mutationFn: () => suiteApi.remove(at, suite.id),
-    onSuccess: async () => {
-      toast("Suite deleted", suite.name);
-      onClose();
-      onDeleted?.();
-      await refresh();
-    },
-  });
   return (
     <DeleteDialog
       noun="suite"
       name={suite.name}
-      busy={deletion.isPending}
-      error={deletion.error}
+      remove={() => suiteApi.remove(at, suite.id)}
+      stale={[suiteApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
+      onDeleted={onDeleted}
     >
       <p>
         What came of it goes with it, and a suite run that is under way ends. Its{" "}

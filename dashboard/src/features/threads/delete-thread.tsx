@@ -1,10 +1,7 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Thread, threadApi } from "../../entities/thread/thread-api.ts";
-import { remove } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { toast } from "../../ui/toast.ts";
 
 /** Deletes a thread with what was said in it, after saying so. */
 export function DeleteThread({
@@ -17,23 +14,16 @@ export function DeleteThread({
   onDeleted: () => void;
 }) {
   const at = useWorkspace();
-  const client = useQueryClient();
-  const deletion = useMutation({
-    mutationFn: () => remove(threadApi.url(at, thread.id)),
-    onSuccess: () => {
-      toast("Thread deleted");
-      onDeleted();
-      void client.invalidateQueries(threadApi.all(at));
-    },
-  });
   return (
     <DeleteDialog
       noun="thread"
       name={thread.title || thread.id}
-      busy={deletion.isPending}
-      error={deletion.error}
+      told=""
+      remove={() => threadApi.remove(at, thread.id)}
+      gone={threadApi.of(at, thread.id)}
+      stale={[threadApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
+      onDeleted={onDeleted}
     >
       <p>
         {thread.message_count === 0

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import type { Tool } from "../../entities/tool/tool.ts";
 import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
@@ -6,33 +6,24 @@ import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { toast } from "../../ui/toast.ts";
 
 /** Deletes a tool. In live, one that agents have is deleted only once its name was typed. */
 export function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => void; onDeleted: () => void }) {
   const at = useWorkspace();
-  const client = useQueryClient();
   const read = useQuery(usersQuery(at));
   const users = read.data?.users[tool.id] ?? [];
   const mayHaveUsers = users.length > 0 || !read.data?.isWhole;
-  const deletion = useMutation({
-    mutationFn: () => toolApi.remove(at, tool.id),
-    onSuccess: () => {
-      toast("Tool deleted", tool.name);
-      onDeleted();
-      client.removeQueries(toolApi.of(at, tool.id));
-      for (const api of [toolApi, agentApi]) void client.invalidateQueries(api.all(at));
-    },
-  });
   return (
     <DeleteDialog
       noun="tool"
       name={tool.name}
       typed={at.mode === "live" && mayHaveUsers}
-      busy={deletion.isPending || read.isPending}
-      error={deletion.error}
+      busy={read.isPending}
+      remove={() => toolApi.remove(at, tool.id)}
+      gone={toolApi.of(at, tool.id)}
+      stale={[toolApi.all(at), agentApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
+      onDeleted={onDeleted}
     >
       <p>
         {users.length > 0 &&

@@ -22,7 +22,7 @@ export function ServerTools({ tool }: { tool: Tool }) {
     mutationFn: () => refreshTool(at, tool.id),
     onSuccess: (saved) => {
       toast("List refreshed", plural(saved.tools?.length ?? 0, "tool"));
-      client.setQueryData(["tools", at.projectId, at.mode, "one", saved.id], saved);
+      client.setQueryData(toolApi.one(at, saved.id).queryKey, saved);
     },
     onError: () => void client.invalidateQueries(toolApi.all(at)),
   });

@@ -83,7 +83,7 @@ function useSaveTool({ take, setNewer }: EditedTool) {
   return useMutation({
     mutationFn: ({ from, said }: { from: Tool; said: object }) => changeTool(at, from, said),
     onSuccess: (saved) => {
-      client.setQueryData(["tools", at.projectId, at.mode, "one", saved.id], saved);
+      client.setQueryData(toolApi.one(at, saved.id).queryKey, saved);
       take(saved);
       toast("Tool saved", saved.name);
       void client.invalidateQueries(toolApi.all(at));
@@ -121,7 +121,7 @@ function Foot({
         onMine={() => save.mutate({ from: newer, said: rebase(newer) })}
         onTheirs={() => {
           save.reset();
-          client.setQueryData(["tools", at.projectId, at.mode, "one", newer.id], newer);
+          client.setQueryData(toolApi.one(at, newer.id).queryKey, newer);
           take(newer);
         }}
       />

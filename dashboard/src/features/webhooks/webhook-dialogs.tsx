@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query";
 import { type MadeWebhook, type Webhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
@@ -7,7 +6,7 @@ import { RedeliverSince } from "./redeliver-since.tsx";
 import { RevealSecret } from "./reveal-secret.tsx";
 import { RotateSecret } from "./rotate-secret.tsx";
 import { SwitchOff } from "./switch-off.tsx";
-import { useRefreshWebhooks, type WebhookAct } from "./webhook-acts.ts";
+import type { WebhookAct } from "./webhook-acts.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 
 /** The dialog of what is being done to a webhook. */
@@ -68,24 +67,15 @@ function DeleteWebhook({
   onDeleted?: () => void;
 }) {
   const at = useWorkspace();
-  const refresh = useRefreshWebhooks();
-  const deletion = useMutation({
-    mutationFn: () => webhookApi.remove(at, webhook.id),
-    onSuccess: async () => {
-      toast("Webhook deleted", webhook.url);
-      onClose();
-      onDeleted?.();
-      await refresh();
-    },
-  });
   return (
     <DeleteDialog
       noun="webhook"
       name={new URL(webhook.url).host}
-      busy={deletion.isPending}
-      error={deletion.error}
+      told={webhook.url}
+      remove={() => webhookApi.remove(at, webhook.id)}
+      stale={[webhookApi.all(at)]}
       onClose={onClose}
-      onDelete={() => deletion.mutate()}
+      onDeleted={onDeleted}
     >
       <p className="wrap-anywhere">
         {webhook.url} hears nothing more: what waits for another attempt is not sent, and the log of its deliveries goes
