@@ -13,6 +13,7 @@ import {
   strays,
   unusedExports,
 } from "./tidy.ts";
+
 import { refusedWords, wordFaults } from "./words.ts";
 
 function readSources(): Files {

@@ -111,7 +111,7 @@ export function queryKeyFaults(files: Files): string[] {
   return Object.entries(files).flatMap(([path, source]) =>
     path.startsWith("dashboard/src/") &&
     !path.startsWith("dashboard/src/entities/") &&
-    /\b(queryKey: |QueryData\()\[/.test(source)
+    /(\bqueryKey: |QueryData\()\[/.test(source)
       ? [`${path} writes a query key: take it from the query options of an entity`]
       : [],
   );

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { get, resourceUrl } from "../../lib/api.ts";
 import type { At } from "../resource/resource.ts";
 
-export interface Model {
+interface Model {
   id: string;
   provider: string;
   available: boolean;

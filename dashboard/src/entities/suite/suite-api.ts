@@ -8,7 +8,7 @@ import type { ListedSuite, Live, SuiteRun, SuiteRunWithCases, SuiteWithCases } f
 const workingMs = 1000;
 const restingMs = 10_000;
 
-export interface SuiteOrder {
+interface SuiteOrder {
   name: string;
   run_ids: string[];
   description?: string | null;

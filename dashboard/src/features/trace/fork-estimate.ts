@@ -2,7 +2,7 @@ import type { StepUsage, TraceStep } from "../../entities/run/trace-types.ts";
 import type { ForkDraft } from "./fork-draft.ts";
 
 /** What a model costs, in USD per million tokens. */
-export interface Price {
+interface Price {
   input: number;
   cached_input: number;
   output: number;
