@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { sha256 } from "../lib/hash.ts";
 import type { Db } from "./open.ts";
+import type { fileBlobs } from "./schema.ts";
 
 /** What a file holds: any number of files of one project and environment share it. */
 interface Content {
@@ -225,11 +226,7 @@ export function createFileBlobs({
   };
 }
 
-interface Row {
-  id: string;
-  bytes: number;
-  chunk_bytes: number;
-}
+type Row = Pick<typeof fileBlobs.$inferSelect, "id" | "bytes" | "chunk_bytes">;
 
 /** Reads contents; a handle that can only read will do, in any thread. */
 export function createBlobReader(sqlite: Database) {

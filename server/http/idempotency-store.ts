@@ -1,5 +1,6 @@
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import type { idempotencyKeys } from "../db/schema.ts";
 
 /** A run as an answer showed it: where its stream began, or how it stood. */
 export interface RunAnswer {
@@ -25,16 +26,7 @@ export interface Name {
   hash: string;
 }
 
-interface Row {
-  hash: string;
-  run_id: string | null;
-  seq: number | null;
-  expires_at_ms: number | null;
-  status: number | null;
-  location: string | null;
-  sealed: string | null;
-  agent_ids: string | null;
-}
+type Row = Omit<typeof idempotencyKeys.$inferSelect, keyof Scope | "key" | "created_at_ms">;
 
 /** What is known of a key. */
 export interface Known {

@@ -4,6 +4,7 @@ import { isOver, type RunStatus } from "../core/run-state.ts";
 import { type RunSummary, stripLength, stripTypes } from "../core/run-summary.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
+import type { runEvents } from "../db/schema.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { createPack } from "./pack.ts";
 
@@ -35,12 +36,7 @@ interface BriefEntry extends JournalEntry {
   shortened: string[];
 }
 
-interface EventRow {
-  seq: number;
-  at_ms: number;
-  data: string;
-  blobs: string | null;
-}
+type EventRow = Pick<typeof runEvents.$inferSelect, "seq" | "at_ms" | "data" | "blobs">;
 
 export type Journal = ReturnType<typeof createJournal>;
 
