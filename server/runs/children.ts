@@ -1,31 +1,29 @@
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { childBudget } from "../core/child-budget.ts";
 import { childEvents } from "../core/child-events.ts";
-import type { ChildUsages } from "../core/conclude.ts";
 import { withFollowUp } from "../core/decide.ts";
 import { AppError } from "../core/errors.ts";
-import { cancelError } from "../core/frames.ts";
 import { decidedEvents } from "../core/guardrail-event.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { preparationsOf } from "../core/preparations.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RequiredCall, RunCreated, RunEvent, ToolError } from "../core/run-event.ts";
-import { fold, initialState, isOver, pendingCalls, type RunState } from "../core/run-state.ts";
+import { fold, initialState, isOver, type RunState } from "../core/run-state.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
-import { unknownRunUsage } from "../core/usage.ts";
 import { unlessDamaged } from "../db/unless-damaged.ts";
 import { AppendRefused, type Inserted, type Journal, type RunHead } from "../journal/journal.ts";
 import { createOneByOne } from "../lib/one-by-one.ts";
 import { inSlices } from "../lib/slices.ts";
 import type { ChildOrder, ChildStanding } from "../worker/messages.ts";
+import type { ChildStandings } from "./child-standings.ts";
+import type { Ends } from "./ends.ts";
 import type { Pool } from "./pool.ts";
 import { requireScopeIds } from "./scope-ids.ts";
 import { screenInput } from "./screening.ts";
 import type { RunStore } from "./store.ts";
 import type { Watches } from "./watch.ts";
 
-type Over = Extract<ChildStanding, { is: "over" }>;
 type Refused = { refused: ToolError };
 type Started = { run_id: string } | Refused;
 
@@ -51,7 +49,8 @@ export function createChildren({
   snapshot,
   refreshTools,
   childrenMax,
-  insertOrphan,
+  standings,
+  ends,
   priceOf,
   windowOf,
   now,
@@ -66,8 +65,8 @@ export function createChildren({
   refreshTools(scope: Scope, agentId: string): Promise<void> | undefined;
   /** How many runs may come of one run of a scope. */
   childrenMax(scope: Scope): number;
-  /** Within a write: the end of a run whose parent is over. */
-  insertOrphan(runId: string): JournalEntry[];
+  standings: Pick<ChildStandings, "of" | "callsOf">;
+  ends: Pick<Ends, "orphaned">;
   /** What a model costs now, by its full name; null when nobody knows. */
   priceOf(model: string): ModelPrice | null;
   /** How many tokens a model takes, by its full name; null when nobody knows. */
@@ -180,31 +179,11 @@ export function createChildren({
 
   /** Answers when a child is over or waits for somebody; whoever has stopped waiting in between is told in vain. */
   function standing(runId: string): ChildStanding | Promise<ChildStanding> {
-    const standing = standingOf(runId);
+    const standing = standings.of(runId);
     if (standing) return standing;
     const { promise, resolve } = Promise.withResolvers<ChildStanding>();
     waiters.set(runId, (waiters.get(runId) ?? new Set()).add(resolve));
     return promise;
-  }
-
-  /** Null while it works. The newest entry alone says so: the record before it may be damaged, or deleted. */
-  function standingOf(runId: string): ChildStanding | null {
-    const head = journal.head(runId);
-    if (head?.status === "in_progress") return null;
-    if (!head) return lost;
-    try {
-      const [newest] = journal.read(runId, head.seq - 1, 1);
-      if (newest) return standingAfter(runId, newest.event);
-      const { output, output_json, error, usage } = runs.read(runs.standing(head, runId));
-      return { is: "over", output, output_json, error, usage };
-    } catch {
-      return lost;
-    }
-  }
-
-  function waitsFor(runId: string): RequiredCall[] {
-    const standing = standingOf(runId);
-    return standing?.is === "waiting" ? standing.calls : [];
   }
 
   function heard(runId: string, entries: readonly JournalEntry[]): void {
@@ -221,7 +200,7 @@ export function createChildren({
 
   function tellWaiters(runId: string): void {
     const waiting = waiters.get(runId);
-    const standing = waiting ? standingOf(runId) : null;
+    const standing = waiting ? standings.of(runId) : null;
     if (!standing) return;
     waiters.delete(runId);
     for (const resolve of waiting!) resolve(standing);
@@ -240,7 +219,7 @@ export function createChildren({
   function endBelow(runId: string): void {
     for (const id of runs.unfinishedBelow(runId))
       write(id, async () => {
-        await journal.commit(id, () => insertOrphan(id));
+        await journal.commit(id, () => ends.orphaned(id));
         pool.abort(id);
       });
   }
@@ -259,7 +238,7 @@ export function createChildren({
   /** Within a write: what a run notes of its children. */
   function insertNotes(runId: string): JournalEntry[] {
     if (journal.head(runId)?.status !== "requires_action") return [];
-    return journal.insert(runId, childEvents(fold(journal.read(runId)), waitsFor, now()));
+    return journal.insert(runId, childEvents(fold(journal.read(runId)), standings.callsOf, now()));
   }
 
   return {
@@ -276,16 +255,6 @@ export function createChildren({
       }
       return all;
     },
-    /** What the children of calls that are still open have cost, as far as these are over. */
-    usagesOf: (state: RunState): ChildUsages =>
-      new Map(
-        pendingCalls(state).flatMap(({ id, child }) => {
-          // The run may have been started, and its parent's loop have had no time to note it.
-          const run_id = child?.run_id ?? runs.childOf(state.run!.run_id, id);
-          const standing = run_id === null ? null : standingOf(run_id);
-          return standing?.is === "over" ? [[id, standing.usage] as const] : [];
-        }),
-      ),
     /** At boot, before anybody is driven: ends runs whose parent has ended. */
     endOrphans(): void {
       for (const id of runs.withOrphans()) endBelow(id);
@@ -315,39 +284,6 @@ const turns = new Set<RunEvent["type"]>([
 ]);
 
 const ofChild = ({ run_id }: RequiredCall): boolean => run_id !== undefined;
-
-function standingAfter(runId: string, event: RunEvent): ChildStanding | null {
-  switch (event.type) {
-    case "run.requires_action": {
-      const { tool_calls } = event.required_action.submit_tool_outputs;
-      return { is: "waiting", calls: tool_calls.map((call) => ({ ...call, run_id: call.run_id ?? runId })) };
-    }
-    case "run.completed":
-      return { is: "over", output: event.output, output_json: event.output_json, error: null, usage: event.usage };
-    case "run.failed":
-      return { is: "over", output: event.output, output_json: null, error: event.error, usage: event.usage };
-    case "run.cancelled": {
-      const { output, usage } = event;
-      return { is: "over", output, output_json: null, error: cancelError(event.reason), usage };
-    }
-    default:
-      return null;
-  }
-}
-
-const lost: Over = {
-  is: "over",
-  output: null,
-  output_json: null,
-  error: {
-    type: "run_error",
-    code: "internal_error",
-    message: "The record of the agent's run is gone.",
-    step_index: null,
-    retryable: false,
-  },
-  usage: unknownRunUsage,
-};
 
 type Own = Pick<
   RunCreated,

@@ -21,7 +21,10 @@ import type { composeUsage } from "../usage/compose.ts";
 import type { Asks } from "../worker/messages.ts";
 import { type Answerers, createAnswers } from "./answers.ts";
 import { createBench } from "./bench.ts";
+import { createChildStandings } from "./child-standings.ts";
+import { createEnds } from "./ends.ts";
 import { createGate } from "./gate.ts";
+import { createLostRuns } from "./lost-runs.ts";
 import { createMemoryAnswers } from "./memory-answers.ts";
 import { createModelPlaces } from "./model-places.ts";
 import { createPool } from "./pool.ts";
@@ -100,6 +103,10 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
       ownerOf: runs.ownerOf,
     }),
   };
+  const lost = createLostRuns();
+  const gate = createGate();
+  const standings = createChildStandings({ journal, runs });
+  const ends = createEnds({ journal, watches, runs, lost, children: standings, now });
   const pool = createPool({
     ...{ journal, watches, hasDayBudget, places, log, now },
     prepare: (scope, agent) => ({
@@ -110,17 +117,17 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
       day_budget: hasDayBudget(scope),
     }),
     answer: createAnswers(answerers),
-    insert: (...args) => serving().insertDriven(...args),
+    insert: ends.driven,
     threads: workers === 0 ? sameThread : workerThread,
     size: workers,
     slots: createSlots({ limit: inProgressMax }),
-    gate: createGate(),
+    ...{ gate, lost },
   });
   const bench = createBench({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
   const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
     tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
   const service = createRunService({
-    ...{ db, journal, watches, pool, runs, refreshTools, now },
+    ...{ db, journal, watches, runs, standings, ends, lost, gate, pool, refreshTools, now },
     ...{ snapshot: agents.snapshot, editAgent: agents.edited, threadOwner: threads.ownerOf },
     ...{ requireThere: connections.requireThere, requireFiles: files.files.facts },
     ...{ priceOf: prices.priceOf, windowOf: prices.windowOf },

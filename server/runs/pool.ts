@@ -8,6 +8,7 @@ import { AppendRefused, type Journal, type RunHead } from "../journal/journal.ts
 import type { Log } from "../lib/log.ts";
 import type { Notice, Order, Question, RunStart } from "../worker/messages.ts";
 import type { Gate } from "./gate.ts";
+import type { LostRuns } from "./lost-runs.ts";
 import type { ModelPlaces } from "./model-places.ts";
 import { createRecovery, type InsertDriven } from "./recovery.ts";
 import { inShares } from "./shares.ts";
@@ -45,6 +46,7 @@ interface PoolOptions {
   prepare: Prepare;
   answer: AnswerQuestion;
   insert: InsertDriven;
+  lost: LostRuns;
   /** Whether model calls of a scope have to be granted their share of a day's budget. */
   hasDayBudget?(scope: Scope): boolean;
   /** Who has a place at a server that takes so many calls at once. */
@@ -67,7 +69,7 @@ export type Pool = ReturnType<typeof createPool>;
  * what a given-up loop still sends is refused by its attempt.
  */
 export function createPool(options: PoolOptions) {
-  const { journal, watches, prepare, answer, insert, slots, gate, log, now } = options;
+  const { journal, watches, prepare, answer, insert, lost, slots, gate, log, now } = options;
   const { hasDayBudget = () => false, places = { free() {}, leave() {} } } = options;
   const drives = new Map<string, Drive>();
   // Those that may be driven as soon as there is a thread, or the gate is open to them.
@@ -79,7 +81,7 @@ export function createPool(options: PoolOptions) {
     most: Math.max(1, options.size),
     isStanding: true,
   });
-  const recovery = createRecovery({ journal, watches, insert, log, now, start, abort, ended: threads.free });
+  const recovery = createRecovery({ journal, watches, insert, lost, log, now, start, abort, ended: threads.free });
   gate.listen(release);
 
   /** Drives a run that is in progress: now, or as soon as its project and environment have a slot. */
@@ -92,7 +94,7 @@ export function createPool(options: PoolOptions) {
 
   function drivable(runId: string): RunHead | null {
     const head = journal.head(runId);
-    if (head?.status !== "in_progress" || drives.has(runId) || recovery.owes(runId)) return null;
+    if (head?.status !== "in_progress" || drives.has(runId) || lost.has(runId)) return null;
     if (!mustWait(runId)) return head;
     held.add(runId);
     return null;
@@ -212,11 +214,11 @@ export function createPool(options: PoolOptions) {
   function died(dead: Thread): () => void {
     const left = [...drives.values()].filter(({ thread }) => thread === dead).map(({ head }) => head.run_id);
     // Who waits for an answer was done with its thread.
-    const lost = left.filter((id) => journal.head(id)?.status === "in_progress");
-    lost.forEach(recovery.lose);
+    const gone = left.filter((id) => journal.head(id)?.status === "in_progress");
+    gone.forEach(lost.add);
     left.forEach(drop);
     return () => {
-      takeUp(lost);
+      takeUp(gone);
       release();
     };
   }
@@ -225,10 +227,10 @@ export function createPool(options: PoolOptions) {
    * Takes up the runs of a dead thread. All of them look like the one that killed it: before one of several is given up,
    * they go on in smaller company, until it kills a thread that it has for itself.
    */
-  function takeUp(lost: readonly string[]): void {
-    const suspects = lost.length > 1 ? lost.filter(isLastChance) : [];
+  function takeUp(gone: readonly string[]): void {
+    const suspects = gone.length > 1 ? gone.filter(isLastChance) : [];
     inShares(suspects).forEach(threads.confine);
-    for (const id of lost) void recovery.recover(id, suspects.includes(id));
+    for (const id of gone) void recovery.recover(id, suspects.includes(id));
   }
 
   function isLastChance(runId: string): boolean {
@@ -240,10 +242,9 @@ export function createPool(options: PoolOptions) {
     }
   }
 
-  const { begin, recover, giveUp, owes, ends } = recovery;
+  const { begin, recover, giveUp, ends } = recovery;
   return {
-    ...{ start, abort, begin, recover, giveUp, owes, ends },
-    only: gate.only,
+    ...{ start, abort, begin, recover, giveUp, ends },
     /** Whether a loop is at work on the run. */
     drives: (runId: string): boolean => drives.has(runId),
     driving: () => drives.size,

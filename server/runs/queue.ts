@@ -13,6 +13,8 @@ const again_ms = 1000;
 // Where a limit is lifted a whole queue may begin: in writes that nobody has to wait for.
 const atOnce = 50;
 
+export type RunQueue = ReturnType<typeof createRunQueue>;
+
 /**
  * Who may begin, and who waits for it: runs begin in the order in which they were created, as soon as fewer are in
  * progress than may be. The queue itself is the rows of runs that are `queued`; only whose they are is remembered here.

@@ -8,6 +8,7 @@ import { unknownRunUsage } from "../core/usage.ts";
 import { isStorageRefusal } from "../db/damage.ts";
 import { AppendRefused, type Inserted, type Journal } from "../journal/journal.ts";
 import type { Log } from "../lib/log.ts";
+import type { LostRuns } from "./lost-runs.ts";
 import { partialOf } from "./partial.ts";
 import type { Watches } from "./watch.ts";
 
@@ -21,6 +22,7 @@ interface RecoveryOptions {
   journal: Journal;
   watches: Watches;
   insert: InsertDriven;
+  lost: LostRuns;
   log: Log;
   now: () => number;
   /** The run may be driven now. */
@@ -32,9 +34,7 @@ interface RecoveryOptions {
 }
 
 /** What has to be recorded of runs for them to go on, or to end: storage that refuses it is asked until it takes it. */
-export function createRecovery({ journal, watches, insert, log, now, start, abort, ended }: RecoveryOptions) {
-  // Runs that nobody may drive until the journal says that they were recovered: the attempt they had is past.
-  const recovering = new Set<string>();
+export function createRecovery({ journal, watches, insert, lost, log, now, start, abort, ended }: RecoveryOptions) {
   // Runs that failed, as soon as the storage takes it.
   const ending = new Set<string>();
   let stopped = false;
@@ -55,13 +55,13 @@ export function createRecovery({ journal, watches, insert, log, now, start, abor
   /** Takes up a run whose loop is gone, under a new attempt, from its last completed step. */
   async function recover(runId: string, clean = false): Promise<void> {
     if (stopped) return;
-    recovering.add(runId);
+    lost.add(runId);
     const done = await change(runId, undefined, (entries) => {
       const state = fold(entries);
       return state.status === "in_progress" ? [recoveredEvent(state, clean)] : [];
     });
     if (!done) return later(() => recover(runId, clean));
-    recovering.delete(runId);
+    lost.recovered(runId);
     start(runId);
   }
 
@@ -144,14 +144,10 @@ export function createRecovery({ journal, watches, insert, log, now, start, abor
     /** The loop leaves now. Started again under the same attempt, it would repeat what it has done without a record. */
     unwritten(runId: string, error: unknown): void {
       log.error("the journal could not be written", { run_id: runId, error });
-      recovering.add(runId);
+      lost.add(runId);
       abort(runId);
       later(() => recover(runId));
     },
-    /** Nobody may drive it until it is recovered. */
-    lose: (runId: string): void => void recovering.add(runId),
-    /** Whether the storage has not taken yet that the run was recovered. */
-    owes: (runId: string): boolean => recovering.has(runId),
     /** Whether the storage has not taken yet that the run failed. */
     ends: (runId: string): boolean => ending.has(runId),
     stop(): void {

@@ -19,6 +19,8 @@ interface ThreadPlace {
 
 export const noPlace: ThreadPlace = { ended: [], line: null };
 
+export type ThreadQueue = ReturnType<typeof createThreadQueue>;
+
 /** Runs of a thread: one at a time, and the others wait, are refused, or take its place. */
 export function createThreadQueue({
   runs,

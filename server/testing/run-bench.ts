@@ -9,7 +9,10 @@ import { createJournal } from "../journal/journal.ts";
 import { silentLog } from "../lib/log.ts";
 import { builtInPrice } from "../models/known-models.ts";
 import { testConnection } from "../models/registry.ts";
+import { createChildStandings } from "../runs/child-standings.ts";
+import { createEnds } from "../runs/ends.ts";
 import { createGate } from "../runs/gate.ts";
+import { createLostRuns } from "../runs/lost-runs.ts";
 import { type AnswerQuestion, createPool } from "../runs/pool.ts";
 import { createRunProjector } from "../runs/project.ts";
 import type { CreateRun } from "../runs/schema.ts";
@@ -55,6 +58,10 @@ export function runBench(
   const limit = () => (typeof options.slots === "function" ? options.slots() : (options.slots ?? 20));
   const slots = createSlots({ limit });
   const gate = createGate();
+  const lost = createLostRuns();
+  const runs = createRunStore({ db, journal, audit: createAudit({ db, now }) });
+  const standings = createChildStandings({ journal, runs });
+  const ends = createEnds({ journal, watches, runs, lost, children: standings, now });
   const pool = createPool({
     journal,
     watches,
@@ -70,21 +77,19 @@ export function runBench(
       if (question.of === "start_child") return service.startChild(head, question);
       return question.of === "await_child" ? service.awaitChild(question.run_id) : toolSecrets;
     },
-    insert: (...args) => service.insertDriven(...args),
+    insert: ends.driven,
     threads: options.threads ?? sameThread,
     size: options.size ?? 1,
-    ...{ slots, gate },
+    ...{ slots, gate, lost },
     beat_ms: options.beat_ms,
     log: silentLog,
     now,
   });
-  const runs = createRunStore({ db, journal, audit: createAudit({ db, now }) });
   const service = createRunService({
     db,
     journal,
     watches,
-    pool,
-    runs,
+    ...{ runs, standings, ends, lost, gate, pool },
     snapshot: (_, id) => {
       const other = options.agents?.[id];
       if (!other && id !== agent.id) throw notFound();
@@ -110,7 +115,7 @@ export function runBench(
     ...{ pool, slots, gate, runs, service, tail },
     /** Whether the run goes on without anybody's asking, now or when its turn comes. */
     goesOn: (id: string): boolean =>
-      [pool.drives, pool.owes, pool.ends, pool.holds, slots.waits].some((knows) => knows(id)),
+      [pool.drives, lost.has, pool.ends, pool.holds, slots.waits].some((knows) => knows(id)),
     /** Starts a run of an agent whose model follows the script. */
     async start(
       script: ScriptEntry[],

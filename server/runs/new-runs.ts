@@ -1,0 +1,147 @@
+import type { AgentSnapshot } from "../core/agent-snapshot.ts";
+import { tightest } from "../core/budget.ts";
+import { withFollowUp } from "../core/decide.ts";
+import { decidedEvents, type Finding } from "../core/guardrail-event.ts";
+import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import { preparationsOf } from "../core/preparations.ts";
+import type { ModelPrice } from "../core/price.ts";
+import type { RunCreated, RunEvent } from "../core/run-event.ts";
+import { askedOf } from "../core/run-input.ts";
+import { type RunObject, runObject } from "../core/run-object.ts";
+import { fold, initialState } from "../core/run-state.ts";
+import type { Scope } from "../core/scope.ts";
+import type { Viewer } from "../http/auth.ts";
+import type { Inserted, Journal } from "../journal/journal.ts";
+import type { RequireThere } from "./fork.ts";
+import type { Pool } from "./pool.ts";
+import type { RunQueue } from "./queue.ts";
+import type { CreateRun } from "./schema.ts";
+import { requireScopeIds } from "./scope-ids.ts";
+import { screenInput } from "./screening.ts";
+import type { Note, RunStore } from "./store.ts";
+import { noPlace, type ThreadQueue } from "./thread-queue.ts";
+
+export interface NewRunOptions {
+  journal: Journal;
+  runs: RunStore;
+  pool: Pick<Pool, "start" | "abort">;
+  queue: Pick<RunQueue, "place" | "wait">;
+  threadQueue: ThreadQueue;
+  /** The agent as a run of this scope would pin it now; throws for what is not there, not available, or not its key's. */
+  snapshot(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): AgentSnapshot;
+  /** Brings what is known of the agent's MCP servers up to date, before it is pinned; undefined when it is already. */
+  refreshTools(scope: Viewer, agentId: string, overrides: CreateRun["overrides"]): Promise<void> | undefined;
+  /** Throws where the model that a request names cannot be reached now, as far as that can be known beforehand. */
+  requireThere: RequireThere;
+  /** Throws for files that are not there. */
+  requireFiles(scope: Viewer, ids: readonly string[]): void;
+  /** What a model costs now, by its full name; null when nobody knows. */
+  priceOf(model: string): ModelPrice | null;
+  /** How many tokens a model takes, by its full name; null when nobody knows. */
+  windowOf(model: string): number | null;
+  now: () => number;
+}
+
+/** A run that is ready to be written. */
+interface Made {
+  agent: AgentSnapshot;
+  created: { type: "run.created" } & RunCreated;
+  findings: readonly Finding[];
+  /** What is over at once takes no place in its thread, nor a slot. */
+  isOverAtOnce: boolean;
+}
+
+/** Starts runs that somebody asks for. */
+export function createNewRuns(options: NewRunOptions) {
+  const { journal, runs, pool, queue, threadQueue, snapshot, refreshTools, priceOf, windowOf, now } = options;
+
+  /** Starts or queues a run: acknowledged means durable. Throws `concurrency_limit_exceeded` when the scope is full. */
+  async function create(scope: Viewer, body: CreateRun, requestId: string, note?: Note): Promise<RunObject> {
+    const refreshed = refreshTools(scope, body.agent_id, body.overrides);
+    if (refreshed) await refreshed;
+    const made = await make(scope, body, requestId);
+    const inserted = await journal.commitAll(() => insert(scope, body, made, note), scope);
+    const [run_id, entries] = inserted.at(-1)!;
+    for (const [id] of inserted.slice(0, -1)) pool.abort(id);
+    const state = fold(entries);
+    const answer = runObject(state, runs.expiry(run_id));
+    if (state.status === "queued") queue.wait(scope);
+    else pool.start(run_id, { history: entries, agent: made.agent });
+    return answer;
+  }
+
+  async function make(scope: Viewer, body: CreateRun, requestId: string): Promise<Made> {
+    const agent = snapshot(scope, body.agent_id, body.overrides);
+    const owner = threadQueue.owner(scope, body);
+    requireScopeIds(agent, owner);
+    options.requireFiles(scope, body.file_ids ?? []);
+    if (body.overrides?.model) await options.requireThere(body.overrides.model, "overrides.model");
+    // Only where there is something to look at: the creations of a tick share a snapshot of the database.
+    const asked = askedOf(body.input);
+    const screened = agent.guardrails ? await screenInput(agent, asked) : null;
+    const run_id = newId("run", now()); // In the order of the writes: those that wait begin in the order of their ids.
+    const created = {
+      type: "run.created" as const,
+      ...pinned(scope, run_id, agent, body, requestId, journal.hashOf(agent)),
+      ...(screened?.asked ?? asked),
+      ...owner,
+      ...preparationsOf(agent, { ...owner, file_ids: body.file_ids ?? [] }),
+      price: priceOf(agent.model),
+      context_window: windowOf(agent.model),
+    };
+    return { agent, created, findings: screened?.findings ?? [], isOverAtOnce: screened?.isBlocked === true };
+  }
+
+  /** Within a write: the run comes last, behind those whose place it takes. */
+  function insert(scope: Viewer, body: CreateRun, made: Made, note: Note | undefined): Inserted[] {
+    const { agent, created, isOverAtOnce } = made;
+    const { run_id } = created;
+    const place = isOverAtOnce ? noPlace : threadQueue.take(scope, body);
+    const queue_position = isOverAtOnce ? null : queue.place(scope, body.on_concurrency_limit, place.line);
+    const decided = decidedEvents(made.findings, 0, 0);
+    const events: RunEvent[] =
+      queue_position === null
+        ? withFollowUp(initialState, [created, ...decided], agent, now())
+        : [{ ...created, queued: true }, { type: "run.queued", queue_position }, ...decided];
+    const own = journal.insert(run_id, events);
+    journal.pin(scope, run_id, agent);
+    note?.(runs.standing(scope, run_id), 0);
+    return [...place.ended, [run_id, own]];
+  }
+
+  return create;
+}
+
+function pinned(
+  scope: Scope,
+  run_id: string,
+  agent: AgentSnapshot,
+  body: CreateRun,
+  request_id: string,
+  agent_hash: string,
+): Omit<RunCreated, "input"> {
+  const { project_id, environment } = scope;
+  return {
+    run_id,
+    project_id,
+    environment,
+    agent_id: agent.id,
+    agent_version: agent.version,
+    agent_hash,
+    model: agent.model,
+    message_id: newId("message"),
+    max_turns: agent.max_turns,
+    timeout_ms: body.timeout_ms ?? limits.run_timeout_ms,
+    action_timeout_ms: body.action_timeout_ms ?? limits.action_timeout_ms,
+    on_disconnect: body.on_disconnect ?? "continue",
+    thread_id: null,
+    session_id: null,
+    user_id: null,
+    file_ids: body.file_ids ?? [],
+    parent_run_id: null,
+    budget: tightest(agent.budget, body.budget),
+    metadata: body.metadata ?? {},
+    request_id,
+  };
+}
