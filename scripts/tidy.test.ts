@@ -10,6 +10,7 @@ import {
   leftovers,
   packageFaults,
   queryKeyFaults,
+  retypedShapes,
   strays,
   unusedExports,
 } from "./tidy.ts";
@@ -73,6 +74,10 @@ describe("the project", () => {
     expect(queryKeyFaults(files)).toEqual([]);
   });
 
+  test("the dashboard takes the shapes of the wire from the server", () => {
+    expect(retypedShapes(files).length).toBeLessThanOrEqual(10);
+  });
+
   test("nothing is left behind", () => {
     const { "scripts/tidy.test.ts": _, ...others } = files; // Its made-up inputs below are findings on purpose.
     expect(leftovers(others)).toEqual([]);
@@ -97,6 +102,24 @@ describe("the project", () => {
 });
 
 describe("these checks find what they look for", () => {
+  test("a type of the dashboard with two fields of the wire, and none that is derived or a form's own", () => {
+    const source = `export interface Run {
+  run_id: string;
+  thread_id?: string;
+}
+
+type Key = Pick<ApiKey, "last_used_at" | "last_used_ip">;
+
+interface Draft {
+  name: string;
+  max_turns: number;
+}
+`;
+    expect(retypedShapes({ "dashboard/src/features/runs/a.ts": source, "server/runs/a.ts": source })).toEqual([
+      "dashboard/src/features/runs/a.ts Run",
+    ]);
+  });
+
   const faults = (from: string, line: string) => layerFaults({ [from]: `${line}\n` }).length;
 
   test.each([

@@ -271,3 +271,16 @@ function importsOf(files: Files): Import[] {
 /** Of `{ a, b as c, type D }` the names as the other file has them: a, b and D. */
 const namesOf = (clause: string) =>
   clause.split(/[{},]/).flatMap((item) => /^\s*(?:type\s+)?([\w$]+)/.exec(item)?.[1] ?? []);
+
+const shape = /^(?:export )?(?:interface|type) (\w+)[^\n{]*\{\n(.*?)^\}/gms;
+
+/** Types of the dashboard that spell out fields of the wire by themselves: two or more with an underscore. */
+export function retypedShapes(files: Files): string[] {
+  return Object.entries(files).flatMap(([path, source]) =>
+    path.startsWith("dashboard/src/") && !isTest(path)
+      ? [...source.matchAll(shape)].flatMap(([, name, body = ""]) =>
+          (body.match(/^ {2}\w+_\w+\??:/gm) ?? []).length > 1 ? [`${path} ${name}`] : [],
+        )
+      : [],
+  );
+}

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { User } from "../console/accounts.ts";
-import { type Role, roles } from "../console/role.ts";
+import { type Role, roles } from "../wire/names.ts";
 import { cliActor } from "./actor.ts";
 import { askPassword, canAsk } from "./ask.ts";
 import { usageError } from "./exit-code.ts";

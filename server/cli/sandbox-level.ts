@@ -1,6 +1,6 @@
 import type { Log } from "../lib/log.ts";
-import type { SandboxLevel } from "../sandbox/program.ts";
 import { jailFaults, selfTest } from "../sandbox/self-test.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { usageError } from "./exit-code.ts";
 import type { SandboxFlag } from "./sandbox-flags.ts";
 

@@ -5,10 +5,10 @@ import type { Db } from "../db/open.ts";
 import { sessions, users } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { createSample } from "../lib/sample.ts";
+import type { Role } from "../wire/names.ts";
 import { newConsoleId } from "./console-id.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./password.ts";
-import type { Role } from "./role.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 /** A person who may use the dashboard: all projects of this server, as far as the role goes. */

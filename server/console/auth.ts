@@ -5,7 +5,8 @@ import { type Auth, type Authenticate, createAuth, createIdentify, type OnRefuse
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { ProjectStore } from "../projects/store.ts";
-import { type Role, reaches } from "./role.ts";
+import type { Role } from "../wire/names.ts";
+import { reaches } from "./role.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";

@@ -5,10 +5,10 @@ import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { invitations, sessions, users } from "../db/schema.ts";
+import type { Role } from "../wire/names.ts";
 import { type Accounts, checkEmail, type Origin, type User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
 import { randomToken } from "./random-token.ts";
-import type { Role } from "./role.ts";
 import { sha256Bytes } from "./sha256-bytes.ts";
 
 const validFor_ms = 7 * 24 * 3_600_000;

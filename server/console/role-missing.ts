@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import type { Role } from "./role.ts";
+import type { Role } from "../wire/names.ts";
 
 /** What somebody is told who may do less than this takes. */
 export const roleMissing = (role: Role, least: Role): AppError =>

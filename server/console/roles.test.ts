@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asPage, type ConsoleVisitor, visitorOf } from "../testing/console-visitor.ts";
 import { testApp } from "../testing/test-app.ts";
-import { type Role, reaches, roles } from "./role.ts";
+import { type Role, roles } from "../wire/names.ts";
+import { reaches } from "./role.ts";
 
 // Who may use which route of the dashboard, asked of every route there is. One that is not in the table fails.
 

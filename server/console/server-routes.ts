@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { timestamp } from "../core/time.ts";
 import { pathWith } from "../http/schemas.ts";
 import { build } from "../lib/build-info.ts";
-import type { SandboxLevel } from "../sandbox/program.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { type Backups, databaseBytes } from "./backups.ts";
 import { ConsoleId, Nothing } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";

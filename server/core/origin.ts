@@ -1,7 +1,7 @@
 import type { JournalEntry, RunCreated } from "./run-event.ts";
 
 export const origins = ["run", "replay", "fork", "import"] as const;
-type Origin = (typeof origins)[number];
+export type Origin = (typeof origins)[number];
 
 /** How a run came to be. A trace that came from elsewhere is just that, whatever it was there. */
 export function originOf({

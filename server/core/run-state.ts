@@ -31,7 +31,7 @@ export type Message =
   | { role: "assistant"; id: string; at: number; parts: AssistantPart[] }
   | { role: "tool"; id: string; at: number; tool_call_id: string };
 
-type ToolCallStatus =
+export type ToolCallStatus =
   | "running"
   | "awaiting_output"
   | "awaiting_approval"

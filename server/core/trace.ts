@@ -71,7 +71,7 @@ interface Retry {
 }
 
 /** A new process went on with the run. No step of its own: the steps of older records would get other numbers. */
-interface Recovery {
+export interface Recovery {
   attempt: number;
   at: string;
   /** The step that was under way; null where none was. */
@@ -79,7 +79,7 @@ interface Recovery {
 }
 
 /** What somebody said to a call that waited for it; `by` is null where the record does not tell. */
-interface Approval {
+export interface Approval {
   decision: "approve" | "reject";
   reason: string | null;
   edited: boolean;

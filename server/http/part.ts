@@ -5,7 +5,7 @@ import type { Db } from "../db/open.ts";
 import type { Egress, EgressPolicy } from "../lib/egress.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
-import type { SandboxLevel } from "../sandbox/program.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import type { Auth, NoLongerValid } from "./auth.ts";
 
 /** What every folder of the server is composed of. */

@@ -56,6 +56,8 @@ export const SubmitToolOutputs = Type.Object(
   closed,
 );
 
+export type SubmitToolOutputs = Static<typeof SubmitToolOutputs>;
+
 /** Body of `POST /v1/runs/:id/replay` (contract, section 16). */
 export const ReplayRun = Type.Object(
   { mode: Type.Optional(oneOf(replayModes)), agent: Type.Optional(oneOf(replayAgents)) },

@@ -1,7 +1,7 @@
 import { capsuleLimits } from "../core/capsule-format.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { type CapsuleOrder, type CapsuleOutcome, capsuleTask } from "./capsule-task.ts";
 import { type Child, performReplacing, startChild } from "./child-process.ts";
-import type { SandboxLevel } from "./program.ts";
 
 export type { CapsuleContent } from "./capsule-answer.ts";
 export type { CapsuleOrder, CapsuleOutcome };

@@ -1,8 +1,8 @@
 import { documentBounds } from "../documents/bounds.ts";
 import { formatOf } from "../documents/formats.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { type Child, performReplacing, startChild } from "./child-process.ts";
 import { type DocumentFault, type DocumentOrder, type DocumentOutcome, documentTask } from "./document-task.ts";
-import type { SandboxLevel } from "./program.ts";
 import { spareChildren } from "./spare-children.ts";
 
 export type { DocumentFault, DocumentOrder };

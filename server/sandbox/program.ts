@@ -38,7 +38,3 @@ export interface ProgramError {
   /** For the model: the interpreter's own words, bounded. */
   message: string;
 }
-
-/** `strict`: the system enforces the jail. `process`: a process of its own and nothing more. `off`: no code runs. */
-const sandboxLevels = ["strict", "process", "off"] as const;
-export type SandboxLevel = (typeof sandboxLevels)[number];

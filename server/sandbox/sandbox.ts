@@ -1,9 +1,10 @@
 import type { FairOptions } from "../lib/fair/places.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { bounds } from "./bounds.ts";
 import { type Child, runReplacing, startChild } from "./child-process.ts";
 import { isPlainName } from "./file-name.ts";
-import type { Program, ProgramOutcome, SandboxLevel } from "./program.ts";
+import type { Program, ProgramOutcome } from "./program.ts";
 import { spareChildren } from "./spare-children.ts";
 
 interface SandboxOptions {

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPatiently } from "../lib/start-patiently.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { startChild } from "./child-process.ts";
 import { type Canary, canaryFile } from "./probes.ts";
-import type { ProgramOutcome, SandboxLevel } from "./program.ts";
+import type { ProgramOutcome } from "./program.ts";
 
 const timeout_ms = 15_000;
 /** More than the jail lets a child have. */

@@ -1,8 +1,8 @@
 import { createAccounts } from "../console/accounts.ts";
 import { createLoginThrottle } from "../console/login-throttle.ts";
 import { createPasswords } from "../console/password.ts";
-import type { Role } from "../console/role.ts";
 import { createAudit } from "../db/audit.ts";
+import type { Role } from "../wire/names.ts";
 import { testActor } from "./test-actor.ts";
 import type { Answer, TestApp } from "./test-app.ts";
 

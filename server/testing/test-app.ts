@@ -9,9 +9,9 @@ import { vecLibrary } from "../lib/assets.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import type { Embedders } from "../retrieval/embed/embedder.ts";
-import type { SandboxLevel } from "../sandbox/program.ts";
 import type { OtlpTarget } from "../traces/otlp-post.ts";
 import { ErrorBody } from "../wire/error.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { wordEmbedders } from "./embedder.ts";
 import { testActor } from "./test-actor.ts";
 

@@ -12,7 +12,7 @@ import { listPage, type Page } from "../http/page.ts";
 import type { Egress } from "../lib/egress.ts";
 import type { Seal } from "../lib/seal.ts";
 import { newSigningSecret } from "../lib/signature.ts";
-import type { SandboxLevel } from "../sandbox/program.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import { checkAddress } from "./address.ts";
 import { checkTool } from "./check.ts";
 import { changed } from "./definition.ts";

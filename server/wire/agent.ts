@@ -1,5 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import { contextStrategies, guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
+import type { ModelSettings } from "../core/model-call.ts";
 import {
   anyObject,
   boolean,
@@ -14,6 +15,7 @@ import {
   resource,
   text,
   time,
+  typed,
 } from "./schema.ts";
 
 export const ToolReference = named("ToolReference", object({ id: text, name: text, type: text }));
@@ -62,7 +64,7 @@ const agent = {
   description: orNull(text),
   instructions: text,
   model: text,
-  model_settings: anyObject,
+  model_settings: typed<ModelSettings>(anyObject),
   tools_count: integer,
   output_schema: orNull(anyObject),
   max_turns: integer,

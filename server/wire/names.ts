@@ -67,3 +67,16 @@ export const actorTypes = ["api_key", "user", "cli"] as const;
 
 export const usageGroupings = ["day", "agent", "model"] as const;
 export type UsageGrouping = (typeof usageGroupings)[number];
+
+/** What people may do at the dashboard, from the least to the most. */
+export const roles = ["viewer", "member", "owner"] as const;
+
+/**
+ * A viewer reads. A member does everything within projects. An owner also has what concerns the whole server: people,
+ * projects and their settings, model connections, prices and backups.
+ */
+export type Role = (typeof roles)[number];
+
+/** `strict`: the system enforces the jail. `process`: a process of its own and nothing more. `off`: no code runs. */
+export const sandboxLevels = ["strict", "process", "off"] as const;
+export type SandboxLevel = (typeof sandboxLevels)[number];

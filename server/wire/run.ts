@@ -4,7 +4,7 @@ import { runErrorCodes } from "../core/errors.ts";
 import { origins } from "../core/origin.ts";
 import { callNeeds, divergenceKinds, replayAgents, replayModes } from "../core/run-event.ts";
 import { inputRoles } from "../core/run-input.ts";
-import { runStatuses } from "../core/run-state.ts";
+import { runStatuses, type ToolCallStatus } from "../core/run-state.ts";
 import { stripTypes } from "../core/run-summary.ts";
 import { Budget } from "./agent.ts";
 import { FileFacts } from "./file.ts";
@@ -24,6 +24,7 @@ import {
   resource,
   text,
   time,
+  typed,
   word,
 } from "./schema.ts";
 
@@ -50,7 +51,7 @@ export const ToolCall = named(
     tool: text,
     type: text,
     arguments: anyObject,
-    status: text,
+    status: typed<ToolCallStatus>(text),
     output: anything,
     error: orNull(CodedError),
     attempts: integer,
@@ -183,3 +184,6 @@ export const RunListItem = resource("RunListItem", "run", {
   tool_calls: optional(list(ToolCall)),
 });
 export type RunListItem = Static<typeof RunListItem>;
+
+/** A run, by itself or as an item of a list. */
+export type AnyRun = Omit<RunListItem, "last_calls"> & Partial<Pick<RunListItem, "last_calls">>;

@@ -19,6 +19,9 @@ export const oneOf = <const T extends string>(values: readonly T[], options?: Sc
 /** Always this word. */
 export const word = <const T extends string | boolean>(value: T) => Type.Unsafe<T>({ const: value });
 
+/** What the API tells less of than the code knows. */
+export const typed = <T>(schema: TSchema) => Type.Unsafe<T>(schema);
+
 export const text = Type.String();
 export const integer = Type.Integer();
 export const number = Type.Number();
@@ -82,6 +85,8 @@ export const listOf = <T extends TSchema>(item: T) =>
       ...envelope,
     }),
   );
+
+export type List<T> = Omit<Static<ReturnType<typeof listOf>>, "data"> & { data: T[] };
 
 export const Deleted = named("Deleted", object({ id: text, object: text, deleted: word(true), ...envelope }));
 export type Deleted = Static<typeof Deleted>;

@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox";
-import { runStatuses } from "../core/run-state.ts";
+import { type RunStatus, runStatuses } from "../core/run-state.ts";
 import { caseStatuses, suiteRunStatuses } from "./names.ts";
 import { Divergence } from "./run.ts";
 import {
@@ -16,13 +16,14 @@ import {
   resource,
   text,
   time,
+  typed,
 } from "./schema.ts";
 
 const suite = { name: text, description: orNull(text), cases_count: integer, updated_at: time };
 
 export const PinnedRun = named(
   "PinnedRun",
-  object({ run_id: text, position: integer, agent_id: text, status: text, output: orNull(text) }),
+  object({ run_id: text, position: integer, agent_id: text, status: typed<RunStatus>(text), output: orNull(text) }),
 );
 export type PinnedRun = Static<typeof PinnedRun>;
 

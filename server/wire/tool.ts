@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import { codeLanguages, type ToolType, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
+import { type ApprovalRule, codeLanguages, type ToolType, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
 import { FileFacts } from "./file.ts";
 import {
   anyObject,
@@ -19,6 +19,7 @@ import {
   resource,
   text,
   time,
+  typed,
   word,
 } from "./schema.ts";
 
@@ -62,7 +63,7 @@ const shared = {
   type: oneOf(toolTypes),
   description: text,
   parameters: orNull(anyObject),
-  approval: Type.Union([oneOf(["never", "always"]), object({ when: optional(anyObject) })]),
+  approval: typed<ApprovalRule>(Type.Union([oneOf(["never", "always"]), object({ when: optional(anyObject) })])),
   on_unknown: oneOf(unknownPolicies),
   max_output_bytes: integer,
   enabled: boolean,

@@ -1,7 +1,9 @@
 import type { Static, TSchema } from "@sinclair/typebox";
+import type { FinishReason, ModelRequest } from "../core/model-call.ts";
 import { origins } from "../core/origin.ts";
-import { stepTypes } from "../core/run-event.ts";
+import { type JournalEntry, stepTypes } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
+import type { TraceStep as Step } from "../core/trace.ts";
 import { FileFacts } from "./file.ts";
 import { changes } from "./names.ts";
 import { cost, counts, ForkedFrom, Usage } from "./run.ts";
@@ -22,6 +24,7 @@ import {
   resource,
   text,
   time,
+  typed,
   word,
 } from "./schema.ts";
 
@@ -37,7 +40,7 @@ export const TraceStep = named(
     parent_id: orNull(text),
     type: oneOf(stepTypes),
     name: text,
-    status: text,
+    status: typed<Step["status"]>(text),
     attempt: integer,
     started_at: time,
     ended_at: orNull(time),
@@ -48,7 +51,7 @@ export const TraceStep = named(
     reasoning: orNull(text),
     error: orNull(CodedError),
     usage: orNull(StepUsage),
-    finish_reason: orNull(text),
+    finish_reason: orNull(typed<FinishReason>(text)),
     model: orNull(text),
     tool_call_id: orNull(text),
     input_hash: orNull(text),
@@ -72,10 +75,10 @@ export const TraceStep = named(
         usage: orNull(StepUsage),
       }),
     ),
-    raw: optional(list(anyObject)),
+    raw: optional(list(typed<JournalEntry>(anyObject))),
     files: optional(list(FileFacts)),
     run_id: optional(text),
-    prompt: optional(orNull(anyObject)),
+    prompt: optional(orNull(typed<ModelRequest>(anyObject))),
   }),
 );
 export type TraceStep = Static<typeof TraceStep>;

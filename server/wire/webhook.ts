@@ -16,6 +16,7 @@ import {
   resource,
   text,
   time,
+  typed,
   word,
 } from "./schema.ts";
 
@@ -51,8 +52,10 @@ const Attempt = object({
   number: integer,
   at: time,
   latency_ms: integer,
-  request: object({ url: text, headers: anyObject }),
-  response: orNull(object({ status: integer, headers: anyObject, body: text, truncated: boolean })),
+  request: object({ url: text, headers: typed<Record<string, string>>(anyObject) }),
+  response: orNull(
+    object({ status: integer, headers: typed<Record<string, string>>(anyObject), body: text, truncated: boolean }),
+  ),
   error: orNull(CodedError),
 });
 

@@ -13,7 +13,7 @@ import type {
 } from "../core/run-event.ts";
 import type { EgressPolicy } from "../lib/egress.ts";
 import type { Connection } from "../models/port.ts";
-import type { SandboxLevel } from "../sandbox/program.ts";
+import type { SandboxLevel } from "../wire/names.ts";
 import type { Done } from "./tools/context.ts";
 
 /** Everything a thread needs to drive one run; plain data, held only as long as the loop runs. */

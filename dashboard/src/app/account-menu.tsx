@@ -2,9 +2,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { CircleUser, LogOut, Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
+import type { Session } from "../../../server/wire/console.ts";
 import { type Theme, themes } from "../lib/appearance.ts";
 import { usePreference } from "../lib/preference.ts";
-import type { Session } from "../lib/types.ts";
 import { Menu } from "../ui/menu.tsx";
 import { useSignOut } from "./use-sign-out.ts";
 

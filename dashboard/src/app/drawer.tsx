@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { Session } from "../lib/types.ts";
+import type { Session } from "../../../server/wire/console.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { Mark } from "../ui/mark.tsx";
 import { AccountMenu } from "./account-menu.tsx";

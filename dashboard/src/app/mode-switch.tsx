@@ -1,4 +1,4 @@
-import type { Mode } from "../lib/types.ts";
+import type { Environment as Mode } from "../../../server/core/scope.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { useSwitchMode } from "./use-switch-mode.ts";
 

@@ -10,6 +10,7 @@ import {
   useNavigate,
 } from "@tanstack/react-router";
 import { type ComponentType, useState } from "react";
+import type { Environment as Mode } from "../../../server/core/scope.ts";
 import { readScheduleSearch, readSchedulesSearch } from "../entities/schedule/read-schedule-search.ts";
 import { sessionQuery } from "../entities/session/session.ts";
 import { readWebhookSearch, readWebhooksSearch } from "../entities/webhook/read-webhook-search.ts";
@@ -30,7 +31,6 @@ import { readSuiteSearch, readSuitesSearch } from "../features/suites/read-suite
 import { readThreadsSearch } from "../features/threads/read-threads-search.ts";
 import { readNewToolSearch, readToolSearch, readToolsSearch } from "../features/tools/read-tools-search.ts";
 import { readTraceSearch } from "../features/trace/read-trace-search.ts";
-import type { Mode } from "../lib/types.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { NoPage, PageError } from "./page-states.tsx";
 import { queryClient } from "./query-client.ts";

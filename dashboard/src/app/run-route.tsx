@@ -1,6 +1,8 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Columns2, ListChecks, ShieldCheck } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { isOver } from "../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../server/wire/run.ts";
 import { useMay } from "../entities/session/use-may.ts";
 import { CompareWith } from "../features/diff/compare-with.tsx";
 import { canBePinned } from "../features/suites/can-be-pinned.ts";
@@ -8,7 +10,6 @@ import { ForkPanel } from "../features/trace/fork-panel.tsx";
 import { Player } from "../features/trace/player.tsx";
 import { TracePage } from "../features/trace/trace-page.tsx";
 import { VerifyReplay } from "../features/trace/verify-replay.tsx";
-import { isOver, type Run } from "../lib/types.ts";
 import { useSwitchMode } from "./use-switch-mode.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
+import type { AnyRun as Run } from "../../../server/wire/run.ts";
 import { RunsPage } from "../features/runs/runs-page.tsx";
-import type { Run } from "../lib/types.ts";
 
 /** Loaded apart, since few who look at runs pin one. */
 const AddToSuite = lazy(() =>

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
+import type { Session } from "../../../server/wire/console.ts";
 import { type SessionState, sessionQuery } from "../entities/session/session.ts";
 import { paint } from "../lib/appearance.ts";
 import { CaFileContext } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";
-import type { Session } from "../lib/types.ts";
 import { useHasUnsaved } from "../lib/use-unsaved.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
 import { FrameDialogs } from "./frame-dialogs.tsx";

@@ -1,6 +1,6 @@
 import { Menu as MenuIcon } from "lucide-react";
 import { lazy, useState } from "react";
-import type { Session } from "../lib/types.ts";
+import type { Session } from "../../../server/wire/console.ts";
 import { Button } from "../ui/button.tsx";
 import { LoadedPart } from "../ui/loaded-part.tsx";
 import { Mark } from "../ui/mark.tsx";

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
+import type { Environment as Mode } from "../../../server/core/scope.ts";
+import type { Session } from "../../../server/wire/console.ts";
 import { keepForTab, readPreference, subscribePreferences } from "../lib/preference.ts";
-import type { Mode, Session } from "../lib/types.ts";
 import type { Workspace } from "../lib/workspace.ts";
 
 /** The project and mode of this tab, which began with what was last chosen in any. Null without any project. */

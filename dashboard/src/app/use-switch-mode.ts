@@ -1,6 +1,6 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
+import type { Environment as Mode } from "../../../server/core/scope.ts";
 import { writePreference } from "../lib/preference.ts";
-import type { Mode } from "../lib/types.ts";
 import { mayLeave } from "../lib/use-unsaved.ts";
 import { withoutIds } from "./without-ids.ts";
 

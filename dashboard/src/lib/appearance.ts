@@ -1,5 +1,5 @@
+import type { Environment as Mode } from "../../../server/core/scope.ts";
 import { readPreference } from "./preference.ts";
-import type { Mode } from "./types.ts";
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];

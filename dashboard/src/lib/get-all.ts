@@ -1,5 +1,5 @@
+import type { List } from "../../../server/wire/schema.ts";
 import { get, query, resourceUrl } from "./api.ts";
-import type { List } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
 const pageSize = 100;

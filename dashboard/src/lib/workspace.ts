@@ -1,5 +1,6 @@
 import { createContext, useContext } from "react";
-import type { Mode, Project } from "./types.ts";
+import type { Environment as Mode } from "../../../server/core/scope.ts";
+import type { Project } from "./types.ts";
 
 /** Where the reader is: one project, in test or live. All resource addresses are made of it. */
 export interface Workspace {

@@ -1,7 +1,7 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
+import type { List } from "../../../server/wire/schema.ts";
 import { plural, several } from "../lib/format.ts";
 import type { PageSearch } from "../lib/page-search.ts";
-import type { List } from "../lib/types.ts";
 import { Button } from "./button.tsx";
 import { SheetFoot } from "./sheet.tsx";
 import { TimeSwitch } from "./time-switch.tsx";

@@ -1,5 +1,5 @@
 import { Check, CircleHelp, Clock, LoaderCircle, type LucideIcon, Square, X } from "lucide-react";
-import type { RunStatus } from "../lib/types.ts";
+import type { RunStatus } from "../../../server/core/run-state.ts";
 import { Pill, type Tone } from "./pill.tsx";
 
 export const statusWords: Record<RunStatus, string> = {

@@ -2,7 +2,7 @@ import type { TProperties } from "@sinclair/typebox";
 import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
 import type { Fault } from "../../core/errors.ts";
 import type { JsonSchema } from "../../core/model-call.ts";
-import type { SandboxLevel } from "../../sandbox/program.ts";
+import type { SandboxLevel } from "../../wire/names.ts";
 import type { Definition } from "../definition.ts";
 import type { UpdateTool } from "../schema.ts";
 

@@ -1,36 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { Agent, AgentVersion, AgentListItem as ListedAgent } from "../../../../server/wire/agent.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { get, query } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
-import type { Definition } from "./definition.ts";
-
-/** An agent as a list has it. */
-export interface ListedAgent {
-  id: string;
-  name: string;
-  description: string | null;
-  model: string;
-  tools_count: number;
-  version: number;
-  updated_at: string;
-}
-
-/** An agent as it is, or as it was at a version. */
-export interface Agent extends Definition {
-  id: string;
-  version: number;
-  tools_count: number;
-  created_at: string;
-  updated_at: string;
-}
-
-/** An agent at one of its versions; `created_at` is the version's. */
-export interface AgentVersion extends Omit<Agent, "updated_at"> {
-  /** In a list: the fields that are not here in full. */
-  truncated?: string[];
-}
 
 /** What the address of the list holds. */
 export interface AgentsSearch extends PageSearch {

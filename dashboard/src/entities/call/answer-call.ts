@@ -1,20 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { SubmitToolOutputs } from "../../../../server/runs/schema.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { post } from "../../lib/api.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
 import { runApi, runQuery } from "../run/run-api.ts";
 import { approvalApi } from "./approval-api.ts";
 
 /** What a person says to a call that waits: an output, or a decision. */
-export interface ToolAnswer {
-  tool_call_id: string;
-  output?: unknown;
-  is_error?: boolean;
-  decision?: "approve" | "reject";
-  reason?: string;
-  arguments?: Record<string, unknown>;
-}
+export type ToolAnswer = SubmitToolOutputs["tool_outputs"][number];
 
 /** Answers a call of a run, and makes every page that shows it read it anew. */
 export function useAnswerCall(runId: string) {

@@ -1,6 +1,6 @@
 import type { KeyboardEvent, ReactNode } from "react";
+import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
-import type { PendingCall } from "../../lib/types.ts";
 import type { ToolAnswer } from "./answer-call.ts";
 
 /** What every form of an answer is given. */

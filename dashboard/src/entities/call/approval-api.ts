@@ -1,16 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { Needs } from "../../../../server/core/run-event.ts";
+import type { Approval, AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { get, query } from "../../lib/api.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import type { List, Needs, PendingCall, Run } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
 import { runApi } from "../run/run-api.ts";
-
-/** A call that waits for somebody, of whatever run. */
-export interface Approval extends PendingCall {
-  run_id: string;
-  tool_id: string;
-  created_at: string;
-}
 
 /** What the address of the inbox holds. */
 export interface ApprovalsSearch extends PageSearch {

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
+import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
 import { exampleOutput } from "../../lib/example-output.ts";
 import { forgetKept } from "../../lib/kept.ts";
-import type { PendingCall } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { useKeptName } from "../session/use-kept-name.ts";
 import { useMay } from "../session/use-may.ts";
@@ -22,7 +22,7 @@ export function OpenCall({
   onRefused,
 }: {
   runId: string;
-  call: PendingCall & { tool_id?: string };
+  call: PendingCall;
   onAnswered?: (answer: ToolAnswer) => void;
   onRefused?: (error: Error) => void;
 }) {

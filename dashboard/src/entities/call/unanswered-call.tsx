@@ -1,6 +1,6 @@
 import { CircleHelp } from "lucide-react";
+import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
 import { isJsonObject } from "../../lib/json-text.ts";
-import type { PendingCall } from "../../lib/types.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 
 const words = { output: "waits for its output", approval: "waits for approval", reconcile: "has an unknown outcome" };

@@ -1,33 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { File as StoredFile } from "../../../../server/wire/file.ts";
+import type { FilePurpose, FileStatus } from "../../../../server/wire/names.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { ApiError, get, post, query } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
-
-export const filePurposes = ["retrieval", "code_interpreter", "attachment", "output"] as const;
-export type FilePurpose = (typeof filePurposes)[number];
-
-export const fileStatuses = ["uploaded", "processing", "ready", "failed"] as const;
-type FileStatus = (typeof fileStatuses)[number];
-
-/** A file as the API shows it. */
-export interface StoredFile {
-  id: string;
-  filename: string;
-  mime_type: string;
-  bytes: number;
-  purpose: FilePurpose;
-  status: FileStatus;
-  error: { code: string; message: string } | null;
-  chunks: number;
-  pages: number | null;
-  memory_ids: string[];
-  processed: number;
-  total: number | null;
-  run_id: string | null;
-  expires_at: string | null;
-  created_at: string;
-}
 
 /** What the address of the list holds. */
 export interface FilesSearch extends PageSearch {

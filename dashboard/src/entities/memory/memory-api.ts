@@ -1,79 +1,15 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type {
+  MemoryEntry as Entry,
+  MemoryKey as KeyValue,
+  MemoryMatch as Match,
+  Memory as Store,
+} from "../../../../server/wire/memory.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { get, post, put, query, remove } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
-import type { EntryStatus, MemoryKind, SearchMode, StoreSearch, StoresSearch } from "./memory-search.ts";
-
-export const memoryScopes = ["project", "user", "session"] as const;
-export type MemoryScope = (typeof memoryScopes)[number];
-
-interface Fault {
-  code: string;
-  message: string;
-}
-
-/** How far a store is with another embedding. */
-interface Indexing {
-  processed: number;
-  total: number;
-  model: string;
-  dimensions: number;
-  error: Fault | null;
-}
-
-/** A memory store as the API shows it. */
-export interface Store {
-  id: string;
-  name: string;
-  kind: MemoryKind;
-  scope: MemoryScope;
-  embedding: { model: string; dimensions: number } | null;
-  ttl_seconds: number | null;
-  entries: number | null;
-  keys: number | null;
-  indexing: Indexing | null;
-  created_at: string;
-  updated_at: string;
-}
-
-export interface Entry {
-  id: string;
-  status: EntryStatus;
-  error: Fault | null;
-  text: string | null;
-  file_id: string | null;
-  filename: string | null;
-  scope_id: string | null;
-  chunks: number;
-  processed: number;
-  total: number | null;
-  expires_at: string | null;
-  metadata: Record<string, string | number | boolean>;
-  created_at: string;
-}
-
-/** A passage that fits a query. */
-export interface Match {
-  id: string;
-  text: string;
-  score: number;
-  score_parts: { vector?: number | null; keyword?: number | null };
-  file_id: string | null;
-  filename: string | null;
-  chunk_index: number;
-  page: number | null;
-  heading: string | null;
-  metadata: Record<string, string | number | boolean>;
-}
-
-export interface KeyValue {
-  key: string;
-  value: unknown;
-  version: number;
-  expires_at: string | null;
-  updated_at: string;
-}
+import type { SearchMode, StoreSearch, StoresSearch } from "./memory-search.ts";
 
 const pageSize = 50;
 const soon_ms = 1500;

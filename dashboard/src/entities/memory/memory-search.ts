@@ -12,7 +12,7 @@ export const memoryTabs = ["entries", "search", "keys", "settings"] as const;
 export type MemoryTab = (typeof memoryTabs)[number];
 
 export const entryStatuses = ["processing", "ready", "failed"] as const;
-export type EntryStatus = (typeof entryStatuses)[number];
+type EntryStatus = (typeof entryStatuses)[number];
 
 export const searchModes = ["hybrid", "vector", "keyword"] as const;
 export type SearchMode = (typeof searchModes)[number];

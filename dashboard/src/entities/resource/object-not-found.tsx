@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileQuestion } from "lucide-react";
 import type { ReactNode } from "react";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { get, isMissing, resourceUrl } from "../../lib/api.ts";
-import type { Mode } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { isMissing } from "../../lib/api.ts";
-import type { Mode } from "../../lib/types.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";

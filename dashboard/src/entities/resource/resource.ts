@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { List } from "../../../../server/wire/schema.ts";
 import { get, patch, post, query, remove, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 
 export type At = Pick<Workspace, "projectId" | "mode">;

@@ -1,8 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { Diff as DiffPage } from "../../../../server/wire/trace.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import { isOver, type Run } from "../../lib/types.ts";
 import type { At } from "../resource/resource.ts";
-import type { DiffPage, DiffStep } from "./diff-types.ts";
+import type { DiffStep } from "./diff-types.ts";
 import { runApi, runQuery } from "./run-api.ts";
 
 const pageSize = 100;

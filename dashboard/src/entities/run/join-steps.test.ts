@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import type { Trace as TracePage, TraceStep } from "../../../../server/wire/trace.ts";
 import { stepOf, traceOf } from "../../features/trace/trace-fixtures.ts";
 import { joinSteps, readOnAfter } from "./join-steps.ts";
-import type { TracePage, TraceStep } from "./trace-types.ts";
 
 const page = (steps: TraceStep[], steps_has_more = false): TracePage => ({ ...traceOf(), steps, steps_has_more });
 const ids = (steps: readonly TraceStep[]) => steps.map(({ step_index }) => step_index);

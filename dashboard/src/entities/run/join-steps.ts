@@ -1,4 +1,5 @@
-import type { LoadedTrace, TracePage, TraceStep } from "./trace-types.ts";
+import type { Trace as TracePage, TraceStep } from "../../../../server/wire/trace.ts";
+import type { LoadedTrace } from "./trace-types.ts";
 
 /** True once a step can change no more. */
 const isSettled = ({ status, ended_at }: TraceStep): boolean =>

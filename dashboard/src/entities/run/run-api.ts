@@ -1,7 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { ApiError, get, query } from "../../lib/api.ts";
 import { pageQuery } from "../../lib/page-search.ts";
-import type { List, Run } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
 import { type RunsSearch, runsParameters } from "./runs-search.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { filterWords } from "../../features/runs/filter-words.ts";
 import { pastedId } from "../../features/runs/pasted-id.ts";
 import { readRunsSearch } from "../../features/runs/read-runs-search.ts";
-import type { Run } from "../../lib/types.ts";
 import { fitsFilters, hasText, isFiltered, runsParameters } from "./runs-search.ts";
 
 const id = "01m7zgg6zhy0rs95xwcnppcxxx";

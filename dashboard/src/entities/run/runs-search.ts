@@ -1,6 +1,8 @@
+import type { Origin as RunOrigin } from "../../../../server/core/origin.ts";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import type { RunStatus } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import type { Run, RunOrigin, RunStatus } from "../../lib/types.ts";
 import { spanStart } from "./time-span.ts";
 
 /** What the address of the list holds. */

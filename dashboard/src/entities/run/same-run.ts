@@ -1,4 +1,4 @@
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /** What makes the same run once more: outside of any thread, since what was said there has gone on. */
 export function sameRun(run: Run & { session_id?: string | null; file_ids?: string[] }) {

@@ -1,10 +1,11 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { RunFrame } from "../../../../server/wire/events.ts";
+import type { Trace as TracePage, TraceStep } from "../../../../server/wire/trace.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { At } from "../resource/resource.ts";
 import { joinSteps, readOnAfter } from "./join-steps.ts";
 import { runApi } from "./run-api.ts";
-import type { LoadedTrace, TracePage, TraceStep } from "./trace-types.ts";
+import type { LoadedTrace } from "./trace-types.ts";
 
 const pageSize = 100;
 

@@ -1,64 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { RunInput } from "../../../../server/core/run-input.ts";
+import type { CreateSchedule as ScheduleOrder } from "../../../../server/schedules/schema.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { ScheduleRun as Firing, Schedule } from "../../../../server/wire/schedule.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { get, post, query } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
-import type { List, Run } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
-import type { Outcome, ScheduleSearch } from "./read-schedule-search.ts";
+import type { ScheduleSearch } from "./read-schedule-search.ts";
 
 export type CatchUp = "skip" | "one";
 export type IfBusy = "start" | "skip" | "queue";
-
-export interface Failure {
-  code: string;
-  message: string;
-  at: string;
-  run_id: string | null;
-}
-
-export interface Schedule {
-  id: string;
-  name: string;
-  agent_id: string;
-  input: RunInput;
-  cron: string;
-  timezone: string;
-  enabled: boolean;
-  catch_up: CatchUp;
-  if_busy: IfBusy;
-  next_run_ats: string[];
-  last_run_id: string | null;
-  last_error: Failure | null;
-  failure_count: number;
-  disabled_reason: string | null;
-  user_id: string | null;
-  session_id: string | null;
-  created_at: string;
-  /** In a list: the fields that are not here in full. */
-  truncated?: string[];
-}
-
-/** What a schedule is created with. */
-export interface ScheduleOrder {
-  name: string;
-  agent_id: string;
-  input: RunInput;
-  cron: string;
-  timezone: string;
-  catch_up: CatchUp;
-  if_busy: IfBusy;
-  user_id: string | null;
-}
-
-/** A time that came, and what came of it. */
-export interface Firing {
-  id: string;
-  trigger: "plan" | "catch_up" | "request";
-  due_at: string;
-  outcome: Outcome;
-  run_id: string | null;
-  error: Failure | null;
-}
 
 export const scheduleApi = resource<Schedule, Schedule, ScheduleOrder & { enabled?: boolean }>("schedules");
 

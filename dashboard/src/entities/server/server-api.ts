@@ -1,36 +1,19 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { AuditEntry } from "../../../../server/wire/audit.ts";
+import type {
+  Backup,
+  Connection,
+  Invitation,
+  Person,
+  Price,
+  ServerInfo,
+  Tried,
+} from "../../../../server/wire/console.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { get, patch, post, put, query, remove, resourceUrl } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 import type { Role } from "../session/use-may.ts";
-
-/** How a provider is reached; its key is never told. */
-export interface Connection {
-  id: string;
-  name: string;
-  provider: string;
-  base_url: string | null;
-  /** How many calls its server takes at once; null: as many as come. */
-  max_concurrent: number | null;
-  /** Those of the environment are changed where the server is started. */
-  source: "environment" | "stored";
-  /** What its models' names begin with. */
-  prefix: string;
-  /** False for one of the environment that a stored one goes before. */
-  used: boolean;
-  created_at: string | null;
-}
-
-/** What one tiny request to a provider came to. */
-export interface Tried {
-  ok: boolean;
-  model: string | null;
-  latency_ms: number;
-  output: string | null;
-  usage: { input_tokens: number | null; output_tokens: number | null } | null;
-  error: { code: string; message: string } | null;
-}
 
 interface NewConnection {
   name: string;
@@ -40,74 +23,8 @@ interface NewConnection {
   max_concurrent: number | null;
 }
 
-/** What a model costs, in USD per million tokens. */
-export interface Price {
-  /** The model's full name, or `ollama/*` for all of a server. */
-  id: string;
-  available: boolean;
-  context_window: number | null;
-  input: number;
-  cached_input: number;
-  output: number;
-  as_of: string | null;
-  source: "built_in" | "operator";
-}
-
 interface NewPrice extends Pick<Price, "input" | "cached_input" | "output" | "context_window"> {
   model: string;
-}
-
-export interface Person {
-  id: string;
-  email: string;
-  role: Role;
-  created_at: string;
-  last_seen_at: string | null;
-}
-
-export interface Invitation {
-  id: string;
-  email: string;
-  role: Role;
-  created_at: string;
-  expires_at: string;
-}
-
-export interface AuditEntry {
-  id: string;
-  action: string;
-  actor: { type: "api_key" | "user" | "cli"; id: string; ip: string | null };
-  target: { type: string; id: string } | null;
-  details: Record<string, unknown>;
-  request_id: string | null;
-  created_at: string;
-  /** Null for what concerns the whole server. */
-  project_id: string | null;
-  environment: "test" | "live" | null;
-}
-
-export type SandboxLevel = "strict" | "process" | "off";
-
-export interface ServerInfo {
-  version: string;
-  commit: string;
-  built_at: string | null;
-  started_at: string;
-  /** Null while it is being tested. */
-  sandbox_level: SandboxLevel | null;
-  data_dir: string | null;
-  database_bytes: number | null;
-  free_bytes: number | null;
-  disk_bytes: number | null;
-}
-
-export interface Backup {
-  id: string;
-  filename: string;
-  bytes: number;
-  version: number;
-  created_at: string;
-  expires_at: string;
 }
 
 type ListOf<T> = { data: T[] };

@@ -1,18 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { OpenSession, Session } from "../../../../server/wire/console.ts";
 import { get, post, remove } from "../../lib/api.ts";
-import type { Session } from "../../lib/types.ts";
 import type { Role } from "./use-may.ts";
-
-/** Where somebody is signed in. */
-export interface OpenSession {
-  id: string;
-  user_agent: string | null;
-  ip: string | null;
-  created_at: string;
-  last_seen_at: string;
-  /** The one that asks. */
-  current: boolean;
-}
 
 /** Whom a link invites. */
 interface InvitationRead {

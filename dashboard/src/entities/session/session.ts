@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { Session } from "../../../../server/wire/console.ts";
 import { ApiError, get, post } from "../../lib/api.ts";
-import type { Session } from "../../lib/types.ts";
 
 /** Who is signed in, or why nobody is. */
 export type SessionState = { signedIn: true; session: Session } | { signedIn: false; setupRequired: boolean };

@@ -1,9 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { Live } from "../../../../server/suites/schema.ts";
+import type { List } from "../../../../server/wire/schema.ts";
+import type {
+  SuiteListItem as ListedSuite,
+  SuiteRunListItem as SuiteRun,
+  SuiteRun as SuiteRunWithCases,
+  Suite as SuiteWithCases,
+} from "../../../../server/wire/suite.ts";
 import { get, post } from "../../lib/api.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
-import type { ListedSuite, Live, SuiteRun, SuiteRunWithCases, SuiteWithCases } from "./suite-types.ts";
 
 const workingMs = 1000;
 const restingMs = 10_000;

@@ -1,37 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { ThreadStatus } from "../../../../server/wire/names.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
+import type { Thread, ThreadMessage } from "../../../../server/wire/thread.ts";
 import { get, query } from "../../lib/api.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import type { List, Run } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
 import { runApi } from "../run/run-api.ts";
-
-export const threadStatuses = ["idle", "busy", "waiting"] as const;
-export type ThreadStatus = (typeof threadStatuses)[number];
-
-/** A conversation over several runs. */
-export interface Thread {
-  id: string;
-  title: string | null;
-  user_id: string | null;
-  session_id: string | null;
-  status: ThreadStatus;
-  message_count: number;
-  last_run_id: string | null;
-  metadata: Record<string, string>;
-  created_at: string;
-  updated_at: string;
-}
-
-/** What was said in a thread, by a user, an agent or a tool. */
-export interface ThreadMessage {
-  id: string;
-  run_id: string | null;
-  role: "system" | "user" | "assistant" | "tool";
-  content: string;
-  tool_calls?: { id: string; name: string; arguments: unknown }[];
-  tool_call_id?: string;
-  created_at: string;
-}
 
 /** What the address of the list holds. */
 export interface ThreadsSearch extends PageSearch {

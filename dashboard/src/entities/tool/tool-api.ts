@@ -1,9 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { AgentListItem as ListedAgent } from "../../../../server/wire/agent.ts";
+import type { Tool } from "../../../../server/wire/tool.ts";
 import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
-import { agentApi, type ListedAgent } from "../agent/agent-api.ts";
+import { agentApi } from "../agent/agent-api.ts";
 import { type At, resource } from "../resource/resource.ts";
-import type { Tool } from "./tool.ts";
 import type { ToolsSearch } from "./tools-search.ts";
 
 /** The signing secret comes with the creation alone. */

@@ -1,6 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
+import type { UsageReport } from "../../../../server/wire/usage.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
-import type { List, Run } from "../../lib/types.ts";
 import type { At } from "../resource/resource.ts";
 import { runApi } from "../run/run-api.ts";
 
@@ -9,22 +11,7 @@ const day_ms = 86_400_000;
 const mostFailures = 100;
 
 /** What runs used, as `GET /v1/usage` counts it. */
-export interface UsageCounts {
-  runs: { started: number; completed: number; failed: number; cancelled: number };
-  /** How long runs worked that completed or failed; null where there is none. */
-  worked_ms: { p50: number | null; p95: number | null };
-  model_calls: number;
-  tool_calls: number;
-  input_tokens: number;
-  output_tokens: number;
-  total_tokens: number;
-  cached_input_tokens: number;
-  reasoning_tokens: number;
-  cost_usd: number;
-  unknown_cost_calls: number;
-  unknown_token_calls: number;
-  estimated_calls: number;
-}
+export type UsageCounts = UsageReport["totals"];
 
 export type DayUsage = UsageCounts & { day: string };
 export type AgentUsage = UsageCounts & { agent_id: string };

@@ -1,24 +1,14 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { List } from "../../../../server/wire/schema.ts";
+import type {
+  WebhookDeliveryListItem as Delivery,
+  Webhook,
+  WebhookDelivery as WholeDelivery,
+} from "../../../../server/wire/webhook.ts";
 import { get, post, query } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
-import type { List } from "../../lib/types.ts";
 import { type At, resource } from "../resource/resource.ts";
 import type { DeliveriesSearch } from "./read-webhook-search.ts";
-
-export interface Webhook {
-  id: string;
-  url: string;
-  events: string[];
-  description: string | null;
-  enabled: boolean;
-  status: "active" | "failing" | "disabled";
-  disabled_reason: "requested" | "gone" | "failing" | null;
-  secret_prefix: string;
-  previous_secret_expires_at: string | null;
-  last_delivery_at: string | null;
-  failure_count: number;
-  created_at: string;
-}
 
 /** The answer to a creation or a rotation: the only one with the secret. */
 export interface MadeWebhook extends Webhook {
@@ -31,19 +21,6 @@ export interface WebhookOrder {
   description: string | null;
 }
 
-export interface Delivery {
-  id: string;
-  webhook_id: string;
-  event_id: string;
-  type: string;
-  run_id: string | null;
-  seq: number | null;
-  status: "pending" | "delivered" | "failed";
-  attempts_count: number;
-  next_attempt_at: string | null;
-  created_at: string;
-}
-
 /** One attempt to send an event. */
 export interface Attempt {
   number: number;
@@ -52,11 +29,6 @@ export interface Attempt {
   request: { url: string; headers: Record<string, string> };
   response: { status: number; headers: Record<string, string>; body: string; truncated: boolean } | null;
   error: { code: string; message: string } | null;
-}
-
-export interface WholeDelivery extends Delivery {
-  body: string | null;
-  attempts: Attempt[];
 }
 
 export const webhookApi = resource<Webhook, Webhook, WebhookOrder & { enabled?: boolean }, MadeWebhook>("webhooks");

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { endOtherSessions, endSession, type OpenSession, sessionsQuery } from "../../entities/session/account-api.ts";
+import type { OpenSession } from "../../../../server/wire/console.ts";
+import { endOtherSessions, endSession, sessionsQuery } from "../../entities/session/account-api.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Agent, agentApi } from "../../entities/agent/agent-api.ts";
+import type { Agent } from "../../../../server/wire/agent.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError, get, resourceUrl } from "../../lib/api.ts";
 import { type Edited, useEdited } from "../../lib/use-edited.ts";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { reasoningEfforts } from "../../entities/agent/definition.ts";
+import { reasoningEfforts } from "../../../../server/core/model-call.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ListedAgent } from "../../entities/agent/agent-api.ts";
+import type { AgentListItem as ListedAgent } from "../../../../server/wire/agent.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";

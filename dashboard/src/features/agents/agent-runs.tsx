@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
 import { useRef } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
-import type { Agent } from "../../entities/agent/agent-api.ts";
+import type { Agent } from "../../../../server/wire/agent.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import { between, formatCost, formatDuration } from "../../lib/format.ts";
 import { useHeldRows } from "../../lib/use-held-rows.ts";

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Agent, agentApi } from "../../entities/agent/agent-api.ts";
+import type { Agent } from "../../../../server/wire/agent.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { contextStrategies, type MemoryPolicy } from "../../entities/agent/definition.ts";
-import type { Store } from "../../entities/memory/memory-api.ts";
+import { contextStrategies } from "../../../../server/core/agent-snapshot.ts";
+import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import type { MemoryPolicy } from "../../entities/agent/definition.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";

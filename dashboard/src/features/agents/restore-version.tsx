@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type Agent, type AgentVersion, agentApi } from "../../entities/agent/agent-api.ts";
+import type { Agent, AgentVersion } from "../../../../server/wire/agent.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef } from "react";
-import { type Approval, type ApprovalsSearch, waitingRunsQuery } from "../../entities/call/approval-api.ts";
+import type { Needs } from "../../../../server/core/run-event.ts";
+import type { Approval } from "../../../../server/wire/run.ts";
+import { type ApprovalsSearch, waitingRunsQuery } from "../../entities/call/approval-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import type { Needs } from "../../lib/types.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useTitle } from "../../lib/use-title.ts";

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { type Approval, type ApprovalsSearch, approvalApi, approvalsQuery } from "../../entities/call/approval-api.ts";
+import type { Approval } from "../../../../server/wire/run.ts";
+import { type ApprovalsSearch, approvalApi, approvalsQuery } from "../../entities/call/approval-api.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { answerKey, type Entry, keepInbox } from "./keep-inbox.ts";

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { lastText } from "../../../../server/core/run-input.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { agentRunsQuery } from "../../entities/run/run-api.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";

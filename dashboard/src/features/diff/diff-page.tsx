@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
 import { comparedRunQuery, diffQuery } from "../../entities/run/diff-api.ts";
 import { ApiError } from "../../lib/api.ts";
-import type { Mode, Run } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";

@@ -2,9 +2,11 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight, ChevronLeft, ChevronRight } from "lucide-react";
 import { Fragment, useMemo, useRef } from "react";
-import type { Change, DiffPage, StepPair } from "../../entities/run/diff-types.ts";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { Diff as DiffPage, DiffStep as StepPair } from "../../../../server/wire/trace.ts";
+import type { Change } from "../../entities/run/diff-types.ts";
 import { plural } from "../../lib/format.ts";
-import { isOver, type Run } from "../../lib/types.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Kbd } from "../../ui/kbd.tsx";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { StepPair } from "../../entities/run/diff-types.ts";
+import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
 import { originLine } from "./origin-line.ts";
 
 const run = (id: string, more: object = {}) => ({
@@ -8,7 +8,15 @@ const run = (id: string, more: object = {}) => ({
 });
 const pairs = (...changes: StepPair["change"][]) =>
   changes.map((change, index) => ({
-    ...{ index, a_step_index: index, b_step_index: index, type: "tool_call", name: "look_up", change, differences: [] },
+    ...{
+      index,
+      a_step_index: index,
+      b_step_index: index,
+      type: "tool_call" as const,
+      name: "look_up",
+      change,
+      differences: [],
+    },
     ...{ latency_ms: { a: 1, b: 1 }, cost_usd: { a: null, b: null } },
   }));
 

@@ -1,5 +1,6 @@
-import type { Side, StepPair } from "../../entities/run/diff-types.ts";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
+import type { Side } from "../../entities/run/diff-types.ts";
 
 /** That one of the two runs was made of the other: where it stands, and in words. */
 export interface OriginLine {

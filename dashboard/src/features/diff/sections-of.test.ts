@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { DiffStep, StepPair } from "../../entities/run/diff-types.ts";
+import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
+import type { DiffStep } from "../../entities/run/diff-types.ts";
 import { sectionsOf } from "./sections-of.ts";
 
 const pair = (more: Partial<StepPair>): StepPair => ({

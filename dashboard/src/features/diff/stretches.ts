@@ -1,4 +1,4 @@
-import type { StepPair } from "../../entities/run/diff-types.ts";
+import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
 
 /** What the page lists: a pair of steps, or how many equal ones are left out there. */
 export type Entry = { kind: "pair"; pair: StepPair } | { kind: "hidden"; first: number; count: number };

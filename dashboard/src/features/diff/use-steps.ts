@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { stepsQuery } from "../../entities/run/diff-api.ts";
 import type { DiffStep } from "../../entities/run/diff-types.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** The steps of a run by their numbers, read on until the last that is wanted is here. */

@@ -1,4 +1,5 @@
-import type { FilePurpose, StoredFile } from "../../entities/file/file-api.ts";
+import type { File as StoredFile } from "../../../../server/wire/file.ts";
+import type { FilePurpose } from "../../../../server/wire/names.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { mostBytes } from "./upload.ts";
 

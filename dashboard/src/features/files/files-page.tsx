@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileText, FileUp, ListFilter } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
-import { type FilesSearch, filePurposes, fileStatuses, filesQuery } from "../../entities/file/file-api.ts";
+import { filePurposes, fileStatuses } from "../../../../server/wire/names.ts";
+import { type FilesSearch, filesQuery } from "../../entities/file/file-api.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";

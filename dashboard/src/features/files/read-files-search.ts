@@ -1,4 +1,5 @@
-import { type FilesSearch, filePurposes, fileStatuses } from "../../entities/file/file-api.ts";
+import { filePurposes, fileStatuses } from "../../../../server/wire/names.ts";
+import type { FilesSearch } from "../../entities/file/file-api.ts";
 import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 
 /** Of the list's address. */

@@ -1,16 +1,12 @@
-import type { StoredFile } from "../../entities/file/file-api.ts";
+import type { CreateFile } from "../../../../server/files/schema.ts";
+import type { File as StoredFile } from "../../../../server/wire/file.ts";
 import { ApiError, type ErrorBody, toError } from "../../lib/api.ts";
 
 /** The largest file that the server takes. */
 export const mostBytes = 100 * 1024 * 1024;
 
 /** What goes with a file. */
-export interface UploadFields {
-  purpose: "retrieval" | "code_interpreter" | "attachment";
-  memory_id?: string;
-  scope_id?: string;
-  expires_in_seconds?: number;
-}
+export type UploadFields = Pick<CreateFile, "purpose" | "memory_id" | "scope_id" | "expires_in_seconds">;
 
 /** Sends a file in parts, and tells how much of it has gone. A fetch would not say. */
 export function upload(

@@ -1,6 +1,7 @@
+import type { AgentListItem as Agent } from "../../../../server/wire/agent.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
-import type { Agent, Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 import { agentBody, guideTool } from "./guide-bodies.ts";
 

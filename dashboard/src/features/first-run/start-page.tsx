@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { withModifier } from "../../lib/modifier.ts";
-import type { Mode } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { emptyRunView, foldFrames } from "../../../../server/wire/fold-frames.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { ApiError, resourceUrl } from "../../lib/api.ts";
 import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { startRun } from "./first-run-api.ts";
 

@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { type KeyOrder, type KeyScope, keyApi, type MadeKey } from "../../entities/key/key-api.ts";
+import type { Permission as KeyScope } from "../../../../server/core/scope.ts";
+import type { CreateKey as KeyOrder } from "../../../../server/keys/schema.ts";
+import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useNow } from "../../lib/use-now.ts";

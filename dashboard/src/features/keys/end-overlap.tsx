@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";

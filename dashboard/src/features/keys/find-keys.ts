@@ -1,4 +1,5 @@
-import type { ApiKey, KeyScope } from "../../entities/key/key-api.ts";
+import type { Permission as KeyScope } from "../../../../server/core/scope.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { isUsable, keyState, shortKey } from "./key-state.ts";
 
 export const keyFilters = ["usable", "ended", "rotating", "exposed", "expiring"] as const;

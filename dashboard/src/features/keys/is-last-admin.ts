@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { isUsable } from "./key-state.ts";
 
 const lasts = ({ expires_at }: ApiKey): number => (expires_at ? Date.parse(expires_at) : Number.POSITIVE_INFINITY);

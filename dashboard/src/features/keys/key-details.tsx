@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import type { ApiKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useNow } from "../../lib/use-now.ts";

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { ApiKey, MadeKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
+import type { MadeKey } from "../../entities/key/key-api.ts";
 import { keyApi } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { formatDay } from "../../lib/format.ts";
 import { Until } from "../../ui/until.tsx";
 import { isExpiring } from "./find-keys.ts";

@@ -1,4 +1,5 @@
-import { type KeyScope, keyScopes } from "../../entities/key/key-api.ts";
+import type { Permission as KeyScope } from "../../../../server/core/scope.ts";
+import { keyScopes } from "../../entities/key/key-api.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";

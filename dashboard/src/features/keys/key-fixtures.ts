@@ -1,9 +1,12 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 
 /** A key with what a test says of it. */
 export const someKey = (said: Partial<ApiKey> = {}): ApiKey => ({
   ...{
     id: "key_1",
+    object: "api_key",
+    project_id: "proj_1",
+    metadata: {},
     name: "Order service",
     prefix: "sk_test_Ab12",
     last4: "9xQz",

@@ -1,5 +1,5 @@
 import { Copy, Ellipsis, OctagonX, RefreshCw, Settings2, Timer, Trash2 } from "lucide-react";
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { copy } from "../../ui/copy.ts";
 import { Menu } from "../../ui/menu.tsx";

@@ -1,5 +1,5 @@
 import { Check, Clock, type LucideIcon, RefreshCw, TriangleAlert, X } from "lucide-react";
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 import { countdown } from "./countdown.ts";

@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { isUsable } from "./key-state.ts";
 
 /** A key in the list. */

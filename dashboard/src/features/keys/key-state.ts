@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 
 /** How a key stands at a time. One that is being rotated is `rotating` also when it was sent in clear text: see `isExposed`. */
 export type KeyState = "active" | "rotating" | "exposed" | "revoked" | "expired";

@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { Time } from "../../ui/time.tsx";
 
 /** Who used a key last, in a sentence: what one wants to know before one ends it. */

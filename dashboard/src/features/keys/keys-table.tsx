@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { Table } from "../../ui/table.tsx";
 import { KeyRow } from "./key-row.tsx";
 import { keyRows } from "./key-rows.ts";

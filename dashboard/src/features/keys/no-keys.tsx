@@ -1,5 +1,5 @@
 import { KeyRound, ListFilter } from "lucide-react";
-import type { Mode } from "../../lib/types.ts";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 

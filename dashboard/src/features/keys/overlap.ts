@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { formatEnd } from "../../lib/format.ts";
 
 export const overlapChoices = ["now", "1h", "24h", "3d", "7d", "own"] as const;

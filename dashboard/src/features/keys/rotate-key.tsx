@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type ApiKey, keyApi, type MadeKey, type RotationOrder, rotateKey } from "../../entities/key/key-api.ts";
+import type { RotateKey as RotationOrder } from "../../../../server/keys/schema.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
+import { keyApi, type MadeKey, rotateKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

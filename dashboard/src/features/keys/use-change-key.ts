@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ApiKey, keyApi } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
+import { keyApi } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** Changes a key's name or end, and reads the list anew. */

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ApiKey, keysQuery, type MadeKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
+import { keysQuery, type MadeKey } from "../../entities/key/key-api.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { ApiKey } from "../../entities/key/key-api.ts";
+import type { ApiKey } from "../../../../server/wire/key.ts";
 import { keyApi } from "../../entities/key/key-api.ts";
 
 import { useWorkspace } from "../../lib/workspace.ts";

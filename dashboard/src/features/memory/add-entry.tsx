@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { fileApi } from "../../entities/file/file-api.ts";
-import { addEntry, type Store, storeApi } from "../../entities/memory/memory-api.ts";
+import { addEntry, storeApi } from "../../entities/memory/memory-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../../entities/memory/memory-api.ts";
+import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { readSeconds } from "./memory-words.ts";
 
 /** What of a store is named by a person, as it stands in a form. */

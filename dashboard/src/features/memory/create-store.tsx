@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type MemoryScope, memoryScopes, storeApi } from "../../entities/memory/memory-api.ts";
+import type { MemoryScope } from "../../../../server/core/agent-snapshot.ts";
+import { memoryScopes } from "../../../../server/core/agent-snapshot.ts";
+import { storeApi } from "../../entities/memory/memory-api.ts";
 import type { MemoryKind } from "../../entities/memory/memory-search.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useChanged } from "../../lib/use-changed.ts";

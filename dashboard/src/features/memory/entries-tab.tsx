@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check, FileText, ListFilter, LoaderCircle, Plus, X } from "lucide-react";
 import { useRef, useState } from "react";
-import { deleteEntry, type Entry, entriesQuery, type Store, storeApi } from "../../entities/memory/memory-api.ts";
+import type { MemoryEntry as Entry, Memory as Store } from "../../../../server/wire/memory.ts";
+import { deleteEntry, entriesQuery, storeApi } from "../../entities/memory/memory-api.ts";
 import { entryStatuses, type StoreSearch } from "../../entities/memory/memory-search.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";

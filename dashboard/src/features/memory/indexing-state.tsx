@@ -1,5 +1,5 @@
 import { Check, LoaderCircle, TriangleAlert } from "lucide-react";
-import type { Store } from "../../entities/memory/memory-api.ts";
+import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { formatCount } from "../../lib/format.ts";
 import { Pill } from "../../ui/pill.tsx";
 import { Progress } from "../../ui/progress.tsx";

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type KeyValue, readKey, type Store, storeApi, writeKey } from "../../entities/memory/memory-api.ts";
+import type { MemoryKey as KeyValue, Memory as Store } from "../../../../server/wire/memory.ts";
+import { readKey, storeApi, writeKey } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";

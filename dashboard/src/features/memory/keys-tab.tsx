@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, ListFilter, Plus, UserRound } from "lucide-react";
 import { useRef, useState } from "react";
-import { deleteKey, type KeyValue, keysQuery, type Store, storeApi } from "../../entities/memory/memory-api.ts";
+import type { MemoryKey as KeyValue, Memory as Store } from "../../../../server/wire/memory.ts";
+import { deleteKey, keysQuery, storeApi } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";

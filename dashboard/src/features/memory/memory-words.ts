@@ -1,4 +1,4 @@
-import type { Match, Store } from "../../entities/memory/memory-api.ts";
+import type { MemoryMatch as Match, Memory as Store } from "../../../../server/wire/memory.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
 

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from "react";
-import type { Store } from "../../entities/memory/memory-api.ts";
+import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { Button } from "../../ui/button.tsx";
 
 /** Whose part of a store is shown. What is typed counts once it is sent. */

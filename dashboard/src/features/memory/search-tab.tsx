@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Search, SearchX } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { type Match, matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
+import type { MemoryMatch as Match } from "../../../../server/wire/memory.ts";
+import { matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type Store, storeQuery } from "../../entities/memory/memory-api.ts";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import { storeQuery } from "../../entities/memory/memory-api.ts";
 import type { MemoryTab, StoreSearch } from "../../entities/memory/memory-search.ts";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
-import type { Mode } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";

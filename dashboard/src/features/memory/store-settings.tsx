@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { type Store, storeApi } from "../../entities/memory/memory-api.ts";
+import type { Memory as Store } from "../../../../server/wire/memory.ts";
+import { storeApi } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";

@@ -1,4 +1,4 @@
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /** Runs that failed in the same way. */
 export interface FailureGroup {

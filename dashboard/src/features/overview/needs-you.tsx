@@ -1,11 +1,12 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
+import type { Needs } from "../../../../server/core/run-event.ts";
+import type { Approval } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import type { Approval } from "../../entities/call/approval-api.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { formatElapsed, formatUntil } from "../../lib/format.ts";
-import type { List, Needs } from "../../lib/types.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { type Axis, countAxis, dollarAxis, durationAxis } from "./axis.ts";
 import { failureGroups } from "./failure-groups.ts";
 import { readOverviewSearch } from "./read-overview-search.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { troublesOf, type WatchedSchedule, type WatchedWebhook } from "./troubles.ts";
 
+const error = { code: "model_error", at: "2026-11-01T00:00:00.000Z" };
 const schedule: WatchedSchedule = {
   ...{ id: "sch_1", name: "Digest" },
   ...{ last_error: null, disabled_reason: null },
@@ -16,12 +17,12 @@ test("nothing is said of what works, or was switched off by hand", () => {
 });
 
 test("a schedule leads to the run that failed, also once it is switched off; to itself where it began none", () => {
-  const failed = { ...schedule, last_error: { message: "The provider answered 503.", run_id: "run_1" } };
+  const failed = { ...schedule, last_error: { ...error, message: "The provider answered 503.", run_id: "run_1" } };
   const [trouble] = troublesOf([failed], []);
   expect(trouble).toMatchObject({ title: "Schedule Digest failed", detail: failed.last_error.message, runId: "run_1" });
   const off = { ...failed, disabled_reason: "It failed five times." };
   expect(troublesOf([off], [])).toMatchObject([{ detail: "It failed five times.", runId: "run_1" }]);
-  const none = { ...schedule, last_error: { message: "The agent is deleted.", run_id: null } };
+  const none = { ...schedule, last_error: { ...error, message: "The agent is deleted.", run_id: null } };
   expect(troublesOf([none], [])).toMatchObject([{ runId: null }]);
 });
 

@@ -1,10 +1,10 @@
-import type { Failure, Schedule } from "../../entities/schedule/schedule-api.ts";
-import type { Webhook } from "../../entities/webhook/webhook-api.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
 
-/** As far as the overview asks. */
-export type WatchedSchedule = Pick<Schedule, "id" | "name" | "disabled_reason"> & {
-  last_error: Pick<Failure, "message" | "run_id"> | null;
-};
+/** A schedule, as far as the overview asks. */
+export type WatchedSchedule = Pick<Schedule, "id" | "name" | "last_error" | "disabled_reason">;
+
+/** A webhook, as far as the overview asks. */
 export type WatchedWebhook = Pick<Webhook, "id" | "url" | "status" | "disabled_reason" | "failure_count">;
 
 /** What works without anybody looking, and does not work now. */

@@ -1,8 +1,8 @@
+import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { TextArea } from "../../ui/text-area.tsx";
 import { AgentSelect } from "./agent-select.tsx";
 import type { Draft, faultsOf } from "./draft.ts";
 import { ModelField } from "./model-field.tsx";
-import type { FullAgent } from "./playground-types.ts";
 import { SettingsFields } from "./settings-fields.tsx";
 import { ToolList } from "./tool-list.tsx";
 

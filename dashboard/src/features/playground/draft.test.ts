@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { agentChanges, changedWords, draftOf, draftOn, faultsOf, isWritten, runParts, unsavedOnly } from "./draft.ts";
 import { keptDraft } from "./kept-draft.ts";
-import type { FullAgent } from "./playground-types.ts";
 import { presetAgent, presets } from "./presets.ts";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
 import { requestsOf } from "./requests-of.ts";
 import { newTurn } from "./turn.ts";
 
+const at = "2026-11-01T00:00:00.000Z";
 const agent: FullAgent = {
   id: "agt_1",
   name: "Desk",
@@ -15,8 +16,13 @@ const agent: FullAgent = {
   model_settings: { temperature: 0.5, parallel_tool_calls: false },
   tools: [{ id: "tool_1", name: "look", type: "http" }],
   max_turns: 25,
-  memory: { stores: [], history: { mode: "none", max_messages: 20 } },
+  memory: {
+    ...{ stores: [], history: { mode: "none", max_messages: 20 } },
+    context: { strategy: "compact", reserve_output_tokens: 1000, tool_output_max_bytes: 20_000 },
+  },
   version: 7,
+  ...{ object: "agent", description: null, tools_count: 1, output_schema: null, guardrails: [], budget: null },
+  ...{ metadata: {}, created_at: at, updated_at: at, project_id: "proj_1", environment: "test" },
 };
 const draft = draftOf(agent);
 
@@ -49,7 +55,7 @@ describe("an agent that is changed here", () => {
       model_settings: { temperature: 0.5, parallel_tool_calls: true },
     });
     expect(agentChanges(agent, { ...draft, readsThread: true })).toEqual({
-      memory: { stores: [], history: { mode: "thread", max_messages: 20 } },
+      memory: { ...agent.memory, history: { mode: "thread", max_messages: 20 } },
     });
     expect(agentChanges(agent, { ...draft, maxCost: "1" })).toBeNull();
   });

@@ -1,6 +1,7 @@
-import type { ModelSettings } from "../../entities/agent/definition.ts";
+import type { ModelSettings, ScriptEntry } from "../../../../server/core/model-call.ts";
+import type { Agent as FullAgent, ToolReference } from "../../../../server/wire/agent.ts";
 import { rebased } from "../../lib/use-edited.ts";
-import type { FullAgent, RunBody, ToolReference } from "./playground-types.ts";
+import type { RunBody } from "./playground-types.ts";
 
 /** An agent with what was changed here. Numbers are as they were typed. */
 export interface Draft {
@@ -10,7 +11,7 @@ export interface Draft {
   maxTurns: string;
   temperature: string;
   maxOutputTokens: string;
-  reasoningEffort: ModelSettings["reasoning_effort"] | "";
+  reasoningEffort: NonNullable<ModelSettings["reasoning_effort"]> | "";
   parallelCalls: boolean;
   script: string;
   readsThread: boolean;
@@ -141,7 +142,7 @@ function memoryOf({ memory }: FullAgent, readsThread: boolean): Record<string, u
 }
 
 /** The entries of a script; none for nothing, null for what is no list. */
-function scriptOf(written: string): unknown[] | null {
+function scriptOf(written: string): ScriptEntry[] | null {
   if (written.trim() === "") return [];
   try {
     const value: unknown = JSON.parse(written);

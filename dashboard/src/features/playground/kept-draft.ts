@@ -1,5 +1,5 @@
+import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { type Draft, draftOf } from "./draft.ts";
-import type { FullAgent } from "./playground-types.ts";
 
 /** Reads a draft that was kept, and the version it was made from; null for what is none of this agent. */
 export function keptDraft(kept: string | null, agent: FullAgent): { base: FullAgent; draft: Draft } | null {

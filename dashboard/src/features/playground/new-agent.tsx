@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
+import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import type { Tool } from "../../../../server/wire/tool.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import type { Tool } from "../../entities/tool/tool.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
@@ -15,7 +16,6 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ModelField } from "./model-field.tsx";
-import type { FullAgent } from "./playground-types.ts";
 import { type Preset, presetAgent, presets, weatherTool } from "./presets.ts";
 
 const words: Record<Preset, { label: string; hint: string; name: string; instructions: string }> = {

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import type { At } from "../../entities/resource/resource.ts";
 import { runApi, runQuery } from "../../entities/run/run-api.ts";
 import { threadApi } from "../../entities/thread/thread-api.ts";
 import { get, query } from "../../lib/api.ts";
-import type { List, Run } from "../../lib/types.ts";
 import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { agentApi, newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
-import type { Mode } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";

@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { runApi, runQuery } from "../../entities/run/run-api.ts";
 import { get } from "../../lib/api.ts";
-import type { Run } from "../../lib/types.ts";
 import type { Workspace } from "../../lib/workspace.ts";
 
 const retry_ms = 2000;

@@ -78,7 +78,7 @@ function SavedSettings({ draft, faults, readOnly, unsaved, onDraft }: SettingsPr
       </div>
       <Select
         label="Reasoning effort"
-        value={draft.reasoningEffort as (typeof efforts)[number]}
+        value={draft.reasoningEffort}
         choices={efforts.map((value) => ({ value, label: value || "the model’s" }))}
         onChoose={(reasoningEffort) => onDraft({ reasoningEffort })}
       />

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import type { Tool } from "../../entities/tool/tool.ts";
+import type { ToolReference } from "../../../../server/wire/agent.ts";
+import type { Tool } from "../../../../server/wire/tool.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import type { ToolReference } from "./playground-types.ts";
 
 /** The tools that the agent has here, to take away and to add. */
 export function ToolList({

@@ -1,8 +1,9 @@
 import { Link } from "@tanstack/react-router";
+import type { RunError } from "../../../../server/core/run-event.ts";
+import { isOver } from "../../../../server/core/run-state.ts";
 import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
-import { isOver, type RunError } from "../../lib/types.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote, WireLine } from "../../ui/error-note.tsx";

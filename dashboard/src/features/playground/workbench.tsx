@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import { useRef } from "react";
+import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { useKeptText } from "../../entities/session/use-kept-text.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useTitle } from "../../lib/use-title.ts";
@@ -11,7 +12,7 @@ import { agentChanges, faultsOf, runParts, unsavedOnly } from "./draft.ts";
 import { LaneView } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import { PaneSwitch } from "./pane-switch.tsx";
-import type { FullAgent, RunBody } from "./playground-types.ts";
+import type { RunBody } from "./playground-types.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
 import { requestsOf } from "./requests-of.ts";
 import { TryAgent } from "./try-agent.tsx";

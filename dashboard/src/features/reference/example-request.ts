@@ -1,6 +1,6 @@
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { OpenApi, Schema } from "../../entities/server/openapi-api.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
-import type { Mode } from "../../lib/types.ts";
 import { resolve } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
 

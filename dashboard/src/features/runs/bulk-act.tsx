@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { runApi } from "../../entities/run/run-api.ts";
 import { sameRun } from "../../entities/run/same-run.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { plural } from "../../lib/format.ts";
 import { createPostOnce, type PostOnce } from "../../lib/post-once.ts";
-import type { Run } from "../../lib/types.ts";
 import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";

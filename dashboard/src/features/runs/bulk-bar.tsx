@@ -1,10 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { Columns2, Download, ListChecks, RotateCw, Square, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import { downloadText } from "../../lib/download.ts";
-import { isOver, type Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed } from "../../ui/toast.ts";
 import { BulkAct, type BulkKind } from "./bulk-act.tsx";

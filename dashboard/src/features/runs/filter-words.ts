@@ -1,6 +1,6 @@
+import type { Origin as RunOrigin } from "../../../../server/core/origin.ts";
 import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import { isSpan, timeWords } from "../../entities/run/time-span.ts";
-import type { RunOrigin } from "../../lib/types.ts";
 
 export const originWords: Record<RunOrigin, string> = {
   run: "Run",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { foldLiveRun, type LiveRules, type LiveRuns } from "./fold-live-run.ts";
 
 const run = (id: string, status: Run["status"] = "completed") => ({ id, status }) as Run;

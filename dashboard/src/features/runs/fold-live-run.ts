@@ -1,4 +1,4 @@
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /** The rows of a live list, and the ids of new runs that wait until the reader asks for them. */
 export interface LiveRuns {

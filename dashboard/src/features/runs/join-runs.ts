@@ -1,4 +1,4 @@
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /**
  * A list and what follows it, newest first. As far back as the first goes it alone tells what there is: what only the

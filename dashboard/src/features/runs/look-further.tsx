@@ -1,5 +1,5 @@
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { Run } from "../../lib/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -1,7 +1,8 @@
+import { origins as runOrigins } from "../../../../server/core/origin.ts";
+import { runStatuses } from "../../../../server/core/run-state.ts";
 import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import { isTime, timeSpans } from "../../entities/run/time-span.ts";
 import { readChoice, readId, readPageSearch, readText } from "../../lib/page-search.ts";
-import { runOrigins, runStatuses } from "../../lib/types.ts";
 
 /** What the address of the list says; what is none of it is left out. */
 export function readRunsSearch(search: Record<string, unknown>): RunsSearch {

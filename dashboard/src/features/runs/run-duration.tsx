@@ -1,5 +1,6 @@
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { between, formatDuration, formatElapsed, unknown } from "../../lib/format.ts";
-import { isOver, type Run } from "../../lib/types.ts";
 import { useNow } from "../../lib/use-now.ts";
 
 /** How long a run took, or takes so far. */

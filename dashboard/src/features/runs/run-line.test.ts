@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { oneLine, runLine, waitLine } from "./run-line.ts";
 
 const run = (part: Partial<Run>) =>
   ({ output: null, error: null, required_action: null, queue_position: null, ...part }) as Run;
-const call = { id: "call_1", arguments: {}, expires_at: null };
+const call = { id: "call_1", tool_id: "tool_1", arguments: {}, expires_at: "2026-11-22T00:00:00.000Z" };
 
 test("a failed run shows its code, its message and its step", () => {
   const error = {
-    type: "run_error",
-    code: "budget_exceeded",
+    type: "run_error" as const,
+    code: "budget_exceeded" as const,
     message: "The budget is spent.",
     step_index: 0,
     retryable: false,

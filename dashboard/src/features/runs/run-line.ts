@@ -1,4 +1,5 @@
-import type { PendingCall, Run } from "../../lib/types.ts";
+import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /** A run's second line: its result, its error, or what it waits for. */
 interface RunLine {

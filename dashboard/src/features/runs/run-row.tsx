@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { lastText } from "../../../../server/core/run-input.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { formatCost, formatCount } from "../../lib/format.ts";
-import type { Run } from "../../lib/types.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { cellClass as cell, rowLink } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";

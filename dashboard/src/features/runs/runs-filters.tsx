@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { origins as runOrigins } from "../../../../server/core/origin.ts";
+import { runStatuses } from "../../../../server/core/run-state.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
-import { runOrigins, runStatuses } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";

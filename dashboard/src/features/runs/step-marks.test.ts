@@ -1,19 +1,30 @@
 import { expect, test } from "bun:test";
-import type { Run } from "../../lib/types.ts";
+import type { RunErrorCode } from "../../../../server/core/errors.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { callWords, stepMarks } from "./step-marks.ts";
 
 const run = (part: Partial<Run>) =>
   ({ status: "completed", error: null, usage: null, messages: [], tool_calls: [], ...part }) as Run;
-const asks = { role: "assistant" as const, tool_calls: [{ id: "call_1" }, { id: "call_2" }] };
-const calls = [
-  { id: "call_1", tool: "weather", type: "http" },
-  { id: "call_2", tool: "helper", type: "agent" },
-];
-const error = (code: string) => ({ type: "run_error", code, message: "", step_index: 3, retryable: false });
+const at = "2026-11-22T00:00:00.000Z";
+const said = (role: "user" | "assistant" | "tool") => ({ id: "msg_1", role, content: "", created_at: at });
+const asked = (id: string) => ({ id, name: "", arguments: {} });
+const asks = { ...said("assistant"), tool_calls: [asked("call_1"), asked("call_2")] };
+const call = (id: string, tool: string, type: string) => ({
+  ...{ id, tool, type, tool_id: null, arguments: {}, status: "completed" as const, output: null, error: null },
+  ...{ attempts: 1, latency_ms: 1, files: [], subagent_run_id: null, created_at: at, completed_at: at },
+});
+const calls = [call("call_1", "weather", "http"), call("call_2", "helper", "agent")];
+const error = (code: RunErrorCode) => ({
+  type: "run_error" as const,
+  code,
+  message: "",
+  step_index: 3,
+  retryable: false,
+});
 const shown = (part: Partial<Run>) => stepMarks(run(part)).map(({ type, failed }) => (failed ? `${type}!` : type));
 
 test("calls stand in the order in which they were made, an agent's apart from a tool's", () => {
-  const messages = [{ role: "user" as const }, asks, { role: "tool" as const }, { role: "assistant" as const }];
+  const messages = [said("user"), asks, said("tool"), said("assistant")];
   expect(shown({ messages, tool_calls: calls })).toEqual(["model_call", "tool_call", "subagent", "model_call"]);
 });
 

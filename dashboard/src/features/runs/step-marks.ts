@@ -1,4 +1,4 @@
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /** One mark of a run's strip: what was done, and whether the run failed there. */
 interface StepMark {
@@ -50,7 +50,7 @@ function markFailure(marks: StepMark[], error: Run["error"]): StepMark[] {
 }
 
 /** `2 model calls, 1 tool call`; nothing where nothing was called. */
-export function callWords(usage: Run["usage"]): string {
+export function callWords(usage: Run["usage"] | null): string {
   if (!usage) return "";
   const { model_calls, tool_calls } = usage;
   const words = [

@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { formatCount, unknown } from "../../lib/format.ts";
-import type { Run } from "../../lib/types.ts";
 import { callWords, stepMarks } from "./step-marks.ts";
 
 /** More would not fit into the column. */

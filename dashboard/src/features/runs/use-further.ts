@@ -1,8 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import { fetchRuns } from "../../entities/run/run-api.ts";
 import type { RunsSearch } from "../../entities/run/runs-search.ts";
-import type { List, Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { joinRuns } from "./join-runs.ts";
 

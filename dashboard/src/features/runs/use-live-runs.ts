@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { fetchRuns, pageSize, runQuery, runsQuery } from "../../entities/run/run-api.ts";
 import { fitsFilters, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { followStream, type StreamState } from "../../lib/events.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { foldLiveRun, type LiveRuns } from "./fold-live-run.ts";
 

@@ -1,5 +1,5 @@
 import { useCallback, useState } from "react";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 
 /** The rows that are selected, as long as they are shown. */
 export function useSelection(shown: readonly Run[]) {

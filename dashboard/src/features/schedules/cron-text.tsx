@@ -1,4 +1,4 @@
-import type { Schedule } from "../../entities/schedule/schedule-api.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
 import { cronWords } from "./cron-words.ts";
 
 /** When a schedule fires, in words where there are some, and its zone. */

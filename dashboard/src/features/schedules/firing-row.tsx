@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { Firing } from "../../entities/schedule/schedule-api.ts";
+import type { ScheduleRun as Firing } from "../../../../server/wire/schedule.ts";
 import { Cell, Row, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { OutcomePill } from "./schedule-pill.tsx";

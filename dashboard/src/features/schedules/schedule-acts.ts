@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Schedule, scheduleApi, triggerSchedule } from "../../entities/schedule/schedule-api.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
+import { scheduleApi, triggerSchedule } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed, toast } from "../../ui/toast.ts";
 

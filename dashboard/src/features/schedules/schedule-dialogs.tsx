@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { type Schedule, scheduleApi, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
+import { scheduleApi, scheduleQuery } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { failed } from "../../ui/toast.ts";

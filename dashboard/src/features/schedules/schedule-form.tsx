@@ -1,15 +1,11 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { lastText, withLastText } from "../../../../server/core/run-input.ts";
+import type { CreateSchedule as ScheduleOrder } from "../../../../server/schedules/schema.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import {
-  type CatchUp,
-  type IfBusy,
-  type Schedule,
-  type ScheduleOrder,
-  scheduleApi,
-} from "../../entities/schedule/schedule-api.ts";
+import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -115,13 +111,13 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
           <ChoiceCards
             label="When its last run is still going"
             choices={busyChoices}
-            chosen={order.if_busy}
+            chosen={order.if_busy ?? "start"}
             onChoose={(if_busy) => set({ if_busy })}
           />
           <ChoiceCards
             label="When times went by unseen, as while the server was down"
             choices={missedChoices}
-            chosen={order.catch_up}
+            chosen={order.catch_up ?? "skip"}
             onChoose={(catch_up) => set({ catch_up })}
           />
           <Field

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import type { Schedule } from "../../entities/schedule/schedule-api.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";

@@ -1,5 +1,5 @@
 import { Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
-import type { Schedule } from "../../entities/schedule/schedule-api.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { type ScheduleAct, useSwitchSchedule } from "./schedule-acts.ts";

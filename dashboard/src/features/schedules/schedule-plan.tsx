@@ -1,5 +1,6 @@
 import { wholeText } from "../../../../server/core/run-input.ts";
-import type { CatchUp, IfBusy, Schedule } from "../../entities/schedule/schedule-api.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
+import type { CatchUp, IfBusy } from "../../entities/schedule/schedule-api.ts";
 import { cronWords } from "./cron-words.ts";
 import { NextTimesList } from "./next-times-list.tsx";
 

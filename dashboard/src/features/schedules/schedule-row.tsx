@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lastText } from "../../../../server/core/run-input.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { lastFiringQuery, type Schedule } from "../../entities/schedule/schedule-api.ts";
+import { lastFiringQuery } from "../../entities/schedule/schedule-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";

@@ -1,5 +1,5 @@
 import { type FormEvent, useRef, useState } from "react";
-import type { ProjectDetails } from "../../entities/project/project-api.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { type Amount, changedValues, nested, toAmount, toValue, type Value } from "./amount.ts";
 import { AmountRow, type AmountSetting } from "./amount-row.tsx";

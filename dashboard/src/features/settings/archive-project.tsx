@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { archiveProject, type ProjectDetails } from "../../entities/project/project-api.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import { archiveProject } from "../../entities/project/project-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
-import { type ProjectDetails, unarchiveProject } from "../../entities/project/project-api.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import { unarchiveProject } from "../../entities/project/project-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Time } from "../../ui/time.tsx";

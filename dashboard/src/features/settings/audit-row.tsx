@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../entities/server/server-api.ts";
+import type { AuditEntry } from "../../../../server/wire/audit.ts";
 import { Cell, Row, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { detailsLine } from "./details-line.ts";

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { type Backup, backupUrl, makeBackup } from "../../entities/server/server-api.ts";
+import type { Backup } from "../../../../server/wire/console.ts";
+import { backupUrl, makeBackup } from "../../entities/server/server-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes } from "../../lib/format.ts";

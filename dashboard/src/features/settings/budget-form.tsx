@@ -1,4 +1,4 @@
-import type { ProjectDetails } from "../../entities/project/project-api.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
 import { UnknownPriceForm } from "./unknown-price-form.tsx";

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plug, Plus } from "lucide-react";
 import { useState } from "react";
-import { type Connection, connectionsQuery } from "../../entities/server/server-api.ts";
+import type { Connection } from "../../../../server/wire/console.ts";
+import { connectionsQuery } from "../../entities/server/server-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Badge } from "../../ui/badge.tsx";

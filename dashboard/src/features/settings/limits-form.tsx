@@ -1,5 +1,5 @@
 import { defaultLimits } from "../../../../server/core/project-settings.ts";
-import type { ProjectDetails } from "../../entities/project/project-api.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import type { AmountSetting } from "./amount-row.tsx";
 import { AmountsForm } from "./amounts-form.tsx";
 

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
-import { type Invitation, invitationsQuery, type Person, peopleQuery } from "../../entities/server/server-api.ts";
+import type { Invitation, Person } from "../../../../server/wire/console.ts";
+import { invitationsQuery, peopleQuery } from "../../entities/server/server-api.ts";
 import { useMay, useSessionUser } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { Badge } from "../../ui/badge.tsx";

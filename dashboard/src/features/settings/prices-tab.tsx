@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Coins } from "lucide-react";
 import { useState } from "react";
-import { type Price, pricesQuery } from "../../entities/server/server-api.ts";
+import type { Price } from "../../../../server/wire/console.ts";
+import { pricesQuery } from "../../entities/server/server-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FolderX } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type ProjectDetails, projectsQuery } from "../../entities/project/project-api.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import { projectsQuery } from "../../entities/project/project-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";

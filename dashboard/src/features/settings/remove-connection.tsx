@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type Connection, connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
+import type { Connection } from "../../../../server/wire/console.ts";
+import { connectionsQuery, pricesQuery, removeConnection } from "../../entities/server/server-api.ts";
 import { RemoveButton } from "./remove-button.tsx";
 
 /** Removes a stored connection, after saying what that ends. */

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type Person, peopleQuery, removePerson } from "../../entities/server/server-api.ts";
+import type { Person } from "../../../../server/wire/console.ts";
+import { peopleQuery, removePerson } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { RemoveButton } from "./remove-button.tsx";
 

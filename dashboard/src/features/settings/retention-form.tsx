@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { ProjectDetails } from "../../entities/project/project-api.ts";
-import type { Mode } from "../../lib/types.ts";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import type { Value } from "./amount.ts";
 import type { AmountSetting } from "./amount-row.tsx";

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Person, peopleQuery, setRole } from "../../entities/server/server-api.ts";
+import type { Person } from "../../../../server/wire/console.ts";
+import { peopleQuery, setRole } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { type Role, useSessionUser } from "../../entities/session/use-may.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";

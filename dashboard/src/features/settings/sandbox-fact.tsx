@@ -1,5 +1,5 @@
 import { LoaderCircle, type LucideIcon, ShieldAlert, ShieldCheck, ShieldOff } from "lucide-react";
-import type { SandboxLevel } from "../../entities/server/server-api.ts";
+import type { SandboxLevel } from "../../../../server/wire/names.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 
 interface Shown {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { type ServerInfo, serverQuery } from "../../entities/server/server-api.ts";
+import type { ServerInfo } from "../../../../server/wire/console.ts";
+import { serverQuery } from "../../entities/server/server-api.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

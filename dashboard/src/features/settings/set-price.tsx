@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Price, pricesQuery, setPrice } from "../../entities/server/server-api.ts";
+import type { Price } from "../../../../server/wire/console.ts";
+import { pricesQuery, setPrice } from "../../entities/server/server-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";

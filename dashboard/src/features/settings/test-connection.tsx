@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Connection, type Tried, testConnection } from "../../entities/server/server-api.ts";
+import type { Connection, Tried } from "../../../../server/wire/console.ts";
+import { testConnection } from "../../entities/server/server-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";

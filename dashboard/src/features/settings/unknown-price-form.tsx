@@ -1,6 +1,6 @@
 import { type FormEvent, useId, useState } from "react";
 import type { UnknownPrice } from "../../../../server/core/budget.ts";
-import type { ProjectDetails } from "../../entities/project/project-api.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { SaveBar } from "./save-bar.tsx";
 import { useProjectChange } from "./use-project-change.ts";

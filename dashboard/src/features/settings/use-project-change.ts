@@ -1,10 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import {
-  changeProject,
-  type ProjectChange,
-  type ProjectDetails,
-  projectsQuery,
-} from "../../entities/project/project-api.ts";
+import type { ProjectChange } from "../../../../server/projects/schema.ts";
+import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
+import { changeProject, projectsQuery } from "../../entities/project/project-api.ts";
 
 /** Saves a change of a project; what the server made of it is what all pages show from then on. */
 export function useProjectChange(id: string, onSaved?: (project: ProjectDetails) => void) {

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Invitation, invitationsQuery, withdraw } from "../../entities/server/server-api.ts";
+import type { Invitation } from "../../../../server/wire/console.ts";
+import { invitationsQuery, withdraw } from "../../entities/server/server-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { failed, toast } from "../../ui/toast.ts";
 

@@ -1,8 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Columns2, ListTree, X } from "lucide-react";
 import { useEffect, useRef } from "react";
+import type { SuiteCase as CaseResult } from "../../../../server/wire/suite.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import type { CaseResult, LiveResult } from "../../entities/suite/suite-types.ts";
+import type { LiveResult } from "../../entities/suite/suite-types.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
 import { diffWords } from "../../lib/text-diff.ts";
 import { useKeys } from "../../lib/use-keys.ts";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { Divergence } from "../../entities/suite/suite-types.ts";
+import type { Divergence } from "../../../../server/core/run-event.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { diffLines, diffWords } from "../../lib/text-diff.ts";
 import { DiffText } from "../../ui/diff-text.tsx";

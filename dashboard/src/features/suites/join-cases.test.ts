@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test";
-import type { CaseResult, CaseStatus, PinnedCase } from "../../entities/suite/suite-types.ts";
+import type { CaseStatus } from "../../../../server/wire/names.ts";
+import type { SuiteCase as CaseResult, PinnedRun as PinnedCase } from "../../../../server/wire/suite.ts";
 import { joinCases, ofOutcome } from "./join-cases.ts";
 
-const pinned = (run_id: string): PinnedCase => ({ run_id, agent_id: "agt_1", status: "completed", output: "Yes." });
+const pinned = (run_id: string): PinnedCase => ({
+  ...{ run_id, position: 0, agent_id: "agt_1", status: "completed", output: "Yes." },
+});
 const result = (run_id: string, status: CaseStatus): CaseResult => ({
   ...{ run_id, agent_id: "agt_1", status, agent_version: 2, matched_steps: 1 },
-  ...{ divergences_count: 0, divergences: [], live: null, error: null },
+  ...{ divergences_count: 0, divergences: [], first_divergence: null, live: null, error: null },
 });
 
 test("each case stands beside its outcome, in the order of the suite", () => {

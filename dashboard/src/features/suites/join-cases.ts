@@ -1,4 +1,5 @@
-import type { CaseResult, CaseStatus, PinnedCase } from "../../entities/suite/suite-types.ts";
+import type { CaseStatus } from "../../../../server/wire/names.ts";
+import type { SuiteCase as CaseResult, PinnedRun as PinnedCase } from "../../../../server/wire/suite.ts";
 
 /** A case of a suite beside what came of it. */
 export interface JoinedCase {

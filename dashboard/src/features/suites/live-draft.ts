@@ -1,4 +1,4 @@
-import type { Live } from "../../entities/suite/suite-types.ts";
+import type { Live } from "../../../../server/suites/schema.ts";
 
 /** What somebody wrote about going on live. Empty is no limit, or the server's own. */
 export interface LiveDraft {

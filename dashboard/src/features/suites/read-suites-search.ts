@@ -1,4 +1,5 @@
-import { type CaseStatus, caseStatuses } from "../../entities/suite/suite-types.ts";
+import type { CaseStatus } from "../../../../server/wire/names.ts";
+import { caseStatuses } from "../../../../server/wire/names.ts";
 import { type PageSearch, readChoice, readId, readPageSearch } from "../../lib/page-search.ts";
 
 /** Which cases of a suite are listed, what of them is told, and the one that is looked at. */

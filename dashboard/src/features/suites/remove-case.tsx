@@ -1,5 +1,5 @@
+import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import type { JoinedCase } from "./join-cases.ts";

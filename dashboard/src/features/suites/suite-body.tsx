@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useEffect, useRef } from "react";
+import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
 import { suiteRunQuery, suiteRunsQuery } from "../../entities/suite/suite-api.ts";
-import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";

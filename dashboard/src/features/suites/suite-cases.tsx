@@ -1,6 +1,6 @@
 import { ListFilter } from "lucide-react";
 import { useRef, useState } from "react";
-import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
+import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { SuiteWithCases } from "../../entities/suite/suite-types.ts";
+import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
 import { formatCount } from "../../lib/format.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button } from "../../ui/button.tsx";

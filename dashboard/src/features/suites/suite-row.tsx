@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ListedSuite } from "../../entities/suite/suite-types.ts";
+import type { SuiteListItem as ListedSuite } from "../../../../server/wire/suite.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";

@@ -1,4 +1,6 @@
-import { type CaseStatus, caseStatuses, type SuiteRunWithCases } from "../../entities/suite/suite-types.ts";
+import type { CaseStatus } from "../../../../server/wire/names.ts";
+import { caseStatuses } from "../../../../server/wire/names.ts";
+import type { SuiteRun as SuiteRunWithCases } from "../../../../server/wire/suite.ts";
 import { formatCost } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";

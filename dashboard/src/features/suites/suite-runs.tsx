@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import type { SuiteRun, SuiteWithCases } from "../../entities/suite/suite-types.ts";
+import type { SuiteRunListItem as SuiteRun, Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { Time } from "../../ui/time.tsx";

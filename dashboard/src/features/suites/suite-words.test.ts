@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { CaseResult, SuiteRun } from "../../entities/suite/suite-types.ts";
+import type { SuiteCase as CaseResult, SuiteRunListItem as SuiteRun } from "../../../../server/wire/suite.ts";
 import { caseLine, countWords, liveWords, shellWord } from "./suite-words.ts";
 
 const counts = (more: Partial<SuiteRun["counts"]>): SuiteRun["counts"] => ({
@@ -19,9 +19,12 @@ test.each([
 
 const result = (more: Partial<CaseResult>): CaseResult => ({
   ...{ run_id: "run_1", agent_id: "agt_1", status: "equal", agent_version: 1, matched_steps: 3 },
-  ...{ divergences_count: 0, divergences: [], live: null, error: null, ...more },
+  ...{ divergences_count: 0, divergences: [], first_divergence: null, live: null, error: null, ...more },
 });
-const divergence = { step_index: 2, kind: "tool_call", message: "Other arguments." };
+const divergence = {
+  ...{ step_index: 2, kind: "tool_call" as const, message: "Other arguments." },
+  ...{ expected_hash: "a", actual_hash: "b" },
+};
 
 test.each([
   ["that nobody looked at", null, "Not run yet"],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ThreadMessage } from "../../entities/thread/thread-api.ts";
+import type { ThreadMessage } from "../../../../server/wire/thread.ts";
 import { conversation } from "./conversation.ts";
 import { metadataFault } from "./metadata-fault.ts";
 import { readThreadsSearch } from "./read-threads-search.ts";

@@ -1,4 +1,4 @@
-import type { ThreadMessage } from "../../entities/thread/thread-api.ts";
+import type { ThreadMessage } from "../../../../server/wire/thread.ts";
 
 /** What stands in a conversation: words, or a call with what came of it. */
 export type Item =

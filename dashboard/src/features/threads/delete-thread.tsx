@@ -1,4 +1,5 @@
-import { type Thread, threadApi } from "../../entities/thread/thread-api.ts";
+import type { Thread } from "../../../../server/wire/thread.ts";
+import { threadApi } from "../../entities/thread/thread-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";

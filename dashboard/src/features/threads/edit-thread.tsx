@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Thread, threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
+import type { Thread } from "../../../../server/wire/thread.ts";
+import { threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
 import { patch } from "../../lib/api.ts";
 import { jsonText, readJson } from "../../lib/json-text.ts";
 import { useChanged } from "../../lib/use-changed.ts";

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
 import { openRunQuery } from "../../entities/thread/thread-api.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Note } from "../../ui/note.tsx";

@@ -1,4 +1,5 @@
-import { type ThreadsSearch, threadStatuses } from "../../entities/thread/thread-api.ts";
+import { threadStatuses } from "../../../../server/wire/names.ts";
+import type { ThreadsSearch } from "../../entities/thread/thread-api.ts";
 import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 
 /** What the address of the list of threads says. */

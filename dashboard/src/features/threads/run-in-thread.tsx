@@ -1,11 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
+import type { AgentListItem as Agent } from "../../../../server/wire/agent.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { Thread } from "../../../../server/wire/thread.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useKeptText } from "../../entities/session/use-kept-text.ts";
-import { type Thread, threadApi } from "../../entities/thread/thread-api.ts";
+import { threadApi } from "../../entities/thread/thread-api.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
-import type { Agent, Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

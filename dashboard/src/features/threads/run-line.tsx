@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import type { Run } from "../../lib/types.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { Time } from "../../ui/time.tsx";
 

@@ -1,4 +1,4 @@
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { MessagesSquare } from "lucide-react";
 import { useMemo } from "react";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { Thread } from "../../../../server/wire/thread.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import { messagesQuery, type Thread, threadRunsQuery } from "../../entities/thread/thread-api.ts";
-import { isOver } from "../../lib/types.ts";
+import { messagesQuery, threadRunsQuery } from "../../entities/thread/thread-api.ts";
 import { useFollowEnd } from "../../lib/use-follow-end.ts";
 import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

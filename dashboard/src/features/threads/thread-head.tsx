@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
+import type { Thread } from "../../../../server/wire/thread.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import type { Thread } from "../../entities/thread/thread-api.ts";
 import type { StreamState } from "../../lib/events.ts";
 import { formatCount } from "../../lib/format.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { Thread } from "../../../../server/wire/thread.ts";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { type Thread, threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
-import type { Mode } from "../../lib/types.ts";
+import { threadApi, threadQuery } from "../../entities/thread/thread-api.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

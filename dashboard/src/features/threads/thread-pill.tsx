@@ -1,5 +1,5 @@
 import { CircleHelp, LoaderCircle, type LucideIcon, MessageSquare } from "lucide-react";
-import type { ThreadStatus } from "../../entities/thread/thread-api.ts";
+import type { ThreadStatus } from "../../../../server/wire/names.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 
 export const threadWords: Record<ThreadStatus, string> = { idle: "Idle", busy: "Busy", waiting: "Waiting" };

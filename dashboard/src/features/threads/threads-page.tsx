@@ -2,14 +2,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListFilter, MessagesSquare, Plus } from "lucide-react";
 import { useRef, useState } from "react";
+import { threadStatuses } from "../../../../server/wire/names.ts";
+import type { Thread } from "../../../../server/wire/thread.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import {
-  type Thread,
-  type ThreadsSearch,
-  threadApi,
-  threadStatuses,
-  threadsQuery,
-} from "../../entities/thread/thread-api.ts";
+import { type ThreadsSearch, threadApi, threadsQuery } from "../../entities/thread/thread-api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useLiveChanges } from "../../lib/use-live-changes.ts";

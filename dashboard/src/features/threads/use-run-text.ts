@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
 import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { type Frame, followEvents } from "../../lib/events.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** What a run says, as it says it: painted once per frame at most. A queued one says nothing yet. */

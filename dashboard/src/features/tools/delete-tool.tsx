@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Tool } from "../../../../server/wire/tool.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
-import type { Tool } from "../../entities/tool/tool.ts";
 import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { Tool } from "../../../../server/wire/tool.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import type { Tool } from "../../entities/tool/tool.ts";
 import { changeTool, ToolChanged, toolApi } from "../../entities/tool/tool-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { type Edited, useEdited } from "../../lib/use-edited.ts";

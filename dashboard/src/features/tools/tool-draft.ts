@@ -1,5 +1,5 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-import type { Tool } from "../../entities/tool/tool.ts";
+import type { Tool } from "../../../../server/wire/tool.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { type CommonDraft, type DraftReader, numberText, type ToolFaults } from "./types/tool-part.ts";
 import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";

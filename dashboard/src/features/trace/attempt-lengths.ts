@@ -1,4 +1,4 @@
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { between } from "../../lib/format.ts";
 
 /** How long each attempt that was given up had taken, in milliseconds: it began when the wait after the one before was over. */

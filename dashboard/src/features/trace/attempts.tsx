@@ -1,5 +1,5 @@
 import { RotateCcw } from "lucide-react";
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import { attemptLengths } from "./attempt-lengths.ts";
 import { Block } from "./block.tsx";

@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
 import { type RunView, type TextPart, textOfStep } from "../../../../server/wire/fold-frames.ts";
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { formatCount, formatDuration, plural } from "../../lib/format.ts";
-import type { Run } from "../../lib/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { LongText } from "./long-text.tsx";

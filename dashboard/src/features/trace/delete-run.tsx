@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { runApi } from "../../entities/run/run-api.ts";
 import { remove, resourceUrl } from "../../lib/api.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

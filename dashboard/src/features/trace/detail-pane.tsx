@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from "react";
 import { type RunView, seqOf, textOfStep } from "../../../../server/wire/fold-frames.ts";
-import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Conversation } from "./conversation.tsx";

@@ -1,5 +1,5 @@
+import type { Trace as TracePage } from "../../../../server/wire/trace.ts";
 import { traceUrl } from "../../entities/run/trace-api.ts";
-import type { TracePage } from "../../entities/run/trace-types.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import { downloadText, downloadUrl } from "../../lib/download.ts";
 import type { Workspace } from "../../lib/workspace.ts";

@@ -1,4 +1,4 @@
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { Row } from "./rows.ts";
 import { statusWord, typeWord } from "./step-words.ts";
 

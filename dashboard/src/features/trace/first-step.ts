@@ -1,4 +1,4 @@
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { Row } from "./rows.ts";
 
 /** The row that the page opens on: the step that failed the run, what it waits for, or the run itself, which says why. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { draftFaults, forkBody, recordedDraft } from "./fork-draft.ts";
 
 const run = { input: "Go", origin: "run" } as const;

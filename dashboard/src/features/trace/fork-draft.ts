@@ -1,7 +1,7 @@
 import { lastText, type RunInput, withLastText } from "../../../../server/core/run-input.ts";
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
-import type { Run } from "../../lib/types.ts";
 import { fieldsOf } from "./step-words.ts";
 
 export const forkRules = ["recorded_then_live", "recorded_only", "live"] as const;

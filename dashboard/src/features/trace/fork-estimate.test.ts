@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { StepUsage, TraceStep } from "../../entities/run/trace-types.ts";
+import type { StepUsage } from "../../../../server/core/trace.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { type ForkPlan, forkEstimate } from "./fork-estimate.ts";
 
 const usage = (more: Partial<StepUsage> = {}): StepUsage => ({

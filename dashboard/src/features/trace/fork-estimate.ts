@@ -1,14 +1,10 @@
-import type { StepUsage, TraceStep } from "../../entities/run/trace-types.ts";
+import type { ModelPrice } from "../../../../server/core/price.ts";
+import type { StepUsage } from "../../../../server/core/trace.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { ForkDraft } from "./fork-draft.ts";
 
 /** What a model costs, in USD per million tokens. */
-interface Price {
-  input: number;
-  cached_input: number;
-  output: number;
-  /** Of longer prompts the cost is unknown. */
-  priced_up_to?: number;
-}
+type Price = Pick<ModelPrice, "input" | "cached_input" | "output" | "priced_up_to">;
 
 /** Why a cost is not known: the tokens were not told, the model has no price, or none for such a long prompt; or a guardrail's judge was not billed. */
 export type Unpriced = "tokens" | "price" | "length" | "judge";

@@ -1,5 +1,5 @@
-import type { TraceStep } from "../../entities/run/trace-types.ts";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";

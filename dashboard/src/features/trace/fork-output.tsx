@@ -1,4 +1,4 @@
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { type draftFaults, editableOf, type ForkDraft } from "./fork-draft.ts";

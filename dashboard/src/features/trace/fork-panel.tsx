@@ -1,10 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { GitFork, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { createPostOnce } from "../../lib/post-once.ts";
 import { sendOnEnter } from "../../lib/send-on-enter.ts";
-import type { Run } from "../../lib/types.ts";
 import { useUnsaved } from "../../lib/use-unsaved.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";

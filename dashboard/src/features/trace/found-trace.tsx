@@ -1,6 +1,7 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { LoadedTrace } from "../../entities/run/trace-types.ts";
-import { isOver, type Run } from "../../lib/types.ts";
 import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { DetailPane } from "./detail-pane.tsx";

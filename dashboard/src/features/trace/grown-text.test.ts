@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { JournalEntry } from "../../entities/run/trace-types.ts";
+import type { JournalEntry } from "../../../../server/core/run-event.ts";
 import { grownLength } from "./grown-text.ts";
 
 const raw = [

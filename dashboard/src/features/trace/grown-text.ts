@@ -1,12 +1,13 @@
-import type { JournalEntry } from "../../entities/run/trace-types.ts";
+import type { JournalEntry } from "../../../../server/core/run-event.ts";
 import { fieldsOf } from "./step-words.ts";
 
 /** How much of what a model wrote was there at a time, in UTF-16 code units; null where the journal does not tell. */
 export function grownLength(raw: readonly JournalEntry[], time: number): number | null {
   const done = raw.findLast(({ event }) => event.type === "step.completed");
+  const answer = done?.event.type === "step.completed" ? done.event.answer : null;
   const begun = raw.findLast(({ event }) => event.type === "step.started" || event.type === "step.restarted");
-  const { parts, deltas } = fieldsOf(done?.event.answer);
-  if (!done || !begun || !Array.isArray(parts) || !Array.isArray(deltas)) return null;
+  if (!done || !begun || !answer) return null;
+  const { parts, deltas } = answer;
   if (time >= done.at) return Number.POSITIVE_INFINITY;
   // Whoever was told at once was told at the end.
   let length = 0;

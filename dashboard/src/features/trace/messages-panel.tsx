@@ -1,5 +1,5 @@
 import type { TextPart } from "../../../../server/wire/fold-frames.ts";
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 import { LongText } from "./long-text.tsx";
 import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import type { RunError } from "../../../../server/core/run-event.ts";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { requestIdQuery } from "../../entities/run/trace-api.ts";
-import { isOver, type Run, type RunError } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";

@@ -1,10 +1,11 @@
 import { Download } from "lucide-react";
+import type { RunError, FileFacts as StepFile } from "../../../../server/core/run-event.ts";
+import type { Approval } from "../../../../server/core/trace.ts";
 import type { TextPart } from "../../../../server/wire/fold-frames.ts";
-import type { Approval, StepFile, TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount } from "../../lib/format.ts";
-import type { RunError } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { WireLine } from "../../ui/error-note.tsx";

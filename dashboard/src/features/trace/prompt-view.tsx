@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import type { PromptMessage } from "../../../../server/core/model-call.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { stepQuery } from "../../entities/run/trace-api.ts";
-import type { Prompt, PromptMessage, TraceStep } from "../../entities/run/trace-types.ts";
+import type { Prompt } from "../../entities/run/trace-types.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";

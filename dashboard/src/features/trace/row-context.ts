@@ -1,5 +1,5 @@
 import { createContext, useContext } from "react";
-import type { TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { Row } from "./rows.ts";
 
 /** What of a row says how far a replay has come with it. */

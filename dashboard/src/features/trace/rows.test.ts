@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Trace, TraceStep } from "../../entities/run/trace-types.ts";
+import type { RunErrorCode } from "../../../../server/core/errors.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { Trace } from "../../entities/run/trace-types.ts";
 import { findSteps } from "./find-steps.ts";
 import { ancestorsOf, firstStep } from "./first-step.ts";
 import { isProblem, type RunSteps, rowsOf } from "./rows.ts";
@@ -78,7 +80,13 @@ describe("rows", () => {
 });
 
 describe("the page opens on", () => {
-  const error = { type: "run_error", code: "model_error", message: "", step_index: 2, retryable: false };
+  const error = {
+    type: "run_error" as const,
+    code: "model_error" as const,
+    message: "",
+    step_index: 2,
+    retryable: false,
+  };
   const rows = rowsWith(
     loaded([
       stepOf(0),
@@ -89,7 +97,7 @@ describe("the page opens on", () => {
   );
 
   test("the step that failed the run, or else the run, which says why", () => {
-    const opensOn = (more: { code?: string; step_index?: number | null }) =>
+    const opensOn = (more: { code?: RunErrorCode; step_index?: number | null }) =>
       firstStep(rows, { status: "failed", error: { ...error, ...more }, required_action: null });
     expect(opensOn({})).toBe("2");
     expect(opensOn({ step_index: null })).toBe("run");

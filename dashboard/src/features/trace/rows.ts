@@ -1,5 +1,7 @@
-import type { LoadedTrace, Recovery, TraceStep } from "../../entities/run/trace-types.ts";
-import type { Run } from "../../lib/types.ts";
+import type { Recovery } from "../../../../server/core/trace.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import type { Span } from "./spans.ts";
 import { isFlagged, statusWord, stepSub } from "./step-words.ts";
 import { type CallFacts, waitsOf } from "./waits.ts";

@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { sameRun } from "../../entities/run/same-run.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { createPostOnce } from "../../lib/post-once.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

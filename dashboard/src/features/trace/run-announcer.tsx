@@ -1,5 +1,5 @@
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { between, formatDuration } from "../../lib/format.ts";
-import type { Run } from "../../lib/types.ts";
 import { statusWords } from "../../ui/status-pill.tsx";
 
 /** One polite line for screen readers in place of every delta: “Writing”, then “Completed in 1.2 s”. */

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
-import type { Mode } from "../../lib/types.ts";
 import { buttonClass } from "../../ui/button.tsx";
 
 /** No run has this id in this mode. Says so when the other mode has it. */

@@ -1,7 +1,8 @@
 import { wholeText } from "../../../../server/core/run-input.ts";
 import { type RunView, textOfStep } from "../../../../server/wire/fold-frames.ts";
-import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import { Block } from "./block.tsx";
 import { LongText } from "./long-text.tsx";
 import { Outcome } from "./outcome.tsx";

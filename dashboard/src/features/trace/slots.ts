@@ -1,5 +1,6 @@
-import type { LoadedTrace, TraceStep } from "../../entities/run/trace-types.ts";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { LoadedTrace } from "../../entities/run/trace-types.ts";
 import type { Row } from "./rows.ts";
 import type { Timeline } from "./timeline.ts";
 

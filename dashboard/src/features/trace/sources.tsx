@@ -1,5 +1,6 @@
 import { FileText } from "lucide-react";
-import type { Passage, TraceStep } from "../../entities/run/trace-types.ts";
+import type { RetrievedPassage as Passage } from "../../../../server/core/run-event.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { plural } from "../../lib/format.ts";

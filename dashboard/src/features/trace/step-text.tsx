@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { stepQuery } from "../../entities/run/trace-api.ts";
-import type { TraceStep } from "../../entities/run/trace-types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { grownLength } from "./grown-text.ts";

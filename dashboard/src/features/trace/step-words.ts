@@ -1,4 +1,5 @@
-import type { StepStatus, TraceStep } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { StepStatus } from "../../entities/run/trace-types.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 
 const types: Record<string, string> = {

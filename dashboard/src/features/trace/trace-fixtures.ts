@@ -1,4 +1,6 @@
-import type { Trace, TraceStep } from "../../entities/run/trace-types.ts";
+import { noUsage } from "../../../../server/core/usage.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { Trace } from "../../entities/run/trace-types.ts";
 
 const begun = Date.parse("2026-11-21T02:00:00.000Z");
 
@@ -19,13 +21,14 @@ export function traceOf(more: Partial<Trace> = {}): Trace {
     started_at: time(0),
     ended_at: time(10_000),
     duration_ms: 10_000,
-    usage: null,
+    usage: noUsage,
     created_at: time(0),
     origin: "run",
     forked_from: null,
     replay_of: null,
     recoveries: [],
     history_messages: 0,
+    ...{ object: "trace", imported: false, documents: [], metadata: {}, project_id: "proj_1", environment: "test" },
     ...more,
   };
 }
@@ -34,6 +37,8 @@ export function traceOf(more: Partial<Trace> = {}): Trace {
 export function stepOf(step_index: number, more: Partial<TraceStep> = {}): TraceStep {
   return {
     id: `stp_${step_index}`,
+    object: "trace_step",
+    parent_id: null,
     step_index,
     turn_index: 0,
     type: "tool_call",

@@ -1,5 +1,5 @@
 import { emptyRunView } from "../../../../server/wire/fold-frames.ts";
-import type { Run } from "../../lib/types.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { Note } from "../../ui/note.tsx";
 import { RunOutput } from "./run-output.tsx";
 

@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useRef } from "react";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { StreamState } from "../../lib/events.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
-import { isOver, type Run } from "../../lib/types.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";

@@ -1,7 +1,8 @@
 import { Code2, Copy, Download, MoreHorizontal, Package, Play, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { isOver } from "../../../../server/core/run-state.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import { isOver, type Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { copy } from "../../ui/copy.ts";

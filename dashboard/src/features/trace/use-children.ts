@@ -1,9 +1,9 @@
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { traceQuery } from "../../entities/run/trace-api.ts";
 import type { LoadedTrace } from "../../entities/run/trace-types.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import type { RunSteps } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { LoadedTrace } from "../../entities/run/trace-types.ts";
-import type { Run } from "../../lib/types.ts";
 import { ancestorsOf } from "./first-step.ts";
 import { type Row, rowsOf } from "./rows.ts";
 import { useChildren } from "./use-children.ts";

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
+import type { RunStatus } from "../../../../server/core/run-state.ts";
+import { isOver } from "../../../../server/core/run-state.ts";
 import { traceQuery } from "../../entities/run/trace-api.ts";
-import { isOver, type RunStatus } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /**

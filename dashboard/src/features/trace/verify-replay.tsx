@@ -1,8 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Replay } from "../../../../server/core/run-event.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
-import type { Run } from "../../lib/types.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
@@ -11,15 +12,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 
-interface Divergence {
-  step_index: number;
-  kind: string;
-  message: string;
-}
-
-interface ReplayRun extends Run {
-  replay: { matched_steps: number; divergences: Divergence[]; agent_version: number };
-}
+type ReplayRun = Run & { replay: Replay };
 
 interface VerifyReplayProps {
   run: Run;

@@ -1,5 +1,5 @@
+import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
-import type { PendingCall } from "../../lib/types.ts";
 
 /** What waits for a person, to be answered in place by who may. */
 export const WaitingCalls = ({ runId, calls }: { runId: string; calls: readonly PendingCall[] }) =>

@@ -1,4 +1,5 @@
-import type { Recovery, TraceStep } from "../../entities/run/trace-types.ts";
+import type { Recovery } from "../../../../server/core/trace.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
 import type { Span } from "./spans.ts";
 
 /** What the run's own record says of a call beside its step. */

@@ -3,12 +3,13 @@ import { clsx } from "clsx";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef } from "react";
 import { testEvent, webhookEvents } from "../../../../server/wire/names.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
 import {
   type DeliveriesSearch,
   type DeliveryStatus,
   deliveryStatuses,
 } from "../../entities/webhook/read-webhook-search.ts";
-import { deliveriesQuery, type Webhook } from "../../entities/webhook/webhook-api.ts";
+import { deliveriesQuery } from "../../entities/webhook/webhook-api.ts";
 import { useHeldRows } from "../../lib/use-held-rows.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

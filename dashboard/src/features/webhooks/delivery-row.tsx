@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import type { WebhookDeliveryListItem as Delivery } from "../../../../server/wire/webhook.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
-import type { Delivery } from "../../entities/webhook/webhook-api.ts";
 import { plural } from "../../lib/format.ts";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";

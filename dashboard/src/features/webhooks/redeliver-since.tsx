@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { redeliverAll, type Webhook } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
+import { redeliverAll } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd, plural } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,4 +1,4 @@
-import type { Webhook } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { useSwitchWebhook } from "./webhook-acts.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Webhook, WholeDelivery } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook, WebhookDelivery as WholeDelivery } from "../../../../server/wire/webhook.ts";
 import { testWords } from "./test-words.ts";
 import { whyDisabled } from "./why-disabled.ts";
 

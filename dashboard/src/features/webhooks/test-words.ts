@@ -1,4 +1,4 @@
-import type { WholeDelivery } from "../../entities/webhook/webhook-api.ts";
+import type { WebhookDelivery as WholeDelivery } from "../../../../server/wire/webhook.ts";
 
 /** What came of a test event, in a line. */
 export function testWords({ status, attempts }: WholeDelivery): string {

@@ -1,11 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import {
-  type MadeWebhook,
-  redeliver,
-  testWebhook,
-  type Webhook,
-  webhookApi,
-} from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
+import { type MadeWebhook, redeliver, testWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed, toast } from "../../ui/toast.ts";
 import { testWords } from "./test-words.ts";

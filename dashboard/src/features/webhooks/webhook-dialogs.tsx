@@ -1,4 +1,5 @@
-import { type MadeWebhook, type Webhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
+import { type MadeWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -29,7 +30,7 @@ export function WebhookDialogs({
           onClose={close}
           onDone={(done) => {
             toast("Webhook created", done.url);
-            if ("secret" in done) reveal(done);
+            if (done.secret) reveal({ ...done, secret: done.secret });
           }}
         />
       );

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { type MadeWebhook, type Webhook, type WebhookOrder, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
+import { type MadeWebhook, type WebhookOrder, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Send } from "lucide-react";
-import type { Webhook } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";

@@ -1,5 +1,5 @@
 import { Ellipsis, Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-react";
-import type { Webhook } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";

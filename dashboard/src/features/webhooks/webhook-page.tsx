@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
 import { webhookQuery } from "../../entities/webhook/webhook-api.ts";
-import type { Mode } from "../../lib/types.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";

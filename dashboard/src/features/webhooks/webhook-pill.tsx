@@ -1,5 +1,5 @@
 import { Check, Clock, type LucideIcon, Power, TriangleAlert, X } from "lucide-react";
-import type { Delivery, Webhook } from "../../entities/webhook/webhook-api.ts";
+import type { WebhookDeliveryListItem as Delivery, Webhook } from "../../../../server/wire/webhook.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 
 const looks: Record<Webhook["status"], [Tone, LucideIcon, string]> = {

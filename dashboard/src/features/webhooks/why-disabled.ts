@@ -1,4 +1,4 @@
-import type { Webhook } from "../../entities/webhook/webhook-api.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
 
 const reasons = {
   requested: "It was switched off. What happens meanwhile it never hears of.",

@@ -33,7 +33,7 @@ export const codePart: ToolPart<CodeDraft> = {
     hasSource: tool ? tool.source !== null : true,
     source: tool?.source ?? exampleSource[tool?.language ?? "javascript"],
     memory_mb: numberText(tool?.memory_mb),
-    files: tool?.files ?? tool?.file_ids ?? [],
+    files: tool?.files ?? [],
   }),
   read: ({ language, hasSource, source, files }, { number }) => ({
     language,

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Tool } from "../../../entities/tool/tool.ts";
+import type { Tool } from "../../../../../server/wire/tool.ts";
 import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Tool } from "../../../entities/tool/tool.ts";
+import type { Tool } from "../../../../../server/wire/tool.ts";
 import type { ToolDraft } from "./tool-parts.ts";
 
 /** What the form of a tool has for one type of tools. Each module of this folder is one; `tool-parts.ts` lists them. */
