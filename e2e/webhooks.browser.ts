@@ -192,7 +192,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await edit.getByRole("checkbox", { name: /All events/ }).check();
     await edit.getByLabel("Description").fill("x".repeat(300));
     await edit.getByRole("button", { name: "Save webhook" }).click();
-    await expect(page.getByText("all events")).toBeVisible();
+    await expect(page.getByText("all events", { exact: true })).toBeVisible();
     await shootWidths(page, info, "long");
     await more(page, "Delete webhook");
     const dialog = page.getByRole("alertdialog", { name: /^Delete/ });

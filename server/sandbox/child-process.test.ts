@@ -1,13 +1,16 @@
-import { expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import fc from "fast-check";
+import { pythonFiles } from "../../scripts/python-files.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { childCommand } from "./child-order.ts";
 import { runReplacing, startChild } from "./child-process.ts";
 import { encodePacket, packetKinds, packetReader } from "./packet.ts";
 import type { Program } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
+
+beforeAll(pythonFiles, 60_000);
 
 const program: Program = {
   language: "javascript",
