@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { embeddingFiles } from "../server/lib/assets.ts";
 import { inProject } from "./root.ts";
 
-/** Puts the files of the built-in embedding model into `dist/embedding`, and answers that folder. */
+/** Puts the files of the built-in embedding model into `dist/embedding`, and returns that folder. */
 export function embeddingFolder(): string {
   const folder = inProject("dist/embedding");
   const { graph, vocabulary, weights, wasm, wasmSimd } = embeddingFiles();

@@ -6,7 +6,7 @@ const { dlopen, FFIType, ptr } = native();
 /**
  * Has the system give every new connection on a port to the second socket that listens there, as soon as there is one,
  * and to the only one otherwise. Without this it deals them out to both, and closing one loses what was dealt to it and
- * not yet taken. Answers whether the system can do that: Linux alone can.
+ * not yet taken. Returns whether the system can do that: Linux alone can.
  */
 export function leadToSecond(port: number): boolean {
   if (process.platform !== "linux") return false;

@@ -53,7 +53,7 @@ async function findAgent(client: ApiClient, agent: string): Promise<string> {
   }
 }
 
-/** Reads the stream to its last event, from the last id on whenever it breaks. Answers whether the run completed. */
+/** Reads the stream to its last event, from the last id on whenever it breaks. Returns whether the run completed. */
 async function follow(client: ApiClient, id: string, take: (frame: StreamFrame) => Promise<void>): Promise<boolean> {
   let lastId: string | null = null;
   for (let failures = 0; ; ) {

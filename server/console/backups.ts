@@ -7,7 +7,7 @@ import type { Actor, Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { newConsoleId } from "./console-id.ts";
 
-/** Copies the database into a new file; answers the version of its schema. */
+/** Copies the database into a new file; returns the version of its schema. */
 export type MakeBackup = (file: string) => Promise<{ version: number }>;
 
 interface BackupOptions {

@@ -19,7 +19,7 @@ export function createLoginThrottle({ now = steadyNow }: { now?: () => number } 
   return {
     /**
      * Counts an attempt, as failed until `forgive` says otherwise: a hundred at once may not slip through while the
-     * first is still being checked. Answers 0, or the seconds to wait.
+     * first is still being checked. Returns 0, or the seconds to wait.
      */
     take(account: string, address: string | null): number {
       const [key, network] = [keyOf(account, address), networkOf(address)];

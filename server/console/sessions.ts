@@ -133,7 +133,7 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
       });
     },
 
-    /** Ends all of somebody's sessions but the one that `token` opened, and answers how many. */
+    /** Ends all of somebody's sessions but the one that `token` opened, and returns how many. */
     endOthers: (userId: string, token: string, actor: Actor): Promise<number> =>
       db.write(() => {
         const others = and(eq(sessions.user_id, userId), not(byHash(token)));

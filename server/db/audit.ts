@@ -60,7 +60,7 @@ export function createAudit({ db, now = Date.now }: { db: Pick<Db, "sqlite">; no
       );
     },
 
-    /** Within a write: deletes up to `limit` entries that are older than this, and answers how many those were. */
+    /** Within a write: deletes up to `limit` entries that are older than this, and returns how many those were. */
     forgetOlder: (than_ms: number, limit: number): number => deletion.run(than_ms, limit).changes,
   };
 }

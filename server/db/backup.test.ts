@@ -28,7 +28,7 @@ function disk() {
     ...folder,
     database: path,
     db,
-    /** Commits one fact, and answers how many there are. */
+    /** Commits one fact, and returns how many there are. */
     add: (name: string) =>
       db.write(() => void db.sqlite.query("INSERT INTO facts (name, value) VALUES (?, '')").run(name)),
     [Symbol.dispose]() {

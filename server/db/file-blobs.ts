@@ -183,7 +183,7 @@ export function createFileBlobs({
 
   const findUnused = () => unused.get(JSON.stringify([...arriving]));
 
-  /** Within a write: deletes a little of what nobody uses. Answers how many rows those were. */
+  /** Within a write: deletes a little of what nobody uses. Returns how many rows those were. */
   function forgetUnused(): number {
     const blob = findUnused();
     if (!blob) return 0;

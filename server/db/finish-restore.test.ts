@@ -28,7 +28,7 @@ function stage({ broken = false } = {}) {
   return {
     file,
     before,
-    /** Replaces the database in a process of its own, which may die; answers whether it did. */
+    /** Replaces the database in a process of its own, which may die; returns whether it did. */
     restoreIt: (failpoint: string): boolean =>
       dies(
         failpoint,

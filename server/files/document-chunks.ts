@@ -36,7 +36,7 @@ export function createDocumentChunks({ db: { sqlite } }: { db: Pick<Db, "sqlite"
         insertion.run(project_id, environment, fileId, from + index, text, tokens, page, heading);
     },
 
-    /** Within a write: deletes up to so many. Answers how many those were. */
+    /** Within a write: deletes up to so many. Returns how many those were. */
     clear({ project_id, environment }: Scope, fileId: string, limit: number): number {
       return deletion.run(project_id, environment, fileId, project_id, environment, fileId, limit).changes;
     },

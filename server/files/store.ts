@@ -50,7 +50,7 @@ export interface FileMemory {
   add(scope: Scope, order: MemoryOrder, expires_at_ms: number | null): void;
   /** Within a write: the file is gone, and with it all that stores have of it. */
   forget(scope: Scope, id: string): void;
-  /** Within a write: what failed of it is tried again. Answers how many entries those are. */
+  /** Within a write: what failed of it is tried again. Returns how many entries those are. */
   retry(scope: Scope, id: string): number;
 }
 
@@ -124,7 +124,7 @@ export function createFileStore({
     return rows.insert(scope, { ...row, agent_id, created_at_ms: now() });
   }
 
-  /** Within a write: deletes a file, or as much of its text as `most`. Answers how many rows went. */
+  /** Within a write: deletes a file, or as much of its text as `most`. Returns how many rows went. */
   function erase(row: Row, most: number): number {
     const cleared = chunks.clear(row, row.id, most);
     if (cleared === most) return cleared;
@@ -161,7 +161,7 @@ export function createFileStore({
     }
   }
 
-  /** Within a write: deletes some of what files have whose time is up. Answers how many rows those were. */
+  /** Within a write: deletes some of what files have whose time is up. Returns how many rows those were. */
   function forgetExpired(limit: number): number {
     const most = Math.min(limit, chunksPerWrite);
     let count = 0;

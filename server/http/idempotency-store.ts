@@ -73,7 +73,7 @@ export function createIdempotencyStore({ db, now }: { db: Db; now: () => number 
     keepOther({ scope, key, hash }: Name, { status, location, sealed, agent_ids }: SealedAnswer): void {
       insertOther.run(scope.project_id, scope.environment, key, hash, now(), status, location, sealed, agent_ids);
     },
-    /** Within a write: deletes up to so many keys that are older than 24 hours. Answers how many those were. */
+    /** Within a write: deletes up to so many keys that are older than 24 hours. Returns how many those were. */
     forgetExpired: (limit: number): number => deleteOld.run(oldest(), limit).changes,
   };
 }

@@ -38,7 +38,7 @@ export interface Part {
   ports?: unknown;
   /** Its resources, once for keys under /v1 and once for people at the dashboard. */
   routes?(auth: Auth, noLongerValid: NoLongerValid): AnyElysia[];
-  /** Each within a write: deletes up to `limit` rows that have outlived their time, and answers how many those were. */
+  /** Each within a write: deletes up to `limit` rows that have outlived their time, and returns how many those were. */
   forget?: readonly ((limit: number) => number)[];
   /** Takes up what an earlier process left unfinished. */
   start?(): unknown;

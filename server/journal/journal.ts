@@ -179,7 +179,7 @@ export function createJournal({
       db.snapshot.begin();
       return selectHead.get(runId);
     },
-    /** Stores an agent as a run pins it; within a write. Answers the hash by which `snapshot` finds it. */
+    /** Stores an agent as a run pins it; within a write. Returns the hash by which `snapshot` finds it. */
     pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, JSON.stringify(agent)),
     /** Names what `pin` will call the same agent. */
     hashOf: (agent: AgentSnapshot): string => pack.hashOf(JSON.stringify(agent)),

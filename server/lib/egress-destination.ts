@@ -12,7 +12,7 @@ type HopRules = { httpsOnly: boolean; loopback: boolean };
 
 const dnsTimeoutMs = 5_000;
 
-/** Answers whether a URL may be reached, and at which addresses; throws `EgressError` where it may not. */
+/** Returns whether a URL may be reached, and at which addresses; throws `EgressError` where it may not. */
 export function createVet(addressRules: AddressRules, resolve: Resolve) {
   return async function vet(url: URL, rules: HopRules, signal?: AbortSignal): Promise<Destination> {
     const { host, port, named } = vetText(url, rules, addressRules);

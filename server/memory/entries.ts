@@ -222,7 +222,7 @@ export function createEntryStore(options: EntryStoreOptions) {
       return replaceable(store, scopeId, entry)?.id ?? insert(store, scopeId, entry);
     },
 
-    /** Within the write that deletes a file: its entries go with it. Answers whether there were any. */
+    /** Within the write that deletes a file: its entries go with it. Returns whether there were any. */
     forgetFile({ project_id, environment }: Scope, fileId: string): boolean {
       const rows = byFile.all(project_id, environment, fileId, 0);
       rows.forEach(mark);

@@ -34,7 +34,7 @@ export function createFileEntries({ db: { sqlite }, now = Date.now }: { db: Pick
       };
     },
 
-    /** Within a write: what failed of it is tried again. Answers how many entries those are. */
+    /** Within a write: what failed of it is tried again. Returns how many entries those are. */
     retry: ({ project_id, environment }: Scope, fileId: string): number =>
       retrying.run(now(), project_id, environment, fileId).changes,
   };

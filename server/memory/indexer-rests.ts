@@ -17,7 +17,7 @@ export function createRests({ now, pause_ms }: { now: () => number; pause_ms: nu
     has,
     end,
     failures: (name: string): number => rests.get(name)?.failures ?? 0,
-    /** It failed: it rests, longer each time. Answers how often that was in a row. */
+    /** It failed: it rests, longer each time. Returns how often that was in a row. */
     fail(name: string): number {
       const failures = (rests.get(name)?.failures ?? 0) + 1;
       rests.set(name, { until: now() + Math.min(longest_ms, pause_ms * 2 ** Math.min(16, failures - 1)), failures });

@@ -154,7 +154,7 @@ export function createKeyStore({
       );
     },
 
-    /** Within a write: deletes up to so many keys whose time is up. Answers how many those were. */
+    /** Within a write: deletes up to so many keys whose time is up. Returns how many those were. */
     forgetExpired(limit: number): number {
       const rows = expired.all(now(), limit);
       rows.forEach(erase);

@@ -71,7 +71,7 @@ export function createMemorySweeper({
   let collecting: Promise<void> | null = null;
   let stopped = false;
 
-  /** Within a write: with their words and their vectors. Answers how many chunks those were. */
+  /** Within a write: with their words and their vectors. Returns how many chunks those were. */
   function removeRows(store: Store, chunks: readonly { number: number }[]): number {
     const numbers = chunks.map(({ number }) => number);
     if (store.kind === "vector") removeChunks(sqlite, store, numbers);
@@ -86,7 +86,7 @@ export function createMemorySweeper({
     return chunks + 1;
   }
 
-  /** Within a write: some of what a store holds, and with the last of it the store itself. Answers how many rows went. */
+  /** Within a write: some of what a store holds, and with the last of it the store itself. Returns how many rows went. */
   function eraseStore(store: Store): number {
     const { project_id, environment, id, number, kind } = store;
     const chunks = removeRows(store, chunksOfStore.all(number));
@@ -101,7 +101,7 @@ export function createMemorySweeper({
     return 1;
   }
 
-  /** Within a write: a little of what nobody finds any more. Answers how many rows those were. */
+  /** Within a write: a little of what nobody finds any more. Returns how many rows those were. */
   function forgetDeleted(): number {
     const entry = deletedEntry.get();
     if (entry) return eraseEntry(entry);
@@ -109,7 +109,7 @@ export function createMemorySweeper({
     return store ? eraseStore(store) : 0;
   }
 
-  /** Within a write: marks up to so many entries whose time is up. Answers how many those were. */
+  /** Within a write: marks up to so many entries whose time is up. Returns how many those were. */
   function forgetExpired(limit: number): number {
     const rows = expire.all(now(), now(), Math.min(limit, rowsPerWrite));
     for (const { project_id, environment, memory_id } of rows) counting.run(project_id, environment, memory_id);
@@ -142,7 +142,7 @@ export function createMemorySweeper({
     collectSoon,
     forgetDeleted,
     forgetExpired,
-    /** Within a write: some of the stores of a project that is deleted. Answers how many rows went; 0: there are none. */
+    /** Within a write: some of the stores of a project that is deleted. Returns how many rows went; 0: there are none. */
     eraseOfProject(projectId: string): number {
       const store = storeOfProject.get(projectId);
       if (!store) return 0;

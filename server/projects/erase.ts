@@ -19,7 +19,7 @@ interface Owned {
 
 /**
  * Deletes everything of a project, in writes so small that nobody waits for them. What belongs to a project is asked of
- * the database itself, so that no table is forgotten. Answers whether it is done: `goOn` may say no between two writes.
+ * the database itself, so that no table is forgotten. Returns whether it is done: `goOn` may say no between two writes.
  */
 export function createEraser({
   db,
@@ -27,7 +27,7 @@ export function createEraser({
   pause_ms = 5,
 }: {
   db: Db;
-  /** Within a write: erases some of what has tables of its own, which no row names; answers how many rows went. */
+  /** Within a write: erases some of what has tables of its own, which no row names; returns how many rows went. */
   first?: (projectId: string) => number;
   pause_ms?: number;
 }) {

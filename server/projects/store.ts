@@ -51,7 +51,7 @@ export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audi
       details: { name, ...details },
     });
 
-  /** Within a write: changes a project that is there, and answers what it has become. */
+  /** Within a write: changes a project that is there, and returns what it has become. */
   const set = (id: string, values: Partial<Project>): Project =>
     orm.update(projects).set(values).where(eq(projects.id, id)).returning().get();
   const find = (id: string): Project => byId.get({ id }) ?? missing();

@@ -81,7 +81,7 @@ export function createWindDown({
     cancelAll,
     /** Looks every second from now on. */
     start: arm,
-    /** For tests and for whoever cannot wait: looks now, and answers when all is done. */
+    /** For tests and for whoever cannot wait: looks now, and returns when all is done. */
     async finish(): Promise<void> {
       await look();
       await erasing;

@@ -26,7 +26,7 @@ const refused = (bench: Bench, id: string) =>
   [bench.runs.get(bench.scope, id), ...treeOf(bench, id)].flatMap(({ tool_calls }) =>
     tool_calls.flatMap(({ error }) => (error ? [error.code] : [])),
   );
-/** Answers when a run waits for so many that its calls have started. */
+/** Returns when a run waits for so many that its calls have started. */
 function begun(bench: Bench, id: string, count: number) {
   let noted = 0;
   return bench.until(id, ({ seq, event }) => {

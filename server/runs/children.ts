@@ -177,7 +177,7 @@ export function createChildren({
     return { run_id };
   }
 
-  /** Answers when a child is over or waits for somebody; whoever has stopped waiting in between is told in vain. */
+  /** Returns when a child is over or waits for somebody; whoever has stopped waiting in between is told in vain. */
   function standing(runId: string): ChildStanding | Promise<ChildStanding> {
     const standing = standings.of(runId);
     if (standing) return standing;

@@ -32,7 +32,7 @@ function clockBench() {
   });
 }
 
-/** Answers when a deadline was met in the ordinary way: whatever else was taken to be due is over then too. */
+/** Returns when a deadline was met in the ordinary way: whatever else was taken to be due is over then too. */
 async function letADeadlinePass(bench: ReturnType<typeof clockBench>): Promise<void> {
   const { id } = await bench.start([words(1000)], { run: { timeout_ms: 20 } });
   expect((await bench.settled(id)).error?.code).toBe("run_timeout");

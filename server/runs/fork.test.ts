@@ -56,7 +56,7 @@ const forked = async (client: Client, run: { id: string }, body: object): Promis
 };
 const stepsOf = async (client: Client, { id }: { id: string }) =>
   (await client.get(`/v1/traces/${id}`)).body.steps as Answer["body"][];
-/** Answers when the run is over. */
+/** Returns when the run is over. */
 const ended = (server: TestApp, client: Client, { id }: { id: string }) =>
   server.send("GET", `/v1/runs/${id}/events`, undefined, {
     ...{ authorization: `Bearer ${client.key.secret}`, accept: "text/event-stream" },

@@ -36,7 +36,7 @@ export function createModelPlaces({ countOf }: { countOf(connection: string): nu
     return line;
   }
 
-  /** Answers once there is a place, which is kept until it is freed, or its run is driven no more. */
+  /** Returns once there is a place, which is kept until it is freed, or its run is driven no more. */
   async function take(run: Scope & { run_id: string }, connection: string): Promise<number> {
     const end = new AbortController();
     const place = ++count;

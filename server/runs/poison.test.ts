@@ -86,7 +86,7 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
   };
 }
 
-/** Answers when something has changed and the condition is true. */
+/** Returns when something has changed and the condition is true. */
 function holds({ watches }: Bench, condition: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const unlisten = watches.listen(() => look());

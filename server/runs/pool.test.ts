@@ -71,7 +71,7 @@ function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
   return { threads, deaths: () => deaths, living: () => living };
 }
 
-/** Answers when no run is driven any more: the loops have left and their slots are free. */
+/** Returns when no run is driven any more: the loops have left and their slots are free. */
 async function idle({ pool }: ReturnType<typeof runBench>): Promise<void> {
   while (pool.driving() > 0) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -42,7 +42,7 @@ function expectOneEnd(bench: Bench, id: string): void {
   expect(ends).toEqual(types.slice(-1));
 }
 
-/** Answers when no run is driven any more. */
+/** Returns when no run is driven any more. */
 async function idle({ pool }: Bench): Promise<void> {
   while (pool.driving() > 0) await turn();
 }

@@ -6,7 +6,7 @@ import type { ProjectStore } from "../projects/store.ts";
 import { isNotPinned } from "./pins.ts";
 import type { RunRow, RunStore } from "./store.ts";
 
-/** Within a write: deletes up to `limit` rows that have outlived their time, and answers how many those were. */
+/** Within a write: deletes up to `limit` rows that have outlived their time, and returns how many those were. */
 export type ForgetExpired = (limit: number) => number;
 
 /** What a sweep deleted. */
@@ -104,7 +104,7 @@ export function createRetention({
     return swept;
   }
 
-  /** Erases all that ended more than so many days ago, write by write. Answers how many. */
+  /** Erases all that ended more than so many days ago, write by write. Returns how many. */
   async function drain(scope: Scope, traced: boolean, days: number, erase: (row: RunRow) => void): Promise<number> {
     const before = now() - days * day_ms;
     let count = 0;

@@ -90,7 +90,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
     return snapshot(scope, agentId, undefined);
   }
 
-  /** Answers when the run is over or needs action, after `ms`, or when one of the signals is aborted. */
+  /** Returns when the run is over or needs action, after `ms`, or when one of the signals is aborted. */
   async function settled(runId: string, ms: number, signals: readonly AbortSignal[] = []): Promise<void> {
     const watch = watches.join(runId);
     const forget = untilAborted(signals, watch.leave);

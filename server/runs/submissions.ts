@@ -30,7 +30,7 @@ interface SubmissionOptions {
 
 /** Takes what runs have asked for. */
 export function createSubmissions({ journal, runs, pool, ends, insertAbove, now }: SubmissionOptions) {
-  /** Takes answers to what a run asked for. Answers the `seq` before them, from where a stream may go on. */
+  /** Takes answers to what a run asked for. Returns the `seq` before them, from where a stream may go on. */
   async function submit(scope: Viewer, runId: string, answers: readonly ToolAnswer[], note?: Note): Promise<number> {
     let before = 0;
     // Only where somebody looks: else the answers of a tick would not share it.

@@ -87,7 +87,7 @@ export function createWatches(now: () => number = Date.now) {
     return {
       commits: () => watch.commits,
       live: () => watch.live,
-      /** Answers true when something happened, false after `ms` without, or once it has left. One wait at a time. */
+      /** Returns true when something happened, false after `ms` without, or once it has left. One wait at a time. */
       next(ms: number): Promise<boolean> {
         if (!here) return Promise.resolve(false);
         return new Promise((resolve) => {

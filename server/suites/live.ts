@@ -42,7 +42,7 @@ const nobody = "Nobody answers calls in a suite.";
 
 /** Lets cases that diverged go on with real models, as forks, and compares what comes of them. */
 export function createLiveRuns({ journal, runs, service, fork, log, now }: LiveRunsOptions) {
-  /** Starts the fork of a case within what is left; `note` writes it down. Answers it, or why there is none. */
+  /** Starts the fork of a case within what is left; `note` writes it down. Returns it, or why there is none. */
   async function start(
     scope: Scope,
     runId: string,

@@ -130,7 +130,7 @@ export function createPerformer({ db, suiteRuns, compare, live, isOpen, log }: P
   const put = (row: SuiteRunRow, next: CaseRow, status: CaseStatus, result: CaseResult): Promise<boolean> =>
     db.write(() => suiteRuns.putCase(row, next, status, result));
 
-  /** Ends the work on a suite run; answers when nothing of it goes on here. */
+  /** Ends the work on a suite run; returns when nothing of it goes on here. */
   async function leave(id: string): Promise<void> {
     const performance = underWay.get(id);
     performance?.abort.abort();
@@ -151,7 +151,7 @@ export function createPerformer({ db, suiteRuns, compare, live, isOpen, log }: P
   return {
     begin,
     abandon,
-    /** Answers when a suite run is over, after `ms`, or when one of the signals is aborted. */
+    /** Returns when a suite run is over, after `ms`, or when one of the signals is aborted. */
     async settled(id: string, ms: number, signals: readonly AbortSignal[]): Promise<void> {
       const enough = new AbortController();
       const forget = untilAborted(signals, () => enough.abort());

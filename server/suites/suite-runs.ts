@@ -97,7 +97,7 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
 
   const shown = (row: SuiteRunRow) => ({ ...shownSuiteRun(row, countsOf(row)), cases: casesOf(row).map(shownCase) });
 
-  /** Within a write: takes the oldest away, but for so many. Answers whether any went. */
+  /** Within a write: takes the oldest away, but for so many. Returns whether any went. */
   function forgetOldest({ project_id, environment }: Scope, suiteId: string, keep: number): boolean {
     const { changes } = forgetting.run(project_id, environment, project_id, environment, suiteId, keep, keep);
     return changes > 0;
@@ -179,7 +179,7 @@ export function createSuiteRuns({ db, now }: { db: Db; now: () => number }) {
       ending.run(cancelled ? "cancelled" : outcome, now(), project_id, environment, id);
     },
 
-    /** Within a write: takes some of a suite's away, the newest first. Answers whether there were any. */
+    /** Within a write: takes some of a suite's away, the newest first. Returns whether there were any. */
     forgetSome: (scope: Scope, suiteId: string): boolean => forgetOldest(scope, suiteId, 0),
   };
 }

@@ -28,7 +28,7 @@ export async function openCanaries() {
   });
   udp.on("message", (_, { port }) => note({ protocol: "udp", port, to: "" }));
 
-  /** Knocks at an address by both protocols, and answers when both were heard. */
+  /** Knocks at an address by both protocols, and returns when both were heard. */
   async function knock(host: string): Promise<Visit[]> {
     const tcp = await arrive(host, port);
     const datagrams = createSocket(host.includes(":") ? "udp6" : "udp4");

@@ -188,7 +188,7 @@ export function otlpReceiver(answers: (() => Response | Promise<Response>)[] = [
     url: `http://127.0.0.1:${server.port}`,
     received,
     faults,
-    /** Answers once so many requests have come; throws what was wrong with one of them. */
+    /** Returns once so many requests have come; throws what was wrong with one of them. */
     async requests(count: number): Promise<Received[]> {
       while (received.length < count && faults.length === 0) await heard.promise;
       if (faults.length > 0) throw faults[0];

@@ -129,7 +129,7 @@ export function runBench(
       await service.settled(id, 10_000);
       return runs.get(scope, id);
     },
-    /** Answers when the journal holds an event for which `found` is true. */
+    /** Returns when the journal holds an event for which `found` is true. */
     async until(id: string, found: (entry: JournalEntry) => boolean): Promise<JournalEntry> {
       const watch = watches.join(id);
       try {

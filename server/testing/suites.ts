@@ -14,7 +14,7 @@ export async function weatherAgent(client: Client, more: object = {}): Promise<{
   return { agent: body.id, tool };
 }
 
-/** A run of such an agent that is over; answers its id. */
+/** A run of such an agent that is over; returns its id. */
 export async function weatherRun(client: Client, agent_id: string): Promise<string> {
   const { body: run } = await client.post("/v1/runs?wait=10", { agent_id, input: "Oslo?" });
   const tool_outputs = [{ tool_call_id: run.tool_calls[0].id, output: { celsius: 21 } }];
@@ -22,7 +22,7 @@ export async function weatherRun(client: Client, agent_id: string): Promise<stri
   return ended(client, run.id);
 }
 
-/** Answers when a run is completed, with its id. */
+/** Returns when a run is completed, with its id. */
 export async function ended(client: Client, id: string): Promise<string> {
   for (;;) {
     const { status } = (await client.get(`/v1/runs/${id}`)).body;
@@ -39,7 +39,7 @@ export async function echoRun(client: Client, more: object = {}): Promise<{ agen
   return { agent, run: (await client.post("/v1/runs?wait=10", { agent_id: agent, input: "Hello" })).body.id };
 }
 
-/** A suite that pins these runs; answers its id. */
+/** A suite that pins these runs; returns its id. */
 export async function suiteOf(client: Client, run_ids: string[], more: object = {}): Promise<string> {
   const { status, body } = await client.post("/v1/suites", { name: "weather", run_ids, ...more });
   expect([status, body.error]).toEqual([201, undefined]);

@@ -36,7 +36,7 @@ export function startWebhookReceiver(first: Answer = () => new Response("Taken."
     answerWith(next: Answer): void {
       answer = next;
     },
-    /** Answers once so many requests have come. */
+    /** Returns once so many requests have come. */
     async heard(count: number): Promise<Received[]> {
       while (received.length < count) await wake.promise;
       return received;

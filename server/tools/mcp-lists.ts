@@ -35,7 +35,7 @@ class ListingFault extends Error {
   }
 }
 
-/** Asks MCP servers what they can do, and answers what is to be kept of it: what goes wrong is said in it. */
+/** Asks MCP servers what they can do, and returns what is to be kept of it: what goes wrong is said in it. */
 export function createMcpLists({ seal, listTools, secretValue, now }: McpListsOptions) {
   async function list({ environment, definition }: Row, { headers, named, fault }: ReturnType<typeof secretsOf>) {
     const { server_url, allowed_tools } = definitionOf({ definition }).mcp!;

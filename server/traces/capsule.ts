@@ -68,7 +68,7 @@ export function createCapsules({ journal, workspace, ...rest }: CapsuleOptions) 
     return first.event;
   }
 
-  /** Answers which runs its calls have started. */
+  /** Returns which runs its calls have started. */
   async function writeEntries(capsule: CapsuleWriter, { id, seq }: RunRow, pause: Pause): Promise<string[]> {
     const called: string[] = [];
     for (let after = 0; after < seq; ) {

@@ -188,7 +188,7 @@ export function createDeliveryStore({
       return { id, object: "webhook_redelivery" as const, deliveries };
     },
 
-    /** Within a write: deletes up to so many deliveries that nobody asks for any more. Answers how many rows went. */
+    /** Within a write: deletes up to so many deliveries that nobody asks for any more. Returns how many rows went. */
     forget(limit: number): number {
       const some = Math.min(limit, rowsPerWrite);
       return forgetDeleted(some) || forgetOld.run(now() - keep_ms, some).changes;

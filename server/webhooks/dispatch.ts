@@ -144,7 +144,7 @@ export function createDispatcher(options: DispatcherOptions) {
     return Math.min(1 - inFlight.size, placesOfTroubled.open(owner), places.open(owner));
   }
 
-  /** Begins what is due and may begin now, at most `most`. Answers how many those were. */
+  /** Begins what is due and may begin now, at most `most`. Returns how many those were. */
   function fill(lane: Lane, most: number, at: number): number {
     const room = Math.min(most, placesFor(lane));
     if (room <= 0) return 0;

@@ -54,7 +54,7 @@ export interface Asks {
   sandbox: { ask: object; answer: SandboxLevel };
   /** A place at the server behind a connection that takes so many calls at once; its number, to give it back with. */
   model_place: { ask: { connection: string }; answer: number };
-  /** Reserves what a model call can take of the day's budget; answers when it has it, or never will. */
+  /** Reserves what a model call can take of the day's budget; returns when it has it, or never will. */
   reserve: { ask: { worst: WorstCase }; answer: Reserved };
   /** Starts the child run of a call, or finds the one that was started. */
   start_child: { ask: ChildOrder; answer: { run_id: string } | { refused: ToolError } };
@@ -76,7 +76,7 @@ export interface Asks {
     };
     answer: { matches: RetrievedPassage[] } | { refused: ToolError };
   };
-  /** Adds a text to a memory store, once a call; answers when it can be found, or soon. */
+  /** Adds a text to a memory store, once a call; returns when it can be found, or soon. */
   write_memory: {
     ask: {
       memory_id: string;
@@ -94,7 +94,7 @@ export interface Asks {
     ask: { memory_id: string; key: string; value: unknown; tool_call_id: string };
     answer: { version: number } | { refused: ToolError };
   };
-  /** Answers when the child run is over, or waits for somebody. */
+  /** Returns when the child run is over, or waits for somebody. */
   await_child: { ask: { run_id: string }; answer: ChildStanding };
 }
 export type AskKind = keyof Asks;

@@ -39,7 +39,7 @@ export function createFairPlaces({ count, reserve }: FairOptions) {
       while (isOpen(heldBy(owner) + open, free - open)) open++;
       return open;
     },
-    /** Takes a place that is open, and answers what gives it back; given back twice it counts once. */
+    /** Takes a place that is open, and returns what gives it back; given back twice it counts once. */
     take(owner: string): () => void {
       if (!mayTake(owner)) throw new Error("There is no place open for this owner.");
       free--;

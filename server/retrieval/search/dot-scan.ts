@@ -12,7 +12,7 @@ interface DotScan {
   /**
    * Multiplies the rows from `row` to `end`, each of `size` bytes, with the query at `query`, whose numbers have 16 bits.
    * A row's product is its sum, times its own factor, times `scale`; if that and `reach` times its error come to `bar`,
-   * the row is written to `hits`. Answers the end of the hits. All places are in bytes.
+   * the row is written to `hits`. Returns the end of the hits. All places are in bytes.
    */
   run(
     ...numbers: [

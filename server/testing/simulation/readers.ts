@@ -57,7 +57,7 @@ export function createReaders(world: World, { ledgers, found }: Witness, bench: 
     cutOff(): void {
       for (const reader of readers) reader.connection = null;
     },
-    /** Everybody comes back and reads to the end. Answers whether they all have. */
+    /** Everybody comes back and reads to the end. Returns whether they all have. */
     finish(): boolean {
       const open = readers.filter(({ over }) => !over);
       for (const reader of open) if (!reader.connection) connect(reader);

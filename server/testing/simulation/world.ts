@@ -59,7 +59,7 @@ export function createWorld(seed: number) {
     history: () => history.map(([at, line]) => `${String(at - begin).padStart(8)} ${line}`),
     /** Queues work; it is done when the scheduler picks it. */
     queue: (label: string, run: () => void, owner: Owner = process) => void tasks.push({ label, owner, run }),
-    /** Answers when the scheduler picks it. */
+    /** Returns when the scheduler picks it. */
     wait: (label: string, owner: Owner = process): Promise<void> =>
       new Promise((resolve) => tasks.push({ label, owner, run: resolve })),
     setAlarm(fire: () => void, ms: number, every: number | null = null): Alarm {
