@@ -212,7 +212,8 @@ function responsesOf(operation: Operation, method: string, hasBody: boolean, pat
   const [status, body] = returns ? [200, returns] : [201, creates];
   const once = { headers: { ...everyHeader, ...(method === "POST" && replayed) } };
   const json = Object.fromEntries(media.map((type) => [type, { schema: body }]));
-  const events = { "text/event-stream": { schema: { type: "string" } } };
+  // Of any shape: a text to most readers of this document, and an event after the other to some.
+  const events = { "text/event-stream": { schema: {} } };
   const success: Record<string, Schema> = { [status]: { description: "Done.", ...once, content: json } };
   if (known) success[200] = { description: known, ...once, content: json };
   // JSON first, also where it comes as 201: generators take the first format of 200 for what a route answers.
