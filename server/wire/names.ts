@@ -22,7 +22,7 @@ export type ThreadStatus = (typeof threadStatuses)[number];
 export const catchUps = ["skip", "one"] as const;
 export const busyPolicies = ["skip", "queue", "start"] as const;
 
-/** What came of a schedule's time. */
+/** The result of a schedule's time. */
 export const outcomes = ["started", "completed", "failed", "cancelled", "skipped", "missed"] as const;
 export type Outcome = (typeof outcomes)[number];
 export const triggers = ["plan", "catch_up", "request"] as const;

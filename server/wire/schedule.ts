@@ -27,7 +27,7 @@ export const Schedule = resource("Schedule", "schedule", {
 });
 export type Schedule = Static<typeof Schedule>;
 
-/** What came of one of a schedule's times. */
+/** The result of one of a schedule's times. */
 export const ScheduleRun = resource("ScheduleRun", "schedule_run", {
   schedule_id: text,
   trigger: oneOf(triggers),

@@ -51,7 +51,7 @@ const LiveCase = object({
   error: orNull(CodedError),
 });
 
-/** What came of one run of a suite. */
+/** The result of one run of a suite. */
 export const SuiteCase = named(
   "SuiteCase",
   object({

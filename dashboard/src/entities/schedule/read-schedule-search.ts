@@ -1,7 +1,7 @@
 import { type PageSearch, readChoice, readPageSearch } from "../../lib/page-search.ts";
 
 export const outcomes = ["started", "completed", "failed", "cancelled", "skipped", "missed"] as const;
-/** What came of a time of a schedule. */
+/** The result of a time of a schedule. */
 export type Outcome = (typeof outcomes)[number];
 
 /** Which times of a schedule are listed. */

@@ -21,7 +21,7 @@ export const schedulesQuery = (at: At, search: PageSearch) => ({
 
 export const scheduleQuery = (at: At, id: string) => ({ ...scheduleApi.one(at, id), refetchInterval: 5_000 });
 
-/** What came of a schedule's times, newest first. */
+/** Results of a schedule's times, newest first. */
 export function firingsQuery(at: At, id: string, { outcome, after, before }: ScheduleSearch) {
   const values = { limit: 50, outcome, ...pageQuery({ after, before }) };
   return queryOptions({
@@ -31,7 +31,7 @@ export function firingsQuery(at: At, id: string, { outcome, after, before }: Sch
   });
 }
 
-/** What came of the last time; read again while its run goes on. */
+/** The result of the last time; read again while its run goes on. */
 export function lastFiringQuery(at: At, { id, last_run_id }: Schedule) {
   return queryOptions({
     queryKey: [...scheduleApi.of(at, id).queryKey, "last-firing", last_run_id],

@@ -36,7 +36,7 @@ export const suitesQuery = (at: At, search: PageSearch) =>
         : restingMs,
   });
 
-/** What came of a suite so far, newest first: all that the server remembers of it. */
+/** Results of a suite so far, newest first: all that the server remembers of it. */
 export function suiteRunsQuery(at: At, id: string) {
   return queryOptions({
     queryKey: [...suiteApi.of(at, id).queryKey, "runs"],

@@ -33,7 +33,7 @@ const looks: Record<Outcome, [Tone, LucideIcon, string]> = {
 
 export const outcomeWords = (outcome: Outcome): string => looks[outcome][2];
 
-/** What came of a time. */
+/** The result of a time. */
 export function OutcomePill({ outcome }: { outcome: Outcome }) {
   const [tone, icon, word] = looks[outcome];
   return (

@@ -75,7 +75,7 @@ export function ScheduleRow({
   );
 }
 
-/** What came of its last time. */
+/** The result of its last time. */
 function LastRun({ schedule }: { schedule: Schedule }) {
   const at = useWorkspace();
   const { data: last } = useQuery(lastFiringQuery(at, schedule));

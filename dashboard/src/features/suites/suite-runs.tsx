@@ -8,7 +8,7 @@ import type { SuiteSearch } from "./read-suites-search.ts";
 import { SuiteRunPill } from "./suite-pill.tsx";
 import { countWords, shellWord } from "./suite-words.ts";
 
-/** What came of a suite so far, and how a build runs it. */
+/** Results of a suite so far, and how a build runs it. */
 export function SuiteRuns({
   suite,
   runs,

@@ -16,7 +16,7 @@ export function countWords({ status, counts }: Pick<SuiteRun, "status" | "counts
   return [`${formatCount(equal)} of ${formatCount(total)} equal`, ...rest].join(", ");
 }
 
-/** What came of a case, in one line: `3 steps equal`, `Step 2, prompt: …`, the error. */
+/** The result of a case, in one line: `3 steps equal`, `Step 2, prompt: …`, the error. */
 export function caseLine(result: CaseResult | null): string {
   if (!result) return "Not run yet";
   const { status, matched_steps, divergences_count, divergences, error } = result;

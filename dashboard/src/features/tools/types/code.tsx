@@ -7,6 +7,7 @@ import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { TextArea } from "../../../ui/text-area.tsx";
 import { indentKey } from "../indent-key.ts";
+import { TimeoutField } from "../timeout-field.tsx";
 import { numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
 
 export interface CodeDraft {
@@ -97,14 +98,7 @@ function CodeFields({ draft, faults, onChange }: ToolFormProps) {
         />
       )}
       <div className="grid gap-4 rail:grid-cols-2">
-        <Field
-          label="Timeout, ms"
-          inputMode="numeric"
-          placeholder="5000"
-          value={draft.timeout_ms}
-          error={faults.timeout_ms}
-          onChange={(event) => onChange({ timeout_ms: event.target.value })}
-        />
+        <TimeoutField draft={draft} faults={faults} onChange={onChange} standard={5000} />
         <Field
           label="Memory, MB"
           inputMode="numeric"

@@ -3,6 +3,7 @@ import { FormSection } from "../../../ui/form-section.tsx";
 import { TextArea } from "../../../ui/text-area.tsx";
 import { HeadersField } from "../headers-field.tsx";
 import { ServerTools } from "../server-tools.tsx";
+import { TimeoutField } from "../timeout-field.tsx";
 import type { ToolFormProps, ToolPart } from "./tool-part.ts";
 
 export interface McpDraft {
@@ -67,14 +68,7 @@ function McpFields({ draft, faults, onChange }: ToolFormProps) {
           error={faults.allowed_tools}
           onChange={(event) => onChange({ allowed_tools: event.target.value })}
         />
-        <Field
-          label="Timeout, ms"
-          inputMode="numeric"
-          placeholder="30000"
-          value={draft.timeout_ms}
-          error={faults.timeout_ms}
-          onChange={(event) => onChange({ timeout_ms: event.target.value })}
-        />
+        <TimeoutField draft={draft} faults={faults} onChange={onChange} standard={30000} />
       </div>
     </FormSection>
   );

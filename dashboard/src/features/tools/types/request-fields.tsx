@@ -4,6 +4,7 @@ import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { HeadersField } from "../headers-field.tsx";
+import { TimeoutField } from "../timeout-field.tsx";
 import { type DraftReader, numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
 import type { ToolDraft } from "./tool-parts.ts";
 
@@ -59,14 +60,7 @@ export function RequestFields({
       </div>
       <HeadersField headers={draft.headers} fault={faults.headers} onHeaders={(headers) => onChange({ headers })} />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
-        <Field
-          label="Timeout, ms"
-          inputMode="numeric"
-          placeholder="30000"
-          value={draft.timeout_ms}
-          error={faults.timeout_ms}
-          onChange={(event) => onChange({ timeout_ms: event.target.value })}
-        />
+        <TimeoutField draft={draft} faults={faults} onChange={onChange} standard={30000} />
         <Field
           label="Tried again"
           inputMode="numeric"
