@@ -21,7 +21,7 @@ import {
 export const ToolReference = named("ToolReference", object({ id: text, name: text, type: text }));
 export type ToolReference = Static<typeof ToolReference>;
 
-export const Guardrail = named(
+const Guardrail = named(
   "Guardrail",
   object({
     type: oneOf(guardrailTypes),
@@ -38,7 +38,7 @@ export const Budget = object({
   max_wall_ms: optional(integer),
 });
 
-export const MemoryPolicy = named(
+const MemoryPolicy = named(
   "MemoryPolicy",
   object({
     stores: list(

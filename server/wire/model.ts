@@ -14,7 +14,7 @@ import {
   word,
 } from "./schema.ts";
 
-export const Model = named(
+const Model = named(
   "Model",
   object({
     id: text,
@@ -33,7 +33,6 @@ export const Model = named(
     }),
   }),
 );
-export type Model = Static<typeof Model>;
 
 export const ModelList = named(
   "ModelList",

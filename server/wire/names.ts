@@ -2,8 +2,6 @@
 
 import type { RunEventType } from "../core/run-event.ts";
 
-export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-
 /** What a file is for; `output`: a tool made it. */
 export const uploadPurposes = ["retrieval", "code_interpreter", "attachment"] as const;
 export const filePurposes = [...uploadPurposes, "output"] as const;

@@ -28,7 +28,7 @@ import {
   word,
 } from "./schema.ts";
 
-export const InputMessage = named("InputMessage", object({ role: oneOf(inputRoles), content: text }));
+const InputMessage = named("InputMessage", object({ role: oneOf(inputRoles), content: text }));
 /** What a run is asked. */
 export const Input = named("Input", Type.Union([text, list(InputMessage)]));
 
@@ -40,10 +40,9 @@ export const message = {
   tool_calls: optional(list(object({ id: text, name: text, arguments: anyObject }))),
   tool_call_id: optional(text),
 };
-export const Message = named("Message", object(message));
-export type Message = Static<typeof Message>;
+const Message = named("Message", object(message));
 
-export const ToolCall = named(
+const ToolCall = named(
   "ToolCall",
   object({
     id: text,
@@ -62,7 +61,6 @@ export const ToolCall = named(
     completed_at: orNull(time),
   }),
 );
-export type ToolCall = Static<typeof ToolCall>;
 
 const pendingCall = {
   id: text,
@@ -128,7 +126,7 @@ export const RunError = named(
   }),
 );
 
-export const Replay = named(
+const Replay = named(
   "Replay",
   object({
     mode: oneOf(replayModes),
