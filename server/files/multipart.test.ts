@@ -27,7 +27,9 @@ const named = (name: string) => `Content-Disposition: form-data; name="${name}"`
 test("whatever the platform writes is read as it was, however it is cut into pieces", async () => {
   const piece = fc.constantFrom("\r", "\n", "-", "--", "\r\n--", "b", "x", "\0", "é", "\r\n--b", "--b--\r\n");
   const content = fc.array(piece, { maxLength: 12 }).map((all) => all.join(""));
-  const name = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/[\\]/.test(text));
+  // The platform writes a line's end as `%0A` and leaves a `%` as it is: whoever reads cannot tell the two apart
+  // (HTML standard, "multipart/form-data encoding algorithm").
+  const name = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/\\|%(0A|0D|22)/i.test(text));
   const files = fc.array(fc.record({ name, filename: fc.option(name), content }), { maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(files, fc.integer({ min: 1, max: 40 }), async (files, size) => {
