@@ -1,4 +1,4 @@
-import { customType, integer, primaryKey, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
+import { customType, integer, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { memoryKinds, memoryScopes, toolTypes } from "../core/agent-snapshot.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Needs, ToolRequest } from "../core/run-event.ts";
@@ -23,26 +23,31 @@ import {
 } from "../wire/names.ts";
 
 // What rows are: their types are inferred from here (`$inferSelect`) and written nowhere else. The SQL in migrations/ is
-// the truth; schema.test.ts compares the two.
+// the truth, of keys and indexes too; schema.test.ts compares the two. A column is called as its field is.
 //
 // Which statements are drizzle's: those by id, an insert, a change, a list (rows.ts, page.ts). A statement stays SQL, with
 // its columns named, where it runs for each request or event, is written for one index, counts, joins, or touches many
 // rows at once; createReader then gives its rows.
 
 /** JSON in a TEXT column. */
-const json = <T>(name: string) =>
+const json = <T>() =>
   customType<{ data: T; driverData: string }>({
     dataType: () => "text",
     toDriver: (value) => JSON.stringify(value),
     fromDriver: (value) => JSON.parse(value) as T,
-  })(name);
+  })();
 
 const bytes = customType<{ data: Uint8Array }>({ dataType: () => "blob" });
 
 const scope = {
-  project_id: text("project_id").notNull(),
-  environment: text("environment", { enum: environments }).notNull(),
+  project_id: text().notNull(),
+  environment: text({ enum: environments }).notNull(),
 };
+
+/** What belongs to a project and an environment, each by its id. */
+const own = { ...scope, id: text().notNull() };
+
+const times = { created_at_ms: integer().notNull(), updated_at_ms: integer().notNull() };
 
 const roles = ["owner", "member", "viewer"] as const;
 
@@ -59,666 +64,512 @@ interface FailedRun extends Failed {
 }
 
 export const projects = sqliteTable("projects", {
-  id: text("id").primaryKey(),
-  name: text("name").notNull(),
-  settings: json<ProjectSettings>("settings").notNull(),
-  created_at_ms: integer("created_at_ms").notNull(),
-  archived_at_ms: integer("archived_at_ms"),
-  deleted_at_ms: integer("deleted_at_ms"),
+  id: text().primaryKey(),
+  name: text().notNull(),
+  settings: json<ProjectSettings>().notNull(),
+  created_at_ms: integer().notNull(),
+  archived_at_ms: integer(),
+  deleted_at_ms: integer(),
 });
 
 export const apiKeys = sqliteTable("api_keys", {
-  id: text("id").primaryKey(),
+  id: text().primaryKey(),
   ...scope,
-  hash: bytes("hash").notNull(),
-  name: text("name").notNull(),
-  prefix: text("prefix").notNull(),
-  last4: text("last4").notNull(),
-  scopes: json<readonly Permission[]>("scopes").notNull(),
-  agent_ids: json<readonly string[]>("agent_ids"),
-  allowed_cidrs: json<readonly string[]>("allowed_cidrs"),
-  metadata: json<Record<string, string>>("metadata").notNull(),
-  created_by: text("created_by").notNull(),
-  created_at_ms: integer("created_at_ms").notNull(),
-  expires_at_ms: integer("expires_at_ms"),
-  revoked_at_ms: integer("revoked_at_ms"),
-  exposed_at_ms: integer("exposed_at_ms"),
-  last_used_at_ms: integer("last_used_at_ms"),
-  last_used_ip: text("last_used_ip"),
-  rotated_to: text("rotated_to"),
-  rotated_from: text("rotated_from"),
+  hash: bytes().notNull(),
+  name: text().notNull(),
+  prefix: text().notNull(),
+  last4: text().notNull(),
+  scopes: json<readonly Permission[]>().notNull(),
+  agent_ids: json<readonly string[]>(),
+  allowed_cidrs: json<readonly string[]>(),
+  metadata: json<Record<string, string>>().notNull(),
+  created_by: text().notNull(),
+  created_at_ms: integer().notNull(),
+  expires_at_ms: integer(),
+  revoked_at_ms: integer(),
+  exposed_at_ms: integer(),
+  last_used_at_ms: integer(),
+  last_used_ip: text(),
+  rotated_to: text(),
+  rotated_from: text(),
 });
 
-export const tools = sqliteTable(
-  "tools",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    name: text("name").notNull(),
-    type: text("type", { enum: toolTypes }).notNull(),
-    definition: json<object>("definition").notNull(),
-    sealed: text("sealed").notNull(),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const tools = sqliteTable("tools", {
+  ...own,
+  name: text().notNull(),
+  type: text({ enum: toolTypes }).notNull(),
+  definition: json<object>().notNull(),
+  sealed: text().notNull(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
 
-export const agents = sqliteTable(
-  "agents",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    name: text("name").notNull(),
-    model: text("model").notNull(),
-    version: integer("version").notNull(),
-    definition: json<object>("definition").notNull(),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const agents = sqliteTable("agents", {
+  ...own,
+  name: text().notNull(),
+  model: text().notNull(),
+  version: integer().notNull(),
+  definition: json<object>().notNull(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
 
-export const agentVersions = sqliteTable(
-  "agent_versions",
-  {
-    ...scope,
-    agent_id: text("agent_id").notNull(),
-    version: integer("version").notNull(),
-    definition: json<object>("definition").notNull(),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.agent_id, table.version] })],
-);
+export const agentVersions = sqliteTable("agent_versions", {
+  ...scope,
+  agent_id: text().notNull(),
+  version: integer().notNull(),
+  definition: json<object>().notNull(),
+  metadata: json<Record<string, string>>().notNull(),
+  created_at_ms: integer().notNull(),
+});
 
-export const agentTools = sqliteTable(
-  "agent_tools",
-  {
-    ...scope,
-    agent_id: text("agent_id").notNull(),
-    tool_id: text("tool_id").notNull(),
-    position: integer("position").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.agent_id, table.tool_id] })],
-);
+export const agentTools = sqliteTable("agent_tools", {
+  ...scope,
+  agent_id: text().notNull(),
+  tool_id: text().notNull(),
+  position: integer().notNull(),
+});
 
 export const runs = sqliteTable("runs", {
-  id: text("id").primaryKey(),
+  id: text().primaryKey(),
   ...scope,
-  agent_id: text("agent_id").notNull(),
-  status: text("status", { enum: runStatuses }).notNull(),
-  seq: integer("seq").notNull(),
-  attempt: integer("attempt").notNull(),
-  thread_id: text("thread_id"),
-  session_id: text("session_id"),
-  user_id: text("user_id"),
-  metadata: json<Record<string, string>>("metadata").notNull(),
-  created_at_ms: integer("created_at_ms").notNull(),
-  ended_at_ms: integer("ended_at_ms"),
-  worked_ms: integer("worked_ms").notNull(),
-  status_since_ms: integer("status_since_ms").notNull(),
-  timeout_ms: integer("timeout_ms").notNull(),
-  action_timeout_ms: integer("action_timeout_ms").notNull(),
-  expires_at_ms: integer("expires_at_ms"),
-  summary: text("summary"),
-  model: text("model"),
-  parent_run_id: text("parent_run_id"),
-  parent_call_id: text("parent_call_id"),
-  depth: integer("depth").notNull(),
-  origin: text("origin").notNull(),
-  source_run_id: text("source_run_id"),
-  root_run_id: text("root_run_id"),
-  runs_below: integer("runs_below").notNull(),
+  agent_id: text().notNull(),
+  status: text({ enum: runStatuses }).notNull(),
+  seq: integer().notNull(),
+  attempt: integer().notNull(),
+  thread_id: text(),
+  session_id: text(),
+  user_id: text(),
+  metadata: json<Record<string, string>>().notNull(),
+  created_at_ms: integer().notNull(),
+  ended_at_ms: integer(),
+  worked_ms: integer().notNull(),
+  status_since_ms: integer().notNull(),
+  timeout_ms: integer().notNull(),
+  action_timeout_ms: integer().notNull(),
+  expires_at_ms: integer(),
+  summary: text(),
+  model: text(),
+  parent_run_id: text(),
+  parent_call_id: text(),
+  depth: integer().notNull(),
+  origin: text().notNull(),
+  source_run_id: text(),
+  root_run_id: text(),
+  runs_below: integer().notNull(),
 });
 
-export const runEvents = sqliteTable(
-  "run_events",
-  {
-    run_id: text("run_id").notNull(),
-    seq: integer("seq").notNull(),
-    at_ms: integer("at_ms").notNull(),
-    type: text("type").notNull(),
-    data: text("data").notNull(),
-    blobs: text("blobs"),
-  },
-  (table) => [primaryKey({ columns: [table.run_id, table.seq] })],
-);
+export const runEvents = sqliteTable("run_events", {
+  run_id: text().notNull(),
+  seq: integer().notNull(),
+  at_ms: integer().notNull(),
+  type: text().notNull(),
+  data: text().notNull(),
+  blobs: text(),
+});
 
-export const blobs = sqliteTable(
-  "blobs",
-  { ...scope, hash: text("hash").notNull(), content: text("content").notNull() },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.hash] })],
-);
+export const blobs = sqliteTable("blobs", { ...scope, hash: text().notNull(), content: text().notNull() });
 
-export const runBlobs = sqliteTable(
-  "run_blobs",
-  { run_id: text("run_id").notNull(), hash: text("hash").notNull() },
-  (table) => [primaryKey({ columns: [table.run_id, table.hash] })],
-);
+export const runBlobs = sqliteTable("run_blobs", { run_id: text().notNull(), hash: text().notNull() });
 
-export const pendingCalls = sqliteTable(
-  "pending_calls",
-  {
-    run_id: text("run_id").notNull(),
-    id: text("id").notNull(),
-    ...scope,
-    needs: text("needs").$type<Needs>().notNull(),
-    call: text("call").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.run_id, table.id] })],
-);
+export const pendingCalls = sqliteTable("pending_calls", {
+  run_id: text().notNull(),
+  id: text().notNull(),
+  ...scope,
+  needs: text().$type<Needs>().notNull(),
+  call: text().notNull(),
+  created_at_ms: integer().notNull(),
+});
 
 /** Calls of runs that wait for somebody. */
 export const approvals = sqliteView("approvals", {
-  id: text("id").notNull(),
-  run_id: text("run_id").notNull(),
+  id: text().notNull(),
+  run_id: text().notNull(),
   ...scope,
-  needs: text("needs").$type<Needs>().notNull(),
-  call: json<ToolRequest>("call").notNull(),
-  created_at_ms: integer("created_at_ms").notNull(),
-  expires_at_ms: integer("expires_at_ms"),
-  metadata: json<Record<string, string>>("metadata").notNull(),
+  needs: text().$type<Needs>().notNull(),
+  call: json<ToolRequest>().notNull(),
+  created_at_ms: integer().notNull(),
+  expires_at_ms: integer(),
+  metadata: json<Record<string, string>>().notNull(),
 }).existing();
 
-export const idempotencyKeys = sqliteTable(
-  "idempotency_keys",
-  {
-    ...scope,
-    key: text("key").notNull(),
-    hash: text("hash").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    run_id: text("run_id"),
-    seq: integer("seq"),
-    expires_at_ms: integer("expires_at_ms"),
-    status: integer("status"),
-    location: text("location"),
-    sealed: text("sealed"),
-    agent_ids: text("agent_ids"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.key] })],
-);
+export const idempotencyKeys = sqliteTable("idempotency_keys", {
+  ...scope,
+  key: text().notNull(),
+  hash: text().notNull(),
+  created_at_ms: integer().notNull(),
+  run_id: text(),
+  seq: integer(),
+  expires_at_ms: integer(),
+  status: integer(),
+  location: text(),
+  sealed: text(),
+  agent_ids: text(),
+});
 
 export const modelConnections = sqliteTable("model_connections", {
-  name: text("name").primaryKey(),
-  provider: text("provider", {
+  name: text().primaryKey(),
+  provider: text({
     enum: ["openai", "anthropic", "google", "ollama", "openai_compatible", "test"],
   }).notNull(),
-  base_url: text("base_url"),
-  sealed_key: text("sealed_key"),
-  created_at_ms: integer("created_at_ms").notNull(),
-  max_concurrent: integer("max_concurrent"),
+  base_url: text(),
+  sealed_key: text(),
+  created_at_ms: integer().notNull(),
+  max_concurrent: integer(),
 });
 
 export const users = sqliteTable("users", {
-  id: text("id").primaryKey(),
-  email: text("email").notNull(),
-  password_hash: text("password_hash").notNull(),
-  created_at_ms: integer("created_at_ms").notNull(),
-  role: text("role", { enum: roles }).notNull(),
+  id: text().primaryKey(),
+  email: text().notNull(),
+  password_hash: text().notNull(),
+  created_at_ms: integer().notNull(),
+  role: text({ enum: roles }).notNull(),
 });
 
 export const sessions = sqliteTable("sessions", {
-  hash: bytes("hash").primaryKey(),
-  id: text("id").notNull(),
-  user_id: text("user_id").notNull(),
-  user_agent: text("user_agent"),
-  ip: text("ip"),
-  created_at_ms: integer("created_at_ms").notNull(),
-  last_seen_at_ms: integer("last_seen_at_ms").notNull(),
+  hash: bytes().primaryKey(),
+  id: text().notNull(),
+  user_id: text().notNull(),
+  user_agent: text(),
+  ip: text(),
+  created_at_ms: integer().notNull(),
+  last_seen_at_ms: integer().notNull(),
 });
 
 export const invitations = sqliteTable("invitations", {
-  id: text("id").primaryKey(),
-  hash: bytes("hash").notNull(),
-  email: text("email").notNull(),
-  role: text("role", { enum: roles }).notNull(),
-  invited_by: text("invited_by").notNull(),
-  created_at_ms: integer("created_at_ms").notNull(),
-  expires_at_ms: integer("expires_at_ms").notNull(),
+  id: text().primaryKey(),
+  hash: bytes().notNull(),
+  email: text().notNull(),
+  role: text({ enum: roles }).notNull(),
+  invited_by: text().notNull(),
+  created_at_ms: integer().notNull(),
+  expires_at_ms: integer().notNull(),
 });
 
-export const facts = sqliteTable("facts", { name: text("name").primaryKey(), value: text("value").notNull() });
+export const facts = sqliteTable("facts", { name: text().primaryKey(), value: text().notNull() });
 
 export const setupTokens = sqliteTable("setup_tokens", {
-  hash: bytes("hash").primaryKey(),
-  expires_at_ms: integer("expires_at_ms").notNull(),
+  hash: bytes().primaryKey(),
+  expires_at_ms: integer().notNull(),
 });
 
 export const auditLog = sqliteTable("audit_log", {
-  id: text("id").primaryKey(),
-  project_id: text("project_id"),
-  environment: text("environment", { enum: environments }),
-  action: text("action").notNull(),
-  actor_type: text("actor_type", { enum: actorTypes }).notNull(),
-  actor_id: text("actor_id").notNull(),
-  ip: text("ip"),
-  request_id: text("request_id"),
-  target_type: text("target_type"),
-  target_id: text("target_id"),
-  details: json<Record<string, unknown>>("details").notNull(),
-  created_at_ms: integer("created_at_ms").notNull(),
+  id: text().primaryKey(),
+  project_id: text(),
+  environment: text({ enum: environments }),
+  action: text().notNull(),
+  actor_type: text({ enum: actorTypes }).notNull(),
+  actor_id: text().notNull(),
+  ip: text(),
+  request_id: text(),
+  target_type: text(),
+  target_id: text(),
+  details: json<Record<string, unknown>>().notNull(),
+  created_at_ms: integer().notNull(),
 });
 
-export const secrets = sqliteTable(
-  "secrets",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    name: text("name").notNull(),
-    sealed: text("sealed").notNull(),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const secrets = sqliteTable("secrets", {
+  ...own,
+  name: text().notNull(),
+  sealed: text().notNull(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
 
-export const fileBlobs = sqliteTable(
-  "file_blobs",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    sha256: text("sha256"),
-    bytes: integer("bytes").notNull(),
-    chunk_bytes: integer("chunk_bytes").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const fileBlobs = sqliteTable("file_blobs", {
+  ...own,
+  sha256: text(),
+  bytes: integer().notNull(),
+  chunk_bytes: integer().notNull(),
+  created_at_ms: integer().notNull(),
+});
 
-export const fileChunks = sqliteTable(
-  "file_chunks",
-  {
-    ...scope,
-    blob_id: text("blob_id").notNull(),
-    position: integer("position").notNull(),
-    content: bytes("content").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.blob_id, table.position] })],
-);
+export const fileChunks = sqliteTable("file_chunks", {
+  ...scope,
+  blob_id: text().notNull(),
+  position: integer().notNull(),
+  content: bytes().notNull(),
+});
 
-export const files = sqliteTable(
-  "files",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    sha256: text("sha256").notNull(),
-    bytes: integer("bytes").notNull(),
-    filename: text("filename").notNull(),
-    mime_type: text("mime_type").notNull(),
-    purpose: text("purpose", { enum: filePurposes }).notNull(),
-    status: text("status", { enum: fileStatuses }).notNull(),
-    error: json<Failed>("error"),
-    chunking: json<Chunking>("chunking"),
-    chunks: integer("chunks").notNull().default(0),
-    pages: integer("pages"),
-    attempts: integer("attempts").notNull().default(0),
-    run_id: text("run_id"),
-    tool_call_id: text("tool_call_id"),
-    agent_id: text("agent_id"),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    expires_at_ms: integer("expires_at_ms"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const files = sqliteTable("files", {
+  ...own,
+  sha256: text().notNull(),
+  bytes: integer().notNull(),
+  filename: text().notNull(),
+  mime_type: text().notNull(),
+  purpose: text({ enum: filePurposes }).notNull(),
+  status: text({ enum: fileStatuses }).notNull(),
+  error: json<Failed>(),
+  chunking: json<Chunking>(),
+  chunks: integer().notNull().default(0),
+  pages: integer(),
+  attempts: integer().notNull().default(0),
+  run_id: text(),
+  tool_call_id: text(),
+  agent_id: text(),
+  metadata: json<Record<string, string>>().notNull(),
+  created_at_ms: integer().notNull(),
+  expires_at_ms: integer(),
+});
 
 export const modelPrices = sqliteTable("model_prices", {
-  model: text("model").primaryKey(),
-  input: real("input").notNull(),
-  cached_input: real("cached_input").notNull(),
-  output: real("output").notNull(),
-  context_window: integer("context_window"),
-  set_at_ms: integer("set_at_ms").notNull(),
+  model: text().primaryKey(),
+  input: real().notNull(),
+  cached_input: real().notNull(),
+  output: real().notNull(),
+  context_window: integer(),
+  set_at_ms: integer().notNull(),
 });
 
-export const earlyOutputs = sqliteTable(
-  "early_outputs",
-  {
-    run_id: text("run_id").notNull(),
-    call_id: text("call_id").notNull(),
-    answer: json<unknown>("answer").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.run_id, table.call_id] })],
-);
+export const earlyOutputs = sqliteTable("early_outputs", {
+  run_id: text().notNull(),
+  call_id: text().notNull(),
+  answer: json<unknown>().notNull(),
+});
 
-export const usageDays = sqliteTable(
-  "usage_days",
-  {
-    ...scope,
-    day: text("day").notNull(),
-    agent_id: text("agent_id").notNull(),
-    model: text("model").notNull(),
-    runs_started: integer("runs_started").notNull(),
-    runs_completed: integer("runs_completed").notNull(),
-    runs_failed: integer("runs_failed").notNull(),
-    runs_cancelled: integer("runs_cancelled").notNull(),
-    model_calls: integer("model_calls").notNull(),
-    tool_calls: integer("tool_calls").notNull(),
-    input_tokens: integer("input_tokens").notNull(),
-    output_tokens: integer("output_tokens").notNull(),
-    cached_input_tokens: integer("cached_input_tokens").notNull(),
-    reasoning_tokens: integer("reasoning_tokens").notNull(),
-    cost_nano_usd: integer("cost_nano_usd").notNull(),
-    unknown_tokens: integer("unknown_tokens").notNull(),
-    unknown_cost: integer("unknown_cost").notNull(),
-    estimated: integer("estimated").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.day, table.agent_id, table.model] })],
-);
+export const usageDays = sqliteTable("usage_days", {
+  ...scope,
+  day: text().notNull(),
+  agent_id: text().notNull(),
+  model: text().notNull(),
+  runs_started: integer().notNull(),
+  runs_completed: integer().notNull(),
+  runs_failed: integer().notNull(),
+  runs_cancelled: integer().notNull(),
+  model_calls: integer().notNull(),
+  tool_calls: integer().notNull(),
+  input_tokens: integer().notNull(),
+  output_tokens: integer().notNull(),
+  cached_input_tokens: integer().notNull(),
+  reasoning_tokens: integer().notNull(),
+  cost_nano_usd: integer().notNull(),
+  unknown_tokens: integer().notNull(),
+  unknown_cost: integer().notNull(),
+  estimated: integer().notNull(),
+});
 
-export const usageDurations = sqliteTable(
-  "usage_durations",
-  {
-    ...scope,
-    day: text("day").notNull(),
-    agent_id: text("agent_id").notNull(),
-    model: text("model").notNull(),
-    runs_by_ms: json<Record<string, number>>("runs_by_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.day, table.agent_id, table.model] })],
-);
+export const usageDurations = sqliteTable("usage_durations", {
+  ...scope,
+  day: text().notNull(),
+  agent_id: text().notNull(),
+  model: text().notNull(),
+  runs_by_ms: json<Record<string, number>>().notNull(),
+});
 
-export const schedules = sqliteTable(
-  "schedules",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    name: text("name").notNull(),
-    agent_id: text("agent_id").notNull(),
-    definition: json<object>("definition").notNull(),
-    cron: text("cron").notNull(),
-    timezone: text("timezone").notNull(),
-    enabled: integer("enabled", { mode: "boolean" }).notNull(),
-    catch_up: text("catch_up", { enum: catchUps }).notNull(),
-    if_busy: text("if_busy", { enum: busyPolicies }).notNull(),
-    next_at_ms: integer("next_at_ms"),
-    next_run_ats: json<number[]>("next_run_ats").notNull(),
-    queued_at_ms: integer("queued_at_ms"),
-    failure_count: integer("failure_count").notNull().default(0),
-    disabled_reason: text("disabled_reason"),
-    last_error: json<FailedRun>("last_error"),
-    last_run_id: text("last_run_id"),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const schedules = sqliteTable("schedules", {
+  ...own,
+  name: text().notNull(),
+  agent_id: text().notNull(),
+  definition: json<object>().notNull(),
+  cron: text().notNull(),
+  timezone: text().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  catch_up: text({ enum: catchUps }).notNull(),
+  if_busy: text({ enum: busyPolicies }).notNull(),
+  next_at_ms: integer(),
+  next_run_ats: json<number[]>().notNull(),
+  queued_at_ms: integer(),
+  failure_count: integer().notNull().default(0),
+  disabled_reason: text(),
+  last_error: json<FailedRun>(),
+  last_run_id: text(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
 
-export const scheduleRuns = sqliteTable(
-  "schedule_runs",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    schedule_id: text("schedule_id").notNull(),
-    trigger: text("trigger", { enum: triggers }).notNull(),
-    due_at_ms: integer("due_at_ms").notNull(),
-    outcome: text("outcome", { enum: outcomes }).notNull(),
-    run_id: text("run_id"),
-    error: json<FailedRun>("error"),
-    created_at_ms: integer("created_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const scheduleRuns = sqliteTable("schedule_runs", {
+  ...own,
+  schedule_id: text().notNull(),
+  trigger: text({ enum: triggers }).notNull(),
+  due_at_ms: integer().notNull(),
+  outcome: text({ enum: outcomes }).notNull(),
+  run_id: text(),
+  error: json<FailedRun>(),
+  created_at_ms: integer().notNull(),
+});
 
-export const webhooks = sqliteTable(
-  "webhooks",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    url: text("url").notNull(),
-    events: json<string[]>("events").notNull(),
-    description: text("description"),
-    enabled: integer("enabled", { mode: "boolean" }).notNull(),
-    disabled_reason: text("disabled_reason", { enum: disabledReasons }),
-    sealed: text("sealed").notNull(),
-    secret_prefix: text("secret_prefix").notNull(),
-    previous_until_ms: integer("previous_until_ms"),
-    failing_since_ms: integer("failing_since_ms"),
-    failure_count: integer("failure_count").notNull().default(0),
-    last_delivery_at_ms: integer("last_delivery_at_ms"),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-    deleted_at_ms: integer("deleted_at_ms"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const webhooks = sqliteTable("webhooks", {
+  ...own,
+  url: text().notNull(),
+  events: json<string[]>().notNull(),
+  description: text(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  disabled_reason: text({ enum: disabledReasons }),
+  sealed: text().notNull(),
+  secret_prefix: text().notNull(),
+  previous_until_ms: integer(),
+  failing_since_ms: integer(),
+  failure_count: integer().notNull().default(0),
+  last_delivery_at_ms: integer(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+  deleted_at_ms: integer(),
+});
 
-export const webhookDeliveries = sqliteTable(
-  "webhook_deliveries",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    webhook_id: text("webhook_id").notNull(),
-    type: text("type").$type<WebhookEvent | typeof testEvent>().notNull(),
-    run_id: text("run_id"),
-    seq: integer("seq"),
-    run_expires_at_ms: integer("run_expires_at_ms"),
-    body: text("body"),
-    status: text("status", { enum: deliveryStatuses }).notNull(),
-    failures: integer("failures").notNull().default(0),
-    attempts: integer("attempts").notNull().default(0),
-    next_at_ms: integer("next_at_ms"),
-    created_at_ms: integer("created_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const webhookDeliveries = sqliteTable("webhook_deliveries", {
+  ...own,
+  webhook_id: text().notNull(),
+  type: text().$type<WebhookEvent | typeof testEvent>().notNull(),
+  run_id: text(),
+  seq: integer(),
+  run_expires_at_ms: integer(),
+  body: text(),
+  status: text({ enum: deliveryStatuses }).notNull(),
+  failures: integer().notNull().default(0),
+  attempts: integer().notNull().default(0),
+  next_at_ms: integer(),
+  created_at_ms: integer().notNull(),
+});
 
-export const webhookAttempts = sqliteTable(
-  "webhook_attempts",
-  {
-    ...scope,
-    delivery_id: text("delivery_id").notNull(),
-    number: integer("number").notNull(),
-    at_ms: integer("at_ms").notNull(),
-    latency_ms: integer("latency_ms").notNull(),
-    request: json<unknown>("request").notNull(),
-    response: json<unknown>("response"),
-    error: json<unknown>("error"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.delivery_id, table.number] })],
-);
+export const webhookAttempts = sqliteTable("webhook_attempts", {
+  ...scope,
+  delivery_id: text().notNull(),
+  number: integer().notNull(),
+  at_ms: integer().notNull(),
+  latency_ms: integer().notNull(),
+  request: json<unknown>().notNull(),
+  response: json<unknown>(),
+  error: json<unknown>(),
+});
 
-export const documentChunks = sqliteTable(
-  "document_chunks",
-  {
-    ...scope,
-    file_id: text("file_id").notNull(),
-    chunk_index: integer("chunk_index").notNull(),
-    text: text("text").notNull(),
-    tokens: integer("tokens").notNull(),
-    page: integer("page"),
-    heading: text("heading"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.file_id, table.chunk_index] })],
-);
+export const documentChunks = sqliteTable("document_chunks", {
+  ...scope,
+  file_id: text().notNull(),
+  chunk_index: integer().notNull(),
+  text: text().notNull(),
+  tokens: integer().notNull(),
+  page: integer(),
+  heading: text(),
+});
 
-export const memoryStores = sqliteTable(
-  "memory_stores",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    number: integer("number").notNull(),
-    name: text("name").notNull(),
-    kind: text("kind", { enum: memoryKinds }).notNull(),
-    scope: text("scope", { enum: memoryScopes }).notNull(),
-    model: text("model"),
-    dimensions: integer("dimensions"),
-    generation: integer("generation"),
-    next_model: text("next_model"),
-    next_dimensions: integer("next_dimensions"),
-    last_generation: integer("last_generation"),
-    ttl_seconds: integer("ttl_seconds"),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    items: integer("items").notNull().default(0),
-    last_version: integer("last_version").notNull().default(0),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-    deleted_at_ms: integer("deleted_at_ms"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const memoryStores = sqliteTable("memory_stores", {
+  ...own,
+  number: integer().notNull(),
+  name: text().notNull(),
+  kind: text({ enum: memoryKinds }).notNull(),
+  scope: text({ enum: memoryScopes }).notNull(),
+  model: text(),
+  dimensions: integer(),
+  generation: integer(),
+  next_model: text(),
+  next_dimensions: integer(),
+  last_generation: integer(),
+  ttl_seconds: integer(),
+  metadata: json<Record<string, string>>().notNull(),
+  items: integer().notNull().default(0),
+  last_version: integer().notNull().default(0),
+  ...times,
+  deleted_at_ms: integer(),
+});
 
-export const memoryStoreNumbers = sqliteTable("memory_store_numbers", { number: integer("number").notNull() });
+export const memoryStoreNumbers = sqliteTable("memory_store_numbers", { number: integer().notNull() });
 
-export const memoryEntries = sqliteTable(
-  "memory_entries",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    memory_id: text("memory_id").notNull(),
-    scope_id: text("scope_id").notNull(),
-    file_id: text("file_id"),
-    text: text("text"),
-    chunking: text("chunking").notNull(),
-    metadata: text("metadata").notNull(),
-    status: text("status", { enum: entryStatuses }).notNull(),
-    error: text("error"),
-    processed: integer("processed").notNull().default(0),
-    total: integer("total"),
-    tool_call_id: text("tool_call_id"),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-    expires_at_ms: integer("expires_at_ms"),
-    deleted_at_ms: integer("deleted_at_ms"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const memoryEntries = sqliteTable("memory_entries", {
+  ...own,
+  memory_id: text().notNull(),
+  scope_id: text().notNull(),
+  file_id: text(),
+  text: text(),
+  chunking: text().notNull(),
+  metadata: text().notNull(),
+  status: text({ enum: entryStatuses }).notNull(),
+  error: text(),
+  processed: integer().notNull().default(0),
+  total: integer(),
+  tool_call_id: text(),
+  ...times,
+  expires_at_ms: integer(),
+  deleted_at_ms: integer(),
+});
 
 export const memoryChunks = sqliteTable("memory_chunks", {
-  number: integer("number").primaryKey({ autoIncrement: true }),
+  number: integer().primaryKey({ autoIncrement: true }),
   ...scope,
-  entry_id: text("entry_id").notNull(),
-  store: integer("store").notNull(),
-  chunk_index: integer("chunk_index").notNull(),
-  text: text("text").notNull(),
-  tokens: integer("tokens").notNull(),
-  page: integer("page"),
-  heading: text("heading"),
-  generation: integer("generation").notNull().default(0),
+  entry_id: text().notNull(),
+  store: integer().notNull(),
+  chunk_index: integer().notNull(),
+  text: text().notNull(),
+  tokens: integer().notNull(),
+  page: integer(),
+  heading: text(),
+  generation: integer().notNull().default(0),
 });
 
-export const memoryKeys = sqliteTable(
-  "memory_keys",
-  {
-    ...scope,
-    memory_id: text("memory_id").notNull(),
-    scope_id: text("scope_id").notNull(),
-    key: text("key").notNull(),
-    value: text("value").notNull(),
-    version: integer("version").notNull(),
-    tool_call_id: text("tool_call_id"),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-    expires_at_ms: integer("expires_at_ms"),
-  },
-  (table) => [
-    primaryKey({ columns: [table.project_id, table.environment, table.memory_id, table.scope_id, table.key] }),
-  ],
-);
+export const memoryKeys = sqliteTable("memory_keys", {
+  ...scope,
+  memory_id: text().notNull(),
+  scope_id: text().notNull(),
+  key: text().notNull(),
+  value: text().notNull(),
+  version: integer().notNull(),
+  tool_call_id: text(),
+  ...times,
+  expires_at_ms: integer(),
+});
 
-export const threads = sqliteTable(
-  "threads",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    title: text("title"),
-    user_id: text("user_id"),
-    session_id: text("session_id"),
-    message_count: integer("message_count").notNull().default(0),
-    last_run_id: text("last_run_id"),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const threads = sqliteTable("threads", {
+  ...own,
+  title: text(),
+  user_id: text(),
+  session_id: text(),
+  message_count: integer().notNull().default(0),
+  last_run_id: text(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
 
-export const threadMessages = sqliteTable(
-  "thread_messages",
-  {
-    ...scope,
-    thread_id: text("thread_id").notNull(),
-    position: integer("position").notNull(),
-    id: text("id").notNull(),
-    run_id: text("run_id"),
-    message: text("message").notNull(),
-    prompt: text("prompt").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.thread_id, table.position] })],
-);
+export const threadMessages = sqliteTable("thread_messages", {
+  ...scope,
+  thread_id: text().notNull(),
+  position: integer().notNull(),
+  id: text().notNull(),
+  run_id: text(),
+  message: text().notNull(),
+  prompt: text().notNull(),
+  created_at_ms: integer().notNull(),
+});
 
-export const threadPlaces = sqliteTable(
-  "thread_places",
-  {
-    ...scope,
-    thread_id: text("thread_id").notNull(),
-    id: text("id").notNull(),
-    position: integer("position").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const threadPlaces = sqliteTable("thread_places", {
+  ...scope,
+  thread_id: text().notNull(),
+  id: text().notNull(),
+  position: integer().notNull(),
+});
 
-export const suites = sqliteTable(
-  "suites",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    name: text("name").notNull(),
-    description: text("description"),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    updated_at_ms: integer("updated_at_ms").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const suites = sqliteTable("suites", {
+  ...own,
+  name: text().notNull(),
+  description: text(),
+  metadata: json<Record<string, string>>().notNull(),
+  ...times,
+});
 
-export const suiteCases = sqliteTable(
-  "suite_cases",
-  {
-    ...scope,
-    suite_id: text("suite_id").notNull(),
-    run_id: text("run_id").notNull(),
-    position: integer("position").notNull(),
-    agent_id: text("agent_id").notNull(),
-    status: text("status", { enum: runStatuses }).notNull(),
-    output: text("output"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.suite_id, table.run_id] })],
-);
+export const suiteCases = sqliteTable("suite_cases", {
+  ...scope,
+  suite_id: text().notNull(),
+  run_id: text().notNull(),
+  position: integer().notNull(),
+  agent_id: text().notNull(),
+  status: text({ enum: runStatuses }).notNull(),
+  output: text(),
+});
 
-export const suiteRuns = sqliteTable(
-  "suite_runs",
-  {
-    ...scope,
-    id: text("id").notNull(),
-    suite_id: text("suite_id").notNull(),
-    status: text("status", { enum: suiteRunStatuses }).notNull(),
-    live: json<object>("live"),
-    metadata: json<Record<string, string>>("metadata").notNull(),
-    created_at_ms: integer("created_at_ms").notNull(),
-    ended_at_ms: integer("ended_at_ms"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.id] })],
-);
+export const suiteRuns = sqliteTable("suite_runs", {
+  ...own,
+  suite_id: text().notNull(),
+  status: text({ enum: suiteRunStatuses }).notNull(),
+  live: json<object>(),
+  metadata: json<Record<string, string>>().notNull(),
+  created_at_ms: integer().notNull(),
+  ended_at_ms: integer(),
+});
 
-export const suiteRunCases = sqliteTable(
-  "suite_run_cases",
-  {
-    ...scope,
-    suite_run_id: text("suite_run_id").notNull(),
-    position: integer("position").notNull(),
-    run_id: text("run_id").notNull(),
-    agent_id: text("agent_id").notNull(),
-    status: text("status", { enum: caseStatuses }).notNull(),
-    result: text("result"),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.environment, table.suite_run_id, table.position] })],
-);
+export const suiteRunCases = sqliteTable("suite_run_cases", {
+  ...scope,
+  suite_run_id: text().notNull(),
+  position: integer().notNull(),
+  run_id: text().notNull(),
+  agent_id: text().notNull(),
+  status: text({ enum: caseStatuses }).notNull(),
+  result: text(),
+});
