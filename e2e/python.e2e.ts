@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { createFairQueue } from "../server/lib/fair/queue.ts";
 import { childStages } from "../server/sandbox/child-order.ts";
-import { runReplacing, startChild } from "../server/sandbox/child-process.ts";
+import { performReplacing, startChild } from "../server/sandbox/child-process.ts";
 import type { Program } from "../server/sandbox/program.ts";
+import { programTask } from "../server/sandbox/program-task.ts";
 import { hostileFaults } from "../server/testing/hostile-faults.ts";
 import { breakingPython, hostilePython } from "../server/testing/hostile-python.ts";
 import { executable } from "./harness.ts";
@@ -31,7 +32,7 @@ describe.each(users)("the executable's Python, as %s", (_, become, each) => {
         pids.push(child.pid);
         return child;
       };
-      return runReplacing(start, { ...program, language: "python" }, never);
+      return performReplacing(start, () => programTask({ ...program, language: "python" }), never);
     });
 
   test("reads a table and leaves a file behind", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createFairQueue } from "../server/lib/fair/queue.ts";
 import { childStages } from "../server/sandbox/child-order.ts";
-import { runReplacing, startChild } from "../server/sandbox/child-process.ts";
+import { performReplacing, startChild } from "../server/sandbox/child-process.ts";
 import type { Program } from "../server/sandbox/program.ts";
+import { programTask } from "../server/sandbox/program-task.ts";
 import { hostileFaults } from "../server/testing/hostile-faults.ts";
 import { hostileJavaScript } from "../server/testing/hostile-javascript.ts";
 import { executable } from "./harness.ts";
@@ -30,7 +31,8 @@ describe.each(users)("the executable's sandbox, as %s", (_, become) => {
     const never = new AbortController().signal;
     const command = [...become, executable, childStages.jail, order];
     const start = () => startChild({ language: "javascript", jailed: true, command });
-    const run = (program: Program) => queue.run("", never, () => runReplacing(start, program, never));
+    const run = (program: Program) =>
+      queue.run("", never, () => performReplacing(start, () => programTask(program), never));
     expect(await hostileFaults(hostileJavaScript, run)).toEqual([]);
   }, 120_000);
 });

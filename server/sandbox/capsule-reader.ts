@@ -1,7 +1,7 @@
 import { capsuleLimits } from "../core/capsule-format.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { type CapsuleOrder, type CapsuleOutcome, capsuleTask } from "./capsule-task.ts";
-import { type Child, performReplacing, startChild } from "./child-process.ts";
+import { createChildren } from "./children.ts";
 
 export type { CapsuleContent } from "./capsule-answer.ts";
 export type { CapsuleOrder, CapsuleOutcome };
@@ -23,17 +23,7 @@ export function createCapsuleReader({
   /** Asked for each capsule, so that a server need not wait for its self-test. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
 }): CapsuleReader {
-  const running = new Set<Child>();
-  let stopped = false;
-
-  function start(jailed: boolean): Child {
-    const child = startChild({ language: "capsules", jailed });
-    running.add(child);
-    void child.gone.then(() => running.delete(child));
-    if (stopped) child.kill();
-    return child;
-  }
-
+  const children = createChildren({});
   return {
     async read(order, signal) {
       const now = await level();
@@ -41,16 +31,10 @@ export function createCapsuleReader({
         return { error: "Capsules are not read on this server: its sandbox is off.", unavailable: "off" };
       if (order.bytes > capsuleLimits.bytes)
         return { error: `The capsule is larger than ${capsuleLimits.bytes} bytes.` };
-      const outcome = await performReplacing(
-        () => start(now === "strict"),
-        () => capsuleTask(order),
-        signal,
-      );
-      return stopped && "error" in outcome ? { ...outcome, unavailable: "stopped" } : outcome;
+      const options = { language: "capsules", jailed: now === "strict" } as const;
+      const outcome = await children.perform(options, () => capsuleTask(order), signal);
+      return children.isStopped() && "error" in outcome ? { ...outcome, unavailable: "stopped" } : outcome;
     },
-    stop() {
-      stopped = true;
-      for (const child of running) child.kill();
-    },
+    stop: children.stop,
   };
 }

@@ -1,6 +1,6 @@
 import { capsuleLimits } from "../core/capsule-format.ts";
 import { type CapsuleContent, openCapsuleAnswer } from "./capsule-answer.ts";
-import { encodeCapsuleHead } from "./capsule-message.ts";
+import { encodeHead } from "./head.ts";
 import type { Task } from "./task.ts";
 
 /** A capsule's bytes, wherever they are kept. */
@@ -27,7 +27,7 @@ export function capsuleTask({ bytes, content }: CapsuleOrder): Task<CapsuleOutco
     late_message: `The capsule could not be read within ${timeout_ms / 1000} seconds.`,
     memory_message: `The capsule needs more than ${memory_mb} MB of memory to be read.`,
     said_max,
-    order: [encodeCapsuleHead(bytes)],
+    order: [encodeHead({ bytes })],
     content,
     content_bytes: bytes,
     hear: answer.hear,

@@ -5,10 +5,11 @@ import fc from "fast-check";
 import { pythonFiles } from "../../scripts/python-files.ts";
 import { temporaryFolder } from "../testing/temporary.ts";
 import { childCommand } from "./child-order.ts";
-import { runReplacing, startChild } from "./child-process.ts";
+import { performReplacing, startChild } from "./child-process.ts";
 import { encodePacket, packetKinds, packetReader } from "./packet.ts";
 import type { Program } from "./program.ts";
 import { encodeProgram } from "./program-message.ts";
+import { programTask } from "./program-task.ts";
 
 beforeAll(pythonFiles, 60_000);
 
@@ -166,9 +167,13 @@ test.each([
     starts.push(scripts[starts.length]!);
     return saying(starts.at(-1)!);
   };
-  expect(await runReplacing(start, program, never())).toMatchObject({ error: null, result: 1 });
+  expect(await performReplacing(start, () => programTask(program), never())).toMatchObject({ error: null, result: 1 });
   expect(starts).toEqual(scripts);
-  const dead = await runReplacing(() => saying(dying), program, never());
+  const dead = await performReplacing(
+    () => saying(dying),
+    () => programTask(program),
+    never(),
+  );
   expect(dead.error?.code).toBe("sandbox_failed");
 });
 
@@ -184,11 +189,11 @@ test("a child that the system does not start now is started when it does; one th
     if (++starts === 2) chmodSync(file, 0o700);
     return startChild({ language: "javascript", jailed: false, command: [file] });
   };
-  expect(await runReplacing(start, program, never())).toMatchObject({ error: null, result: 1 });
+  expect(await performReplacing(start, () => programTask(program), never())).toMatchObject({ error: null, result: 1 });
   expect(starts).toBe(2);
   const absent = () => startChild({ language: "javascript", jailed: false, command: [folder.file("absent")] });
   const error = { code: "sandbox_failed", message: "The sandbox's process could not be started (ENOENT)." };
-  expect(await runReplacing(absent, program, never())).toMatchObject({ error, result: null });
+  expect(await performReplacing(absent, () => programTask(program), never())).toMatchObject({ error, result: null });
 });
 
 test("a child that dies once it has begun is not replaced: its program may not run twice", async () => {
@@ -197,6 +202,6 @@ test("a child that dies once it has begun is not replaced: its program may not r
     count++;
     return lyingInTurn(started, "kill -ABRT $$");
   };
-  expect((await runReplacing(start, program, never())).error?.code).toBe("sandbox_failed");
+  expect((await performReplacing(start, () => programTask(program), never())).error?.code).toBe("sandbox_failed");
   expect(count).toBe(1);
 });

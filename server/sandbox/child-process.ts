@@ -157,10 +157,6 @@ function unstarted(error: unknown): Stop {
   return failure(`could not be started (${fault})`);
 }
 
-/** {@link performReplacing} for a program. */
-export const runReplacing = (start: () => Child | Promise<Child>, program: Program, signal: AbortSignal) =>
-  performReplacing(start, () => programTask(program), signal);
-
 /** Reads what the child says until its pipe and the process itself have ended. Never more than one piece is waiting. */
 async function listen(
   child: Bun.Subprocess<"pipe", "pipe", "ignore">,

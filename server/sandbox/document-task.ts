@@ -1,8 +1,15 @@
-import type { DocumentChunk } from "../documents/chunking.ts";
+import type { Chunking, DocumentChunk } from "../documents/chunking.ts";
 import type { ParseFault } from "../documents/document-error.ts";
 import { chunkedTextLimit, openDocumentAnswer } from "./document-answer.ts";
-import { type DocumentHead, encodeHead } from "./document-message.ts";
+import { encodeHead } from "./head.ts";
 import type { Task } from "./task.ts";
+
+/** What a child is told of a document; its bytes come behind it. */
+export interface DocumentHead {
+  mime_type: string;
+  bytes: number;
+  chunking: Chunking;
+}
 
 export interface DocumentOrder extends DocumentHead {
   /** Taken once, and not before somebody reads it. */
@@ -21,9 +28,9 @@ const codes = { late: "document_timeout", memory: "document_out_of_memory", fail
 const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
 /** A document as a child's task. A large one has more time, and more room. */
-export function documentTask(order: DocumentOrder): Task<DocumentOutcome> {
-  const answer = openDocumentAnswer(order.chunking);
-  const megabytes = order.bytes / 2 ** 20;
+export function documentTask({ mime_type, bytes, chunking, content }: DocumentOrder): Task<DocumentOutcome> {
+  const answer = openDocumentAnswer(chunking);
+  const megabytes = bytes / 2 ** 20;
   const timeout_ms = Math.round(Math.min(120_000, 30_000 + 2000 * megabytes));
   const memory_mb = Math.round(400 + 4 * megabytes);
   return {
@@ -32,9 +39,9 @@ export function documentTask(order: DocumentOrder): Task<DocumentOutcome> {
     late_message: `The document could not be read within ${Math.round(timeout_ms / 1000)} seconds.`,
     memory_message: `The document needs more than ${memory_mb} MB of memory to be read.`,
     said_max,
-    order: [encodeHead(order)],
-    content: order.content,
-    content_bytes: order.bytes,
+    order: [encodeHead({ mime_type, bytes, chunking })],
+    content,
+    content_bytes: bytes,
     hear: answer.hear,
     isWhole: answer.isWhole,
     outcome: (why) =>

@@ -2,20 +2,16 @@ import type { FairOptions } from "../lib/fair/places.ts";
 import { createFairQueue } from "../lib/fair/queue.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { bounds } from "./bounds.ts";
-import { type Child, runReplacing, startChild } from "./child-process.ts";
+import { createChildren, type Spares } from "./children.ts";
 import { isPlainName } from "./file-name.ts";
 import type { Program, ProgramOutcome } from "./program.ts";
-import { spareChildren } from "./spare-children.ts";
+import { programTask } from "./program-task.ts";
 
-interface SandboxOptions {
+interface SandboxOptions extends Spares {
   /** Asked for each program, so that a server need not wait for its self-test. */
   level: () => SandboxLevel | Promise<SandboxLevel>;
   /** Programs at a time; the others wait for their owner's turn. */
   places?: FairOptions;
-  /** Children that wait with their language loaded, once a program of it has run. */
-  spares?: number;
-  /** How long they wait. An idle server pays for none. */
-  idle_ms?: number;
 }
 
 export interface Sandbox {
@@ -32,45 +28,18 @@ export const programPlaces: FairOptions = {
 };
 
 /** Runs each program in a fresh child process, which is never used again. */
-export function createSandbox({
-  level,
-  places = programPlaces,
-  spares: spareCount = 2,
-  idle_ms = 60_000,
-}: SandboxOptions): Sandbox {
+export function createSandbox({ level, places = programPlaces, spares = 2, idle_ms }: SandboxOptions): Sandbox {
   const queue = createFairQueue(places);
-  const running = new Set<Child>();
-  let stopped = false;
-  const spares = spareChildren({ count: spareCount, idle_ms });
-
-  const runNow = async (program: Program, strict: boolean, signal: AbortSignal) => {
-    const options = { language: program.language, jailed: strict };
-    const start = async () => {
-      const child = (await spares.take(options)) ?? startChild(options);
-      running.add(child);
-      void child.gone.then(() => running.delete(child));
-      if (stopped) child.kill();
-      return child;
-    };
-    try {
-      return await runReplacing(start, program, signal);
-    } finally {
-      spares.fill(options);
-    }
-  };
-
+  const children = createChildren({ spares, idle_ms });
   return {
     async run(program, signal, owner = "") {
       const now = await level();
       const refusal = refuse(program, now);
       if (refusal) return refused(refusal);
-      return queue.run(owner, signal, () => runNow(program, now === "strict", signal));
+      const options = { language: program.language, jailed: now === "strict" };
+      return queue.run(owner, signal, () => children.perform(options, () => programTask(program), signal));
     },
-    stop() {
-      stopped = true;
-      spares.stop();
-      for (const child of running) child.kill();
-    },
+    stop: children.stop,
   };
 }
 

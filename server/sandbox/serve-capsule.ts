@@ -1,54 +1,32 @@
 import { Database } from "bun:sqlite";
 import { capsuleId, capsuleLimits, capsuleTables, capsuleVersion, sqliteMagic } from "../core/capsule-format.ts";
-import { type CapsuleEnd, type CapsuleRow, decodeCapsuleHead, rowBatch } from "./capsule-message.ts";
 import type { LastRights } from "./last-rights.ts";
-import { encodePacket } from "./packet.ts";
-import { readInput, writeOutput } from "./pipes.ts";
+import { batchSize, createBatches, serveContent } from "./say.ts";
+
+/** One row of a capsule on its way out of the child, in this order: agents, and each run with its entries. */
+type CapsuleRow =
+  | ["agent", hash: string, snapshot: string]
+  | ["run", run_id: string, parent_run_id: string | null, agent_hash: string]
+  | ["entry", seq: number, at_ms: number, event: string]
+  /** What the event before it goes on with. */
+  | ["more", event: string];
 
 /** What is wrong with a capsule, in words for whoever sent it. */
 class CapsuleFault extends Error {}
 
 /** The second life of a child: opens one capsule, says what is in it, and exits. */
-export async function serveCapsule(rights: LastRights): Promise<never> {
-  rights.loaded();
-  writeOutput(encodePacket("ready"));
-  const size = decodeCapsuleHead(readInput);
-  if (size === null) process.exit(0);
-  writeOutput(encodePacket("started"));
-  const bytes = readInput(size);
-  if (bytes === null) process.exit(0);
-  rights.told();
-  const end: CapsuleEnd = { error: faultOf(bytes) };
-  writeOutput(encodePacket("ended", encode(end)));
-  process.exit(0);
-}
-
-const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+export const serveCapsule = (rights: LastRights): Promise<never> =>
+  serveContent(rights, (bytes) => ({ error: faultOf(bytes) }));
 
 function faultOf(bytes: Uint8Array): string | null {
   try {
-    const rows = createRows();
-    for (const row of rowsOf(open(bytes))) rows.add(row);
+    const rows = createBatches<CapsuleRow>("rows");
+    for (const row of rowsOf(open(bytes))) rows.add(row, lengthOf(row));
     rows.flush();
     return null;
   } catch (error) {
     return error instanceof CapsuleFault ? error.message : "The file is damaged.";
   }
-}
-
-function createRows() {
-  let batch: CapsuleRow[] = [];
-  let size = 0;
-  const flush = () => {
-    if (batch.length > 0) writeOutput(encodePacket("rows", encode(batch)));
-    [batch, size] = [[], 0];
-  };
-  const add = (row: CapsuleRow) => {
-    batch.push(row);
-    size += lengthOf(row);
-    if (size > rowBatch) flush();
-  };
-  return { add, flush };
 }
 
 const lengthOf = (row: CapsuleRow): number => 64 + (typeof row.at(-1) === "string" ? String(row.at(-1)).length : 0);
@@ -107,9 +85,9 @@ function* rowsOf(sqlite: Database): Generator<CapsuleRow> {
   for (const { run_id, parent_run_id, agent_hash } of runs.all()) {
     yield ["run", text(run_id), parent_run_id === null ? null : text(parent_run_id), text(agent_hash)];
     for (const { seq, at_ms, event } of entries.iterate(run_id)) {
-      yield ["entry", count(seq), count(at_ms), text(event).slice(0, rowBatch)];
-      for (let from = rowBatch; from < event.length; from += rowBatch)
-        yield ["more", event.slice(from, from + rowBatch)];
+      yield ["entry", count(seq), count(at_ms), text(event).slice(0, batchSize)];
+      for (let from = batchSize; from < event.length; from += batchSize)
+        yield ["more", event.slice(from, from + batchSize)];
     }
   }
 }

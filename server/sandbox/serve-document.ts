@@ -1,29 +1,18 @@
 import { documentBounds } from "../documents/bounds.ts";
-import { type Count, chunkSections, type DocumentChunk } from "../documents/chunking.ts";
+import { type Count, chunkSections } from "../documents/chunking.ts";
 import { loadTokenCounter } from "../documents/count-tokens.ts";
 import { DocumentError, type ParseFault, tooLarge } from "../documents/document-error.ts";
 import { parse } from "../documents/parse.ts";
 import { loadPdf } from "../documents/parse-pdf.ts";
-import { batchBytes, type DocumentHead, decodeHead, encodeChunks } from "./document-message.ts";
+import type { DocumentHead } from "./document-task.ts";
 import type { LastRights } from "./last-rights.ts";
-import { encodePacket } from "./packet.ts";
-import { readInput, writeOutput } from "./pipes.ts";
+import { createBatches, serveContent } from "./say.ts";
 
 /** The second life of a child: loads the parsers, waits for one document, reads it, answers and exits. */
 export async function serveDocument(rights: LastRights): Promise<never> {
   await loadPdf();
   const countTokens = loadTokenCounter();
-  rights.loaded();
-  writeOutput(encodePacket("ready"));
-  const head = decodeHead(readInput);
-  if (head === null) process.exit(0);
-  writeOutput(encodePacket("started"));
-  const bytes = readInput(head.bytes);
-  if (bytes === null) process.exit(0);
-  rights.told();
-  const end = await read(bytes, head, countTokens).catch(fault);
-  writeOutput(encodePacket("ended", new TextEncoder().encode(JSON.stringify(end))));
-  process.exit(0);
+  return serveContent<DocumentHead>(rights, (bytes, head) => read(bytes, head, countTokens).catch(fault));
 }
 
 interface DocumentEnd {
@@ -37,20 +26,15 @@ async function read(
   countTokens: Count,
 ): Promise<DocumentEnd> {
   const { sections, pages } = await parse(bytes, mime_type);
-  let [batch, size, count]: [DocumentChunk[], number, number] = [[], 0, 0];
-  const flush = () => {
-    if (batch.length > 0) writeOutput(encodePacket("chunks", encodeChunks(batch)));
-    [batch, size] = [[], 0];
-  };
-  for (const chunk of chunkSections(sections, chunking, countTokens)) {
+  const chunks = createBatches<readonly unknown[]>("chunks");
+  let count = 0;
+  for (const { text, tokens, page, heading } of chunkSections(sections, chunking, countTokens)) {
     if (++count > documentBounds.chunks) {
       throw tooLarge(`The document makes more than ${documentBounds.chunks} chunks of this size.`);
     }
-    batch.push(chunk);
-    size += chunk.text.length;
-    if (size > batchBytes) flush();
+    chunks.add([text, tokens, page, heading], text.length);
   }
-  flush();
+  chunks.flush();
   return { error: null, pages };
 }
 

@@ -7,16 +7,17 @@ import { readInput, writeOutput } from "./pipes.ts";
 import { printer } from "./printer.ts";
 import { decodeProgram } from "./program-message.ts";
 import type { LoadRuntime, ProgramEnd } from "./runtime.ts";
+import { say } from "./say.ts";
 
 /** The second life of a child: loads a language, waits for one program, runs it, answers and exits. */
 export async function serveProgram(load: LoadRuntime, rights: LastRights): Promise<never> {
   const run = await load();
   rights.loaded();
-  writeOutput(encodePacket("ready"));
+  say("ready");
   const program = decodeProgram(readInput);
   if (program === null) process.exit(0);
   rights.told();
-  writeOutput(encodePacket("started"));
+  say("started");
   const [stdout, stderr] = [printer("stdout"), printer("stderr")];
   const end = bounded(await run(program, { stdout: stdout.print, stderr: stderr.print }).catch(failed));
   const truncated = { stdout_truncated: stdout.flush(), stderr_truncated: stderr.flush() };
@@ -28,9 +29,7 @@ function answer({ result, error, files, files_dropped, peak_memory_mb }: Program
   if (result !== null) writeOutput(encodePacket("result", encode(result)));
   for (const file of files) writeOutput(encodePacket("file", encodeFile(file)));
   const short = error && { ...error, message: error.message.slice(0, bounds.message) };
-  writeOutput(
-    encodePacket("ended", encode(JSON.stringify({ error: short, files_dropped, peak_memory_mb, ...truncated }))),
-  );
+  say("ended", { error: short, files_dropped, peak_memory_mb, ...truncated });
 }
 
 /** The parent would not believe a child that sends more than this. */

@@ -1,7 +1,9 @@
+import { encodeHead } from "./head.ts";
+
 /** What a system keeps of each time zone in a file (TZif, RFC 9636), by the zone's name. */
 export type ZoneFiles = Record<string, Uint8Array>;
 
-/** All in one: the length of a JSON head, which says where each begins and ends, and the bytes. */
+/** All in one: a head, which says where each begins and ends, and the bytes. */
 export function encodeZones(zones: ZoneFiles): Uint8Array {
   const pieces: Uint8Array[] = [];
   const places = new Map<string, [start: number, end: number]>();
@@ -17,10 +19,7 @@ export function encodeZones(zones: ZoneFiles): Uint8Array {
   };
   // Many are another one by another name.
   const head = Object.fromEntries(Object.entries(zones).map(([name, bytes]) => [name, place(bytes)]));
-  const json = new TextEncoder().encode(JSON.stringify(head));
-  const start = new Uint8Array(4);
-  new DataView(start.buffer).setUint32(0, json.length, true);
-  return Buffer.concat([start, json, ...pieces]);
+  return Buffer.concat([encodeHead(head), ...pieces]);
 }
 
 export function decodeZones(bytes: Uint8Array): ZoneFiles {
