@@ -5,7 +5,7 @@ import { isOver } from "../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../server/wire/run.ts";
 import { useMay } from "../entities/session/use-may.ts";
 import { CompareWith } from "../features/diff/compare-with.tsx";
-import { canBePinned } from "../features/suites/can-be-pinned.ts";
+import { canBePinned } from "../features/suites/cases.ts";
 import { ForkPanel } from "../features/trace/fork-panel.tsx";
 import { Player } from "../features/trace/player.tsx";
 import { TracePage } from "../features/trace/trace-page.tsx";

@@ -18,7 +18,7 @@ import {
 } from "lucide-react";
 import { newestAgentsQuery } from "../entities/agent/agent-api.ts";
 import { useMay } from "../entities/session/use-may.ts";
-import type { Command, CommandGroup } from "../features/palette/command.ts";
+import type { Command, CommandGroup } from "../features/palette/find-commands.ts";
 import { readRecent } from "../features/palette/recent.ts";
 import { writePreference } from "../lib/preference.ts";
 import type { Project } from "../lib/types.ts";

@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiRequest, type CodeLanguage, codeLanguages, requestCode, requestsCode } from "./request-code.ts";
+import {
+  type ApiRequest,
+  type CodeLanguage,
+  codeLanguages,
+  requestCode,
+  requestsCode,
+  withSecret,
+} from "./request-code.ts";
 
 const wild = 'it\'s "quoted" $HOME `id` \\n \\ <b> é \u{1f600}\nnext';
 const body = { text: wild, on: true, none: null, list: [1, 2.5, [], {}], nested: { a: { b: "c" } } };
@@ -91,4 +98,11 @@ describe("several requests", () => {
   test("of one, nothing but its code is said", () => {
     expect(requestsCode("python", "https://x", [requests[0]!])).toBe(requestCode("python", "https://x", requests[0]!));
   });
+});
+
+test.each([...codeLanguages])("%s code with the secret in it asks for no variable any more", (language) => {
+  const code = requestCode(language, "https://localhost:8443", { method: "GET", path: "/v1/me" });
+  const whole = withSecret(language, code, "sk_test_$&abc");
+  expect(whole).toContain("Bearer sk_test_$&abc");
+  expect(whole).not.toContain("RUNNEL_API_KEY");
 });

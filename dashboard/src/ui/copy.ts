@@ -1,4 +1,4 @@
-import { copyText } from "../lib/copy-text.ts";
+import { copyText } from "../lib/use-copied.ts";
 import { failed, toast } from "./toast.ts";
 
 /** Why a text is not copied, and what is left to do. */

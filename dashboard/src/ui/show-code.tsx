@@ -1,8 +1,14 @@
 import { type ReactNode, useState } from "react";
 import { useCaFile } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";
-import { type ApiRequest, type CodeLanguage, codeLanguages, languageNames, requestsCode } from "../lib/request-code.ts";
-import { withSecret } from "../lib/with-secret.ts";
+import {
+  type ApiRequest,
+  type CodeLanguage,
+  codeLanguages,
+  languageNames,
+  requestsCode,
+  withSecret,
+} from "../lib/request-code.ts";
 import { CodeBlock } from "./code-block.tsx";
 
 /**

@@ -1,9 +1,10 @@
 import { useState } from "react";
+import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { Button } from "../../ui/button.tsx";
-import { AnswerEdited } from "./answer-edited.tsx";
-import { Acts, AnswerForm, type AnswerProps } from "./answer-form.tsx";
-import { AnswerReject } from "./answer-reject.tsx";
-import { CallArguments } from "./call-arguments.tsx";
+import { Field } from "../../ui/field.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { useKeptText } from "../session/use-kept-text.ts";
+import { Acts, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
 
 /** Whether a call may be made: as it was asked for, with other arguments, or not at all. */
 export function AnswerApproval(props: AnswerProps) {
@@ -37,6 +38,62 @@ export function AnswerApproval(props: AnswerProps) {
         >
           Reject…
         </Button>
+      </Acts>
+    </AnswerForm>
+  );
+}
+
+/** Approves a call with other arguments than it was asked for with. */
+function AnswerEdited({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: () => void }) {
+  const [text, setText] = useKeptText(`answer.${call.id}.arguments`, jsonText(call.arguments));
+  const read = readJson(text);
+  const fault = read.fault ?? (isJsonObject(read.value) ? null : "Arguments are an object: { … }.");
+  const send = () => {
+    if (!fault && isJsonObject(read.value))
+      onAnswer({ tool_call_id: call.id, decision: "approve", arguments: read.value });
+  };
+  return (
+    <AnswerForm onSend={send}>
+      <TextArea
+        label="Arguments"
+        mono
+        rows={5}
+        value={text}
+        error={fault}
+        hint="The call is made with these. The model reads them too."
+        autoFocus
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Acts>
+        <Button type="submit" kind="primary" disabled={busy || fault !== null}>
+          Approve these
+        </Button>
+        <Button onClick={onBack}>Back</Button>
+      </Acts>
+    </AnswerForm>
+  );
+}
+
+/** Rejects a call, with a reason that the model reads. */
+function AnswerReject({ call, busy, onAnswer, onBack }: AnswerProps & { onBack: () => void }) {
+  const [reason, setReason] = useKeptText(`answer.${call.id}.reason`);
+  const send = () =>
+    onAnswer({ tool_call_id: call.id, decision: "reject", ...(reason.trim() && { reason: reason.trim() }) });
+  return (
+    <AnswerForm onSend={send}>
+      <Field
+        label="Reason"
+        hint="The model reads it and goes on without the call."
+        value={reason}
+        maxLength={500}
+        autoFocus
+        onChange={(event) => setReason(event.target.value)}
+      />
+      <Acts>
+        <Button type="submit" kind="danger" disabled={busy}>
+          Reject call
+        </Button>
+        <Button onClick={onBack}>Back</Button>
       </Acts>
     </AnswerForm>
   );

@@ -5,8 +5,7 @@ import { useNow } from "../../lib/use-now.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { AnswerApproval } from "./answer-approval.tsx";
 import type { AnswerProps } from "./answer-form.tsx";
-import { AnswerOutput } from "./answer-output.tsx";
-import { AnswerReconcile } from "./answer-reconcile.tsx";
+import { AnswerOutput, AnswerReconcile } from "./answer-output.tsx";
 
 interface AnswerCardProps extends AnswerProps {
   /** Why the last answer was refused. */

@@ -1,10 +1,10 @@
-import { useState } from "react";
+import { useId, useState } from "react";
 import { jsonText, readJson } from "../../lib/json-text.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { useKeptText } from "../session/use-kept-text.ts";
-import { Acts, AnswerForm, type AnswerProps } from "./answer-form.tsx";
-import { CallArguments } from "./call-arguments.tsx";
+import type { ToolAnswer } from "./answer-call.ts";
+import { Acts, AnswerForm, type AnswerProps, CallArguments } from "./answer-form.tsx";
 
 /** For a client tool: what it gave, as JSON, or what went wrong. */
 export function AnswerOutput({ call, busy, example, onAnswer }: AnswerProps & { example: unknown }) {
@@ -35,6 +35,76 @@ export function AnswerOutput({ call, busy, example, onAnswer }: AnswerProps & { 
         </Button>
         <Button disabled={busy} onClick={() => send(true)} title="The model reads this output as an error">
           Send as an error
+        </Button>
+      </Acts>
+    </AnswerForm>
+  );
+}
+
+const outcomes = [
+  { value: "happened", label: "It happened", hint: "The run goes on with the result that you enter." },
+  { value: "again", label: "Run it again", hint: "The call is made once more, with the same idempotency key." },
+  { value: "not", label: "It did not happen", hint: "The model is told so, and decides what to do." },
+] as const;
+
+/** What became of a call whose end nobody saw. */
+export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
+  const name = useId();
+  const [outcome, setOutcome] = useState<(typeof outcomes)[number]["value"] | null>(null);
+  const [text, setText] = useKeptText(`answer.${call.id}.result`, "{}");
+  const read = readJson(text);
+  const answers: Record<string, Omit<ToolAnswer, "tool_call_id">> = {
+    happened: { output: read.value },
+    again: { decision: "approve" },
+    not: { decision: "reject" },
+  };
+  const isReady = outcome !== null && (outcome !== "happened" || !read.fault);
+  const send = () => {
+    if (outcome && isReady) onAnswer({ tool_call_id: call.id, ...answers[outcome] });
+  };
+  return (
+    <AnswerForm onSend={send}>
+      <p className="text-muted">
+        Nobody knows whether this call happened: the server stopped while it was under way, or its answer never came,
+        and the tool is not marked as idempotent. Look for <code className="wrap-anywhere">{call.id}</code> where it
+        would have had its effect, then tell the run:
+      </p>
+      <CallArguments value={call.arguments} />
+      <fieldset className="flex flex-col gap-2">
+        <legend className="sr-only">What became of the call</legend>
+        {outcomes.map(({ value, label, hint }) => (
+          <label
+            key={value}
+            className="flex cursor-pointer items-start gap-2.5 rounded-md border border-line-button px-3 py-2 hover:bg-hover has-checked:border-accent-line has-checked:bg-accent-soft has-focus-visible:shadow-(--focus)"
+          >
+            <input
+              type="radio"
+              name={name}
+              checked={outcome === value}
+              onChange={() => setOutcome(value)}
+              className="mt-0.5 focus-visible:shadow-none"
+            />
+            <span className="min-w-0">
+              <span className="block font-medium">{label}</span>
+              <span className="block text-xs text-muted">{hint}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {outcome === "happened" && (
+        <TextArea
+          label="Result of the call"
+          hint="Any JSON. Text stands in quotes."
+          mono
+          rows={3}
+          value={text}
+          error={read.fault}
+          onChange={(event) => setText(event.target.value)}
+        />
+      )}
+      <Acts>
+        <Button type="submit" kind="primary" disabled={busy || !isReady}>
+          Continue the run
         </Button>
       </Acts>
     </AnswerForm>

@@ -1,15 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
+import { CircleHelp } from "lucide-react";
 import { useRef } from "react";
 import type { RequiredCall as PendingCall } from "../../../../server/core/run-event.ts";
 import { exampleOutput } from "../../lib/example-output.ts";
+import { isJsonObject } from "../../lib/json-text.ts";
 import { forgetKept } from "../../lib/kept.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { useKeptName } from "../session/use-kept-name.ts";
+import { JsonView } from "../../ui/json-view.tsx";
+import { useKeptName } from "../session/use-kept-text.ts";
 import { useMay } from "../session/use-may.ts";
 import { toolApi } from "../tool/tool-api.ts";
 import { type ToolAnswer, useAnswerCall } from "./answer-call.ts";
 import { AnswerCard } from "./answer-card.tsx";
-import { UnansweredCall } from "./unanswered-call.tsx";
 
 /**
  * A call that waits, to be answered in place by who may. Its key is its id and what it needs: one that was approved may
@@ -58,5 +60,21 @@ export function OpenCall({
         onAnswer={(given) => void give(given)}
       />
     </div>
+  );
+}
+
+const words = { output: "waits for its output", approval: "waits for approval", reconcile: "has an unknown outcome" };
+
+/** A call that waits, for who may look but not answer. */
+function UnansweredCall({ call }: { call: Pick<PendingCall, "tool" | "needs" | "arguments"> }) {
+  const isEmpty = isJsonObject(call.arguments) && Object.keys(call.arguments).length === 0;
+  return (
+    <article className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-3">
+      <h3 className="flex min-w-0 items-start gap-2 font-strong wrap-anywhere">
+        <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" strokeWidth={1.5} />
+        {call.tool} {words[call.needs]}
+      </h3>
+      {!isEmpty && <JsonView value={call.arguments} />}
+    </article>
   );
 }

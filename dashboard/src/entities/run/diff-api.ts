@@ -1,10 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Both } from "../../../../server/core/diff.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { Diff as DiffPage } from "../../../../server/wire/trace.ts";
+import type { Diff as DiffPage, TraceStep } from "../../../../server/wire/trace.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { At } from "../resource/resource.ts";
-import type { DiffStep } from "./diff-types.ts";
 import { runApi, runQuery } from "./run-api.ts";
 
 const pageSize = 100;
@@ -45,3 +45,27 @@ export function stepsQuery(at: At, { id, status }: Run) {
     getNextPageParam: ({ steps, steps_has_more }) => (steps_has_more ? (steps.at(-1)?.id ?? null) : null),
   });
 }
+
+export type Side = keyof Both<unknown>;
+export type Change = "equal" | "changed" | "only_a" | "only_b";
+
+/** A step of a trace, as far as it is compared. */
+export type DiffStep = Pick<
+  TraceStep,
+  | "id"
+  | "step_index"
+  | "type"
+  | "name"
+  | "status"
+  | "latency_ms"
+  | "model"
+  | "input"
+  | "output"
+  | "reasoning"
+  | "error"
+  | "approval"
+  | "finish_reason"
+  | "usage"
+  | "replayed"
+  | "files"
+>;

@@ -1,11 +1,9 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { RunFrame } from "../../../../server/wire/events.ts";
-import type { Trace as TracePage, TraceStep } from "../../../../server/wire/trace.ts";
+import type { Trace as TracePage, TraceStep, Trace as WholeTrace } from "../../../../server/wire/trace.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { At } from "../resource/resource.ts";
-import { joinSteps, readOnAfter } from "./join-steps.ts";
 import { runApi } from "./run-api.ts";
-import type { LoadedTrace } from "./trace-types.ts";
 
 const pageSize = 100;
 
@@ -90,4 +88,39 @@ export async function streamStart(at: At, id: string, held: LoadedTrace, signal:
   const seqs = page.steps.flatMap(({ raw }) => raw?.map(({ seq }) => seq) ?? []);
   if (seqs.length === 0) return 0;
   return open === -1 ? Math.max(...seqs) : Math.min(...seqs) - 1;
+}
+
+/** What is said of a trace beside its steps. */
+export type Trace = Omit<WholeTrace, "steps" | "steps_has_more">;
+
+export type StepStatus = TraceStep["status"];
+
+/** What a model read, word for word. */
+export type Prompt = NonNullable<TraceStep["prompt"]>;
+
+/** The steps of a run as far as they are here. */
+export interface LoadedTrace {
+  trace: Trace;
+  steps: TraceStep[];
+  /** There are further pages. */
+  hasMore: boolean;
+}
+
+/** True once a step can change no more. */
+const isSettled = ({ status, ended_at }: TraceStep): boolean =>
+  ended_at !== null && status !== "in_progress" && status !== "waiting" && status !== "unknown";
+
+/** The step behind which anything may have changed since it was read; null: from the first on. */
+export function readOnAfter(held: LoadedTrace | undefined): string | null {
+  if (!held) return null;
+  const unsettled = held.steps.findIndex((step) => !isSettled(step));
+  return (unsettled === -1 ? held.steps.at(-1) : held.steps[unsettled - 1])?.id ?? null;
+}
+
+/** What is here, with the page that was read behind `after` in the place of what stood there. */
+export function joinSteps(held: LoadedTrace | undefined, after: string | null, page: TracePage): LoadedTrace {
+  const { steps, steps_has_more, ...trace } = page;
+  const known = held && after !== null ? held.steps.findIndex(({ id }) => id === after) + 1 : 0;
+  const kept = held?.steps.slice(0, known) ?? [];
+  return { trace, steps: [...kept, ...steps], hasMore: steps_has_more };
 }

@@ -1,6 +1,6 @@
 import { useRef, useState } from "react";
 import { readKept, writeKept } from "../../lib/kept.ts";
-import { useKeptName } from "./use-kept-name.ts";
+import { useSessionUser } from "./use-may.ts";
 
 /** A text that is being written. Who leaves its page before it is sent finds it again, even after a reload. */
 export function useKeptText(name: string, begun = "") {
@@ -14,4 +14,9 @@ export function useKeptText(name: string, begun = "") {
     setText(latest.current);
   };
   return [text, write] as const;
+}
+
+/** The name that something is kept under for who is signed in: whoever signs in next at this tab does not read it. */
+export function useKeptName(name: string): string {
+  return `${useSessionUser()?.id ?? ""}.${name}`;
 }

@@ -3,6 +3,8 @@ import type { Live } from "../../../../server/suites/schema.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import type {
   SuiteListItem as ListedSuite,
+  SuiteCase,
+  SuiteListItem,
   SuiteRunListItem as SuiteRun,
   SuiteRun as SuiteRunWithCases,
   Suite as SuiteWithCases,
@@ -71,3 +73,9 @@ export const addCases = (at: At, id: string, runIds: readonly string[]): Promise
 /** Takes a run out of a suite. */
 export const removeCase = (at: At, id: string, runId: string): Promise<SuiteWithCases> =>
   suiteApi.change(at, id, { remove_run_ids: [runId] });
+
+/** What is known of each suite. */
+export type Suite = Omit<SuiteListItem, "last_suite_run">;
+
+/** How a case that diverged went on with its model. */
+export type LiveResult = NonNullable<SuiteCase["live"]>;

@@ -78,3 +78,11 @@ export interface TestAnswer {
 
 export const testTool = (at: At, id: string, body: object): Promise<TestAnswer> =>
   post(toolApi.url(at, id, "/test"), body);
+
+type Approval = "never" | "always" | { when: object };
+
+/** Who decides before a call, in words. */
+export function approvalWords(approval: Approval): string {
+  if (approval === "never") return "Nobody asked";
+  return approval === "always" ? "A person approves" : "A person approves some";
+}

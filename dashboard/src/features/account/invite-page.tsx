@@ -7,7 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Note } from "../../ui/note.tsx";
-import { checkPassword, type PasswordFaults } from "./check-password.ts";
+import { checkPassword, type PasswordFaults } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 

@@ -1,5 +1,5 @@
 import { Field } from "../../ui/field.tsx";
-import { minPasswordLength, type PasswordFaults } from "./check-password.ts";
+import { minPasswordLength, type PasswordFaults } from "./check-account.ts";
 
 /** A new password, twice. */
 export function NewPasswordFields({

@@ -10,7 +10,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { Time } from "../../ui/time.tsx";
-import { readRunId } from "./read-run-id.ts";
 
 interface CompareWithProps {
   run: Run;
@@ -115,3 +114,6 @@ function relationOf(run: Run, other: Run): string {
   if (other.replay_of === run.id) return "Replay of this run · ";
   return "";
 }
+
+/** A run's id, as somebody pasted it: by itself, or within an address. */
+const readRunId = (text: string): string | null => text.match(/\brun_[0-9a-z]{10,40}\b/)?.[0] ?? null;

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
 
 /** Where the page is, and what can be done with it. */
 export function DiffHead({ children }: { children?: ReactNode }) {
@@ -17,5 +18,22 @@ export function DiffHead({ children }: { children?: ReactNode }) {
       </span>
       <span className="ml-auto flex flex-wrap items-center justify-end gap-x-3 gap-y-1">{children}</span>
     </SheetHead>
+  );
+}
+
+const widths = ["w-1/3", "w-1/4", "w-2/5", "w-1/4", "w-1/3", "w-2/5"];
+
+/** The page before the comparison is here. */
+export function DiffSkeleton() {
+  return (
+    <div role="status" aria-label="Comparing the runs" className="flex flex-col gap-6 pt-2">
+      {widths.map((width, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: bars stay where they are.
+        <div key={i} className="grid grid-cols-2 gap-10">
+          <Skeleton className={width} />
+          <Skeleton className={width} />
+        </div>
+      ))}
+    </div>
   );
 }

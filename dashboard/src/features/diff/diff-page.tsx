@@ -3,15 +3,14 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
+import { ObjectNotFound } from "../../entities/resource/object-page.tsx";
 import { comparedRunQuery, diffQuery } from "../../entities/run/diff-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { DiffHead } from "./diff-head.tsx";
-import { DiffSkeleton } from "./diff-skeleton.tsx";
+import { DiffHead, DiffSkeleton } from "./diff-head.tsx";
 import { DiffView } from "./diff-view.tsx";
 import type { DiffSearch } from "./read-diff-search.ts";
 

@@ -1,12 +1,13 @@
-import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeftRight, ChevronLeft, ChevronRight } from "lucide-react";
-import { Fragment, useMemo, useRef } from "react";
+import { Fragment, useEffect, useMemo, useRef } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { Diff as DiffPage, DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { Change } from "../../entities/run/diff-types.ts";
+import { type Change, type DiffStep, stepsQuery } from "../../entities/run/diff-api.ts";
 import { plural } from "../../lib/format.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -19,9 +20,7 @@ import { OriginRow } from "./origin-row.tsx";
 import { PairRow } from "./pair-row.tsx";
 import type { DiffSearch } from "./read-diff-search.ts";
 import { RunSums } from "./run-sums.tsx";
-import { type Entry, entriesOf, firstOf } from "./stretches.ts";
 import { useDifferences } from "./use-differences.ts";
-import { useSteps } from "./use-steps.ts";
 
 interface DiffViewProps {
   a: Run;
@@ -204,4 +203,33 @@ function Counts({ changes }: { changes: Record<Change, number> }) {
       </span>
     </SheetFoot>
   );
+}
+
+/** What the page lists: a pair of steps, or how many equal ones are left out there. */
+type Entry = { kind: "pair"; pair: StepPair } | { kind: "hidden"; first: number; count: number };
+
+/** All pairs, or those that differ and between them how many do not; `breaks` ends a stretch before that index. */
+function entriesOf(pairs: readonly StepPair[], hideEqual: boolean, breaks?: number): Entry[] {
+  const entries: Entry[] = [];
+  for (const pair of pairs) {
+    const last = entries.at(-1);
+    if (!hideEqual || pair.change !== "equal") entries.push({ kind: "pair", pair });
+    else if (last?.kind === "hidden" && pair.index !== breaks) last.count++;
+    else entries.push({ kind: "hidden", first: pair.index, count: 1 });
+  }
+  return entries;
+}
+
+/** The index that an entry begins with. */
+const firstOf = (entry: Entry): number => (entry.kind === "pair" ? entry.pair.index : entry.first);
+
+/** The steps of a run by their numbers, read on until the last that is wanted is here. */
+function useSteps(run: Run, wanted: number): ReadonlyMap<number, DiffStep> {
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery(stepsQuery(useWorkspace(), run));
+  const steps = useMemo(() => data?.pages.flatMap((page) => page.steps) ?? [], [data]);
+  const isShort = (steps.at(-1)?.step_index ?? -1) < wanted;
+  useEffect(() => {
+    if (isShort && hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [isShort, hasNextPage, isFetching, isError, fetchNextPage]);
+  return useMemo(() => new Map(steps.map((step) => [step.step_index, step])), [steps]);
 }

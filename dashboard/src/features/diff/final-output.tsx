@@ -1,6 +1,6 @@
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { Side } from "../../entities/run/diff-types.ts";
+import type { Side } from "../../entities/run/diff-api.ts";
 import { SectionSide } from "./section-side.tsx";
 
 /** What came of both runs. */

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import type { Change } from "../../entities/run/diff-types.ts";
+import type { Change } from "../../entities/run/diff-api.ts";
 
 const signs: Record<Change, string> = { equal: "=", changed: "≠", only_a: "−", only_b: "+" };
 const looks: Record<Change, string> = {

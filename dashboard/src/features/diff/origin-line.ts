@@ -1,6 +1,6 @@
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { Side } from "../../entities/run/diff-types.ts";
+import type { Side } from "../../entities/run/diff-api.ts";
 
 /** That one of the two runs was made of the other: where it stands, and in words. */
 export interface OriginLine {

@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 import { memo, useMemo } from "react";
 import type { Both } from "../../../../server/core/diff.ts";
 import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { Change, DiffStep, Side } from "../../entities/run/diff-types.ts";
+import type { Change, DiffStep, Side } from "../../entities/run/diff-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";

@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { memo, useMemo } from "react";
-import type { Side } from "../../entities/run/diff-types.ts";
+import type { Side } from "../../entities/run/diff-api.ts";
 import { plural } from "../../lib/format.ts";
 import { type DiffPart, diffLines, diffWords } from "../../lib/text-diff.ts";
 import { cutPassage, linesOf } from "./fold-equal.ts";

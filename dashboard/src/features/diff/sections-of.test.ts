@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { DiffStep } from "../../entities/run/diff-types.ts";
+import type { DiffStep } from "../../entities/run/diff-api.ts";
 import { sectionsOf } from "./sections-of.ts";
 
 const pair = (more: Partial<StepPair>): StepPair => ({

@@ -1,6 +1,6 @@
 import type { Both } from "../../../../server/core/diff.ts";
 import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { DiffStep } from "../../entities/run/diff-types.ts";
+import type { DiffStep } from "../../entities/run/diff-api.ts";
 import { isJsonObject, jsonText } from "../../lib/json-text.ts";
 
 /** One part of two steps: prose is compared by words, the rest by lines. Null: that side has no such step. */

@@ -8,8 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { createFirstAgent } from "./first-run-api.ts";
-import { agentBody, guideTool, scriptModel } from "./guide-bodies.ts";
+import { agentBody, createFirstAgent, guideTool, scriptModel } from "./first-run-api.ts";
 import { Code } from "./key-step.tsx";
 import { Pane } from "./pane.tsx";
 

@@ -3,7 +3,6 @@ import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { agentBody, guideTool } from "./guide-bodies.ts";
 
 /** A key with its secret, as its creation answers. */
 export interface MadeKey {
@@ -34,3 +33,39 @@ export async function createFirstAgent(
 /** With the same `key` nothing is started twice. */
 export const startRun = (at: Workspace, agent_id: string, input: string, key: string): Promise<Run> =>
   post(resourceUrl(at, "/runs"), { agent_id, input }, { "Idempotency-Key": key });
+
+/** The model that needs no provider: it plays a script. */
+export const scriptModel = "test/script";
+
+/** A tool that is the reader's own code: the run waits for what it answers. */
+export const guideTool = {
+  name: "lookup_order",
+  type: "client",
+  description: "Looks up an order by its number.",
+  parameters: {
+    type: "object",
+    properties: { order_id: { type: "string", description: "Number of the order" } },
+    required: ["order_id"],
+  },
+};
+
+/** What the reader's code would answer. */
+export const guideOutput = { status: "shipped", from: "Frankfurt", arrives: "Tuesday" };
+
+export const guideInput = "Where is order 4711?";
+
+const script = [
+  { tool_calls: [{ name: guideTool.name, arguments: { order_id: "4711" } }], delta_ms: 20 },
+  {
+    text: "Order 4711 left Frankfurt this morning and should reach you on Tuesday. I looked it up with your code.",
+    delta_ms: 28,
+  },
+];
+
+/** Body of the `POST /v1/agents` that makes the guide's agent. */
+export function agentBody(
+  { name, model, instructions }: { name: string; model: string; instructions: string },
+  toolId: string,
+): Record<string, unknown> {
+  return { name, instructions, model, tools: [toolId], ...(model === scriptModel && { model_settings: { script } }) };
+}

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { FrameName } from "../../../../server/core/frames.ts";
 import type { Frame } from "../../lib/events.ts";
-import { agentBody, scriptModel } from "./guide-bodies.ts";
+import { agentBody, scriptModel } from "./first-run-api.ts";
 import { readStartSearch } from "./read-start-search.ts";
 import { streamLines } from "./stream-lines.ts";
 

@@ -3,8 +3,8 @@ import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import type { AgentUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { Card } from "../../ui/card.tsx";
-import { NumberTable } from "./number-table.tsx";
-import { formatCompact, formatDollars, share } from "./scale.ts";
+import { NumberTable } from "./cards.tsx";
+import { formatCompact, formatDollars, share } from "./numbers.ts";
 import { endedOf } from "./usage-days.ts";
 
 const most = 20;

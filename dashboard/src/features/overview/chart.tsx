@@ -1,7 +1,7 @@
-import { type ReactNode, useRef } from "react";
+import { clsx } from "clsx";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { useWidth } from "../../lib/use-width.ts";
-import type { Axis } from "./axis.ts";
-import { useLabelRoom } from "./use-label-room.ts";
+import type { Axis } from "./numbers.ts";
 
 const height = 190;
 const right = 8;
@@ -10,7 +10,7 @@ const bottom = 24;
 const roomOfLabel = 52;
 
 /** Where the days and the values of a chart lie, in pixels. */
-export interface Plot {
+interface Plot {
   x: (index: number) => number;
   y: (value: number) => number;
   /** Of one day. */
@@ -74,4 +74,88 @@ export function Chart({
       )}
     </div>
   );
+}
+
+/** One series of a chart: a line with a dot for each day that is known. The second of two is dashed. */
+export function Line({
+  plot,
+  values,
+  titles,
+  dashed = false,
+}: {
+  plot: Plot;
+  /** Null breaks the line: what is unknown is not zero. */
+  values: readonly (number | null)[];
+  /** Of each dot. */
+  titles: readonly string[];
+  dashed?: boolean;
+}) {
+  const tone = dashed ? "stroke-(--step-tool)" : "stroke-(--step-model)";
+  const fill = dashed ? "fill-(--step-tool)" : "fill-(--step-model)";
+  return (
+    <g>
+      <path
+        d={pathOf(values, plot)}
+        fill="none"
+        strokeWidth={2}
+        strokeLinejoin="round"
+        strokeDasharray={dashed ? "5 3" : undefined}
+        className={tone}
+      />
+      {values.map(
+        (value, index) =>
+          value !== null && (
+            <circle key={titles[index]} cx={plot.x(index)} cy={plot.y(value)} r={3} className={clsx(fill)}>
+              <title>{titles[index]}</title>
+            </circle>
+          ),
+      )}
+    </g>
+  );
+}
+
+function pathOf(values: readonly (number | null)[], { x, y }: Plot): string {
+  return values
+    .map((value, index) => {
+      if (value === null) return "";
+      const isStart = index === 0 || values[index - 1] === null;
+      return `${isStart ? "M" : "L"}${x(index).toFixed(1)},${y(value).toFixed(1)}`;
+    })
+    .join("");
+}
+
+/** What the look of a series means. */
+export function Legend({ look, children }: { look: "solid" | "dashed" | "bar" | "striped"; children: string }) {
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <svg width={18} height={10} aria-hidden className="shrink-0">
+        {look === "bar" && <rect x={4} width={10} height={10} rx={2} className="fill-(--step-model)" />}
+        {look === "striped" && (
+          <>
+            <rect x={4} width={10} height={10} rx={2} className="fill-bad-soft" />
+            <path d="M4,10 L14,0 M4,4 L8,0 M10,10 L14,6" strokeWidth={2} className="stroke-bad" />
+          </>
+        )}
+        {look === "solid" && <line x2={18} y1={5} y2={5} strokeWidth={2} className="stroke-(--step-model)" />}
+        {look === "dashed" && (
+          <line x2={18} y1={5} y2={5} strokeWidth={2} strokeDasharray="5 3" className="stroke-(--step-tool)" />
+        )}
+      </svg>
+      {children}
+    </span>
+  );
+}
+
+const gap = 8;
+
+/** How much room the labels of an axis take, measured as they stand there: those marked `data-axis` in an element. */
+function useLabelRoom(element: RefObject<HTMLElement | null>, labels: string): number {
+  const [room, setRoom] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other labels take other room.
+  useLayoutEffect(() => {
+    const texts = element.current?.querySelectorAll<SVGTextElement>("[data-axis]") ?? [];
+    if (texts.length > 0)
+      setRoom(Math.ceil(Math.max(...Array.from(texts, (text) => text.getComputedTextLength()))) + gap);
+  }, [element, labels]);
+  return room;
 }

@@ -7,7 +7,7 @@ import { useAgentName, useAgentNames } from "../../entities/agent/use-agent-name
 import { Card } from "../../ui/card.tsx";
 import { Pill } from "../../ui/pill.tsx";
 import { Time } from "../../ui/time.tsx";
-import { CardError } from "./card-error.tsx";
+import { CardError } from "./cards.tsx";
 import { adviceFor, type FailureGroup, failureGroups } from "./failure-groups.ts";
 import { Nothing } from "./needs-you.tsx";
 

@@ -2,8 +2,8 @@ import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
+import { formatCompact, formatDollars, share } from "./numbers.ts";
 import type { Period } from "./read-overview-search.ts";
-import { formatCompact, formatDollars, share } from "./scale.ts";
 import { endedOf, sumOf, trendWords } from "./usage-days.ts";
 
 /** The four figures of a period, each against the period before. */

@@ -1,20 +1,21 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check } from "lucide-react";
+import { CalendarClock, Check, Webhook } from "lucide-react";
 import type { Needs } from "../../../../server/core/run-event.ts";
 import type { Approval } from "../../../../server/wire/run.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
+import { scheduleApi } from "../../entities/schedule/schedule-api.ts";
+import { webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { formatElapsed, formatUntil } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { CardError } from "./card-error.tsx";
-import { TroubleEntry } from "./trouble-entry.tsx";
-import { useTroubles } from "./use-troubles.ts";
+import { CardError } from "./cards.tsx";
+import { type Trouble, troublesOf } from "./troubles.ts";
 
 /** The calls that wait for somebody, the first of them by name; and what fails without anybody looking. */
 export function NeedsYou({ read }: { read: UseQueryResult<List<Approval>> }) {
@@ -108,4 +109,60 @@ export function Nothing({ children }: { children: string }) {
       {children}
     </p>
   );
+}
+
+const icons = { schedule: CalendarClock, webhook: Webhook };
+
+/** A schedule or a webhook that fails, and the way to where the reason stands. */
+function TroubleEntry({ trouble: { kind, id, title, detail, runId } }: { trouble: Trouble }) {
+  const Icon = icons[kind];
+  const look = { className: buttonClass({ size: "sm" }), "aria-label": `Look at: ${title}`, children: "Look" };
+  return (
+    <div className="flex items-center gap-2.5 px-4 py-2">
+      <span className="outlined inline-grid size-5 shrink-0 place-items-center rounded-sm bg-bad-soft text-bad">
+        <Icon aria-hidden className="size-3" strokeWidth={1.75} />
+      </span>
+      <div className="min-w-0 flex-1">
+        <div className="cut font-strong" title={title}>
+          {title}
+        </div>
+        <div className="cut text-xs text-muted" title={detail}>
+          {detail}
+        </div>
+      </div>
+      {kind === "webhook" ? (
+        <Link to="/webhooks/$webhookId" params={{ webhookId: id }} {...look} />
+      ) : runId ? (
+        <Link to="/runs/$runId" params={{ runId }} {...look} />
+      ) : (
+        <Link to="/schedules/$scheduleId" params={{ scheduleId: id }} {...look} />
+      )}
+    </div>
+  );
+}
+
+interface Troubles {
+  troubles: Trouble[];
+  /** All of them were read. */
+  isKnown: boolean;
+  error: Error | null;
+  refetch: () => void;
+}
+
+const again = { staleTime: 0, refetchInterval: 15_000 };
+
+/** What fails among schedules and webhooks, as far as it is known by now. */
+function useTroubles(): Troubles {
+  const at = useWorkspace();
+  const schedules = useQuery({ ...scheduleApi.every(at), ...again });
+  const webhooks = useQuery({ ...webhookApi.every(at), ...again });
+  return {
+    troubles: troublesOf(schedules.data ?? [], webhooks.data ?? []),
+    isKnown: schedules.data !== undefined && webhooks.data !== undefined,
+    error: schedules.error ?? webhooks.error,
+    refetch: () => {
+      void schedules.refetch();
+      void webhooks.refetch();
+    },
+  };
 }

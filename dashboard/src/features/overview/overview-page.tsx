@@ -16,15 +16,12 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
 import { ByAgent } from "./by-agent.tsx";
-import { CardError } from "./card-error.tsx";
+import { CardError, OverviewSkeleton } from "./cards.tsx";
+import { CostChart, RunsChart, TimeChart, TokensChart } from "./day-charts.tsx";
 import { Failures } from "./failures.tsx";
 import { Figures } from "./figures.tsx";
 import { NeedsYou } from "./needs-you.tsx";
-import { OverviewSkeleton } from "./overview-skeleton.tsx";
 import type { OverviewSearch, Period } from "./read-overview-search.ts";
-import { RunsChart } from "./runs-chart.tsx";
-import { CostChart, TokensChart } from "./spending-charts.tsx";
-import { TimeChart } from "./time-chart.tsx";
 import { daysUntil, fillDays, periodDays } from "./usage-days.ts";
 
 const periodChoices: { value: Period; label: string }[] = [

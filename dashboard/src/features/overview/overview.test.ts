@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import { type Axis, countAxis, dollarAxis, durationAxis } from "./axis.ts";
 import { failureGroups } from "./failure-groups.ts";
+import { type Axis, countAxis, dollarAxis, durationAxis, formatCompact, formatDollars, share } from "./numbers.ts";
 import { readOverviewSearch } from "./read-overview-search.ts";
-import { formatCompact, formatDollars, share } from "./scale.ts";
 import { dayLabel, daysUntil, fillDays, sumOf, trendWords } from "./usage-days.ts";
 
 describe("days", () => {

@@ -1,4 +1,4 @@
-import type { Command, CommandGroup } from "./command.ts";
+import type { LucideIcon } from "lucide-react";
 
 /** The commands in which each word begins a word, or stands somewhere in it; the former come first. */
 export function findCommands(groups: readonly CommandGroup[], text: string): CommandGroup[] {
@@ -24,4 +24,25 @@ function rankOf({ label, hint = "", also = "" }: Command, words: readonly string
   const name = label.toLowerCase();
   if (name.startsWith(words.join(" "))) return 3;
   return words.every((word) => ` ${name}`.includes(` ${word}`)) ? 2 : 1;
+}
+
+/** Something to go to or to do. */
+export interface Command {
+  id: string;
+  label: string;
+  icon: LucideIcon;
+  /** Beside the label: what it is, or its key. */
+  hint?: string;
+  keys?: string;
+  /** Further words by which it is found. */
+  also?: string;
+  /** Only found by its words: not in the list at rest. */
+  hidden?: boolean;
+  run: () => void;
+}
+
+/** Commands of a kind, under their name. */
+export interface CommandGroup {
+  value: string;
+  items: Command[];
 }

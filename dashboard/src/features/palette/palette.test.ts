@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Command, CommandGroup } from "./command.ts";
-import { findCommands } from "./find-commands.ts";
+import { type Command, type CommandGroup, findCommands } from "./find-commands.ts";
 import { partOfRun, placeOfId } from "./place-of-id.ts";
-import { pushRecent } from "./push-recent.ts";
+import { pushRecent } from "./recent.ts";
 
 const rest = "01kahvz3pn0000000000000000";
 

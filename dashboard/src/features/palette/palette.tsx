@@ -3,8 +3,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { CornerDownLeft, Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Kbd } from "../../ui/kbd.tsx";
-import type { Command, CommandGroup } from "./command.ts";
-import { findCommands } from "./find-commands.ts";
+import { type Command, type CommandGroup, findCommands } from "./find-commands.ts";
 import { useIdCommands } from "./use-id-commands.ts";
 
 /** One list of all that one can go to or do, searched while one types. A pasted id is opened. */

@@ -1,6 +1,5 @@
 import { readPreference, writePreference } from "../../lib/preference.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import { pushRecent, type Recent } from "./push-recent.ts";
 
 /** The objects of this project and mode that were looked at last, the latest first. */
 export function readRecent(at: Workspace): Recent[] {
@@ -23,3 +22,18 @@ const nameOf = ({ projectId, mode }: Workspace): string => `recent.${projectId}.
 
 const isRecent = (value: unknown): value is Recent =>
   typeof value === "object" && value !== null && "path" in value && typeof value.path === "string" && "title" in value;
+
+/** An object that was looked at. */
+interface Recent {
+  path: string;
+  title: string;
+}
+
+const most = 8;
+
+/** The list with this object at its head, each only once. The same list when nothing changes. */
+export function pushRecent(list: Recent[], recent: Recent): Recent[] {
+  const [head] = list;
+  if (head?.path === recent.path && head.title === recent.title) return list;
+  return [recent, ...list.filter(({ path }) => path !== recent.path)].slice(0, most);
+}

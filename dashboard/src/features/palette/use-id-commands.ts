@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { runOfQuery } from "../../entities/run/run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { failed } from "../../ui/toast.ts";
-import type { Command, CommandGroup } from "./command.ts";
+import type { Command, CommandGroup } from "./find-commands.ts";
 import { partOfRun, placeOfId } from "./place-of-id.ts";
 
 /** What a pasted id opens: its own page, or that of the run that it belongs to. Nothing for any other text. */

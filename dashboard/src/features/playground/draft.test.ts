@@ -4,8 +4,7 @@ import { agentChanges, changedWords, draftOf, draftOn, faultsOf, isWritten, runP
 import { keptDraft } from "./kept-draft.ts";
 import { presetAgent, presets } from "./presets.ts";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
-import { requestsOf } from "./requests-of.ts";
-import { newTurn } from "./turn.ts";
+import { newTurn, requestsOf } from "./turn.ts";
 
 const at = "2026-11-01T00:00:00.000Z";
 const agent: FullAgent = {

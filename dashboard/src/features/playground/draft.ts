@@ -1,7 +1,7 @@
 import type { ModelSettings, ScriptEntry } from "../../../../server/core/model-call.ts";
 import type { Agent as FullAgent, ToolReference } from "../../../../server/wire/agent.ts";
 import { rebased } from "../../lib/use-edited.ts";
-import type { RunBody } from "./playground-types.ts";
+import type { RunBody } from "./turn.ts";
 
 /** An agent with what was changed here. Numbers are as they were typed. */
 export interface Draft {

@@ -1,6 +1,11 @@
+import { FlaskConical } from "lucide-react";
 import type { ReactNode } from "react";
 import { useFollowEnd } from "../../lib/use-follow-end.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import type { Turn } from "./turn.ts";
 import { TurnView } from "./turn-view.tsx";
@@ -53,5 +58,62 @@ export function LaneView({
         ))}
       </div>
     </section>
+  );
+}
+
+/** What to know before the next input, above where it is written. */
+export function ChatNotes({
+  hasTurns,
+  unsaved,
+  isForgetful,
+  error,
+}: {
+  hasTurns: boolean;
+  /** Names of what runs here do not have yet. */
+  unsaved: readonly string[];
+  /** The model does not read what was said before. */
+  isForgetful: boolean;
+  /** Why a run was not stopped. */
+  error: Error | null;
+}) {
+  const { mode } = useWorkspace();
+  return (
+    <div className="mx-auto flex w-full max-w-(--pg-read) flex-col gap-2 empty:hidden">
+      {error && <ErrorNote title="The run was not stopped" error={error} />}
+      {unsaved.length > 0 && <Note tone="warn">Not in runs yet: {unsaved.join(", ")}. Save the agent to try it.</Note>}
+      {mode === "live" && hasTurns && (
+        <p className="text-xs text-muted">Live data: tools are called and models cost money.</p>
+      )}
+      {isForgetful && (
+        <p className="text-xs text-muted">
+          The model does not read what was said before. “Reads the conversation so far” in Settings changes that.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const inputs = ["What can you do for me?", "Say hello in three languages.", "Compare three planets in a table."];
+
+/** What stands in a conversation before its first input. */
+export function TryAgent({ name, onInput }: { name: string; onInput?: (input: string) => void }) {
+  const { mode } = useWorkspace();
+  return (
+    <EmptyState icon={FlaskConical} title={`Try ${name}`}>
+      <p className="max-w-[46ch] text-muted">
+        {mode === "test"
+          ? "Runs here are real runs in test data. They have a trace, and you can answer tool calls by hand."
+          : "Runs here are real runs in live data: tools are called and models cost money."}
+      </p>
+      {onInput && (
+        <div className="flex w-full max-w-100 flex-col gap-2">
+          {inputs.map((input) => (
+            <Button key={input} className="justify-start! whitespace-normal!" onClick={() => onInput(input)}>
+              {input}
+            </Button>
+          ))}
+        </div>
+      )}
+    </EmptyState>
   );
 }

@@ -3,7 +3,7 @@ import { isLastFrame } from "../../../../server/core/frames.ts";
 import { ApiError, refusalOf, resourceUrl, unreachable } from "../../lib/api.ts";
 import { type Frame, followEvents, type StreamState, toFrame } from "../../lib/events.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { RunBody } from "./playground-types.ts";
+import type { RunBody } from "./turn.ts";
 
 type At = Pick<Workspace, "projectId" | "mode">;
 

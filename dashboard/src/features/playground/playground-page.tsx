@@ -3,7 +3,7 @@ import { FlaskConical } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { agentApi, newestAgentsQuery } from "../../entities/agent/agent-api.ts";
-import { ObjectNotFound } from "../../entities/resource/object-not-found.tsx";
+import { ObjectNotFound } from "../../entities/resource/object-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";

@@ -1,10 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import type { RunError } from "../../../../server/core/run-event.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { Part, TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
+import { OpenCall } from "../../entities/call/open-call.tsx";
+import { toolApi } from "../../entities/tool/tool-api.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -12,9 +17,8 @@ import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { CallCard } from "./call-card.tsx";
-import { OpenCalls } from "./open-calls.tsx";
-import { useHeldRun } from "./playground-api.ts";
 import { isOpen, type Turn } from "./turn.ts";
+import { useHeldRun } from "./use-lane.ts";
 
 interface TurnProps {
   turn: Turn;
@@ -155,5 +159,38 @@ function Announcer({ turn: { view, error, body } }: { turn: Turn }) {
     <span role="status" className="sr-only">
       {body && !error && view.status ? words[view.status] : ""}
     </span>
+  );
+}
+
+/** The calls of a run that wait for somebody, in order. The first takes the focus from the composer. */
+function OpenCalls({
+  runId,
+  readOnly,
+  onAnswered,
+}: {
+  runId: string;
+  readOnly: boolean;
+  onAnswered: (answer: ToolAnswer) => void;
+}) {
+  const at = useWorkspace();
+  const run = useHeldRun(runId);
+  const tools = useQuery(toolApi.every(at));
+  const list = useRef<HTMLDivElement>(null);
+  const calls = run?.required_action?.submit_tool_outputs.tool_calls ?? [];
+  const first = tools.isPending ? undefined : calls[0]?.id;
+  useEffect(() => {
+    const focused = document.activeElement;
+    if (!first || (focused !== document.body && !focused?.closest("[data-composer], [data-call]"))) return;
+    list.current?.querySelector<HTMLElement>(":scope > :first-child :is(textarea, button[type=submit])")?.focus();
+  }, [first]);
+
+  if (readOnly) return calls.length > 0 && <Note tone="ask">It waits for somebody who may answer.</Note>;
+  if (tools.isPending) return null;
+  return (
+    <div ref={list} className="flex min-w-0 flex-col gap-3">
+      {calls.map((call) => (
+        <OpenCall key={`${call.id} ${call.needs}`} runId={runId} call={call} onAnswered={onAnswered} />
+      ))}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
-import { useKeptName } from "../../entities/session/use-kept-name.ts";
+import { useKeptName } from "../../entities/session/use-kept-text.ts";
 import { readKept, writeKept } from "../../lib/kept.ts";
 import { type Draft, draftOf, draftOn, isWritten } from "./draft.ts";
 import { keptDraft } from "./kept-draft.ts";

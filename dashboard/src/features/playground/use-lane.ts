@@ -1,17 +1,20 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { wholeText } from "../../../../server/core/run-input.ts";
 import { foldFrames } from "../../../../server/wire/fold-frames.ts";
+import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { List } from "../../../../server/wire/schema.ts";
 import type { ToolAnswer } from "../../entities/call/answer-call.ts";
-import { ApiError, post, resourceUrl, unreachable } from "../../lib/api.ts";
+import type { At } from "../../entities/resource/resource.ts";
+import { runApi, runQuery } from "../../entities/run/run-api.ts";
+import { threadApi } from "../../entities/thread/thread-api.ts";
+import { ApiError, get, post, query, resourceUrl, unreachable } from "../../lib/api.ts";
 import type { Frame } from "../../lib/events.ts";
 import { perFrame } from "../../lib/per-frame.ts";
-import { useWorkspace } from "../../lib/workspace.ts";
+import { wholeOf } from "../../lib/whole-of.ts";
+import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { followRun, openRun, type RunListener } from "./open-run.ts";
-import { runsOfThread } from "./playground-api.ts";
-import type { RunBody } from "./playground-types.ts";
-import { createRunReader } from "./read-runs.ts";
-import { isOpen, newTurn, type Turn } from "./turn.ts";
+import { isOpen, newTurn, type RunBody, type Turn } from "./turn.ts";
 
 /** A conversation: its turns, and what can be done with it. */
 export interface Lane {
@@ -192,4 +195,55 @@ function withFrames(turn: Turn, frames: readonly Frame[]): Turn {
   const view = foldFrames(turn.view, frames);
   const runId = turn.runId ?? frames.map(({ data }) => data.run_id).find((id) => typeof id === "string") ?? null;
   return { ...turn, view, runId: runId as string | null, lastId: frames.findLast(({ id }) => id)?.id ?? turn.lastId };
+}
+
+const retry_ms = 2000;
+
+/**
+ * Reads runs anew, each at most once at a time: who asks while one is being read gets it once more afterwards, since
+ * what is on its way may be older than what was asked for.
+ */
+function createRunReader(at: Pick<Workspace, "projectId" | "mode">, client: QueryClient) {
+  const reading = new Set<string>();
+  const wanted = new Set<string>();
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+
+  function ask(id: string): void {
+    if (reading.has(id)) wanted.add(id);
+    else void read(id);
+  }
+
+  async function read(id: string): Promise<void> {
+    reading.add(id);
+    try {
+      client.setQueryData(runQuery(at, id).queryKey, await get<Run>(runApi.url(at, id)));
+    } catch {
+      timers.add(setTimeout(() => ask(id), retry_ms));
+    }
+    reading.delete(id);
+    if (wanted.delete(id)) ask(id);
+  }
+
+  return {
+    ask,
+    stop() {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}
+
+/** A run as its lane has read it, for what it waits for and what it came to. */
+export function useHeldRun(id: string | null): Run | undefined {
+  return useQuery({ ...runQuery(useWorkspace(), id ?? ""), enabled: false }).data;
+}
+
+/** The newest runs of a thread, oldest first. A thread that is not there is refused: a list of its runs is only empty. */
+async function runsOfThread(at: At, threadId: string, signal: AbortSignal): Promise<Run[]> {
+  const [page] = await Promise.all([
+    get<List<Run>>(runApi.url(at) + query({ thread_id: threadId, limit: 20 }), signal),
+    get(threadApi.url(at, threadId), signal),
+  ]);
+  const runs = page.data.map((run) => wholeOf(run, runApi.url(at, run.id), signal));
+  return (await Promise.all(runs)).reverse();
 }

@@ -1,26 +1,25 @@
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { useRef } from "react";
+import { useRef, useSyncExternalStore } from "react";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import { useKeptText } from "../../entities/session/use-kept-text.ts";
 import { useMay } from "../../entities/session/use-may.ts";
+import { post, resourceUrl } from "../../lib/api.ts";
+import type { ApiRequest } from "../../lib/request-code.ts";
 import { useTitle } from "../../lib/use-title.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import { ShowCode } from "../../ui/show-code.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
-import { ChatNotes } from "./chat-notes.tsx";
-import { CodePane } from "./code-pane.tsx";
 import { Composer } from "./composer.tsx";
 import { agentChanges, faultsOf, runParts, unsavedOnly } from "./draft.ts";
-import { LaneView } from "./lane-view.tsx";
+import { ChatNotes, LaneView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
-import { PaneSwitch } from "./pane-switch.tsx";
-import type { RunBody } from "./playground-types.ts";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
-import { requestsOf } from "./requests-of.ts";
-import { TryAgent } from "./try-agent.tsx";
-import { isOpen, type Turn } from "./turn.ts";
+import { isOpen, type RunBody, requestsOf, type Turn } from "./turn.ts";
 import { useDraft } from "./use-draft.ts";
 import { useLane } from "./use-lane.ts";
-import { useStop } from "./use-stop.ts";
-import { useWide } from "./use-wide.ts";
 import { WorkbenchHead } from "./workbench-head.tsx";
 
 /** An agent, the conversation with it, and the code of both. */
@@ -189,4 +188,64 @@ function again(turn: Turn, resend: (turn: Turn) => void, send: (input: string) =
 function placeholderOf(agent: FullAgent, open: readonly Turn[]): string {
   if (open.some(({ view }) => view.status === "requires_action")) return "Answer the open calls first, or stop the run";
   return open.length > 0 ? "It is working" : `Write to ${agent.name}`;
+}
+
+/** Where there is room for one only: the conversation or the agent. */
+function PaneSwitch({ pane, onPane }: { pane: "agent" | undefined; onPane: (pane: "agent" | undefined) => void }) {
+  return (
+    <div className="pg-panes shrink-0 border-b border-line px-4 py-2">
+      <ChoiceBar
+        name="playground pane"
+        label="Shown"
+        choices={[
+          { value: "chat", label: "Conversation" },
+          { value: "agent", label: "Agent" },
+        ]}
+        chosen={pane ?? "chat"}
+        onChoose={(next) => onPane(next === "agent" ? "agent" : undefined)}
+      />
+    </div>
+  );
+}
+
+/** The requests of this page, as an application would send them. */
+function CodePane({ requests }: { requests: readonly ApiRequest[] }) {
+  const { mode } = useWorkspace();
+  const mayCreate = useMay("member");
+  return (
+    <aside aria-label="Code" className="pg-code flex min-h-0 flex-col gap-3 overflow-y-auto bg-subtle p-4">
+      <ShowCode name="playground" request={requests} />
+      <p className="mt-auto text-xs text-muted">
+        This is what the playground sends. <code>$RUNNEL_API_KEY</code> is a {mode} key with the scope run.{" "}
+        {mayCreate && (
+          <Link to="/keys" className="text-accent underline underline-offset-2">
+            Create one
+          </Link>
+        )}
+      </p>
+    </aside>
+  );
+}
+
+/** Cancels a run; its stream says when that is done. */
+function useStop() {
+  const at = useWorkspace();
+  return useMutation({
+    mutationFn: (runId: string) =>
+      post(resourceUrl(at, `/runs/${encodeURIComponent(runId)}/cancel`), { reason: "Stopped in the playground" }),
+  });
+}
+
+const query = "(min-width: 1251px)";
+
+/** Whether the page is at its full width, where the code stands beside the conversation. */
+function useWide(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query);
+      media.addEventListener("change", listener);
+      return () => media.removeEventListener("change", listener);
+    },
+    () => matchMedia(query).matches,
+  );
 }

@@ -1,6 +1,5 @@
 import type { Origin as RunOrigin } from "../../../../server/core/origin.ts";
-import type { RunsSearch } from "../../entities/run/runs-search.ts";
-import { isSpan, timeWords } from "../../entities/run/time-span.ts";
+import { isSpan, type RunsSearch, timeWords } from "../../entities/run/runs-search.ts";
 
 export const originWords: Record<RunOrigin, string> = {
   run: "Run",

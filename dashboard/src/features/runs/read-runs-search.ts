@@ -1,7 +1,6 @@
 import { origins as runOrigins } from "../../../../server/core/origin.ts";
 import { runStatuses } from "../../../../server/core/run-state.ts";
-import type { RunsSearch } from "../../entities/run/runs-search.ts";
-import { isTime, timeSpans } from "../../entities/run/time-span.ts";
+import { isTime, type RunsSearch, timeSpans } from "../../entities/run/runs-search.ts";
 import { readChoice, readId, readPageSearch, readText } from "../../lib/page-search.ts";
 
 /** What the address of the list says; what is none of it is left out. */

@@ -1,15 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { lastText } from "../../../../server/core/run-input.ts";
+import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { formatCost, formatCount } from "../../lib/format.ts";
+import { between, formatCost, formatCount, formatDuration, formatElapsed, unknown } from "../../lib/format.ts";
+import { useNow } from "../../lib/use-now.ts";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { cellClass as cell, rowLink } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { RunDuration } from "./run-duration.tsx";
 import { oneLine, runLine } from "./run-line.ts";
-import { StepsStrip } from "./steps-strip.tsx";
+import { callWords, stepMarks } from "./step-marks.ts";
 
 const tones = { plain: "text-muted", bad: "text-bad", warn: "text-warn" };
 const number = "rail:text-right whitespace-nowrap full:pr-4!";
@@ -80,5 +81,51 @@ export function RunRow({
         <Time at={run.started_at ?? run.created_at} />
       </td>
     </tr>
+  );
+}
+
+/** How long a run took, or takes so far. */
+function RunDuration({ run }: { run: Pick<Run, "status" | "started_at" | "ended_at"> }) {
+  const grows = !isOver(run.status) && Boolean(run.started_at);
+  const now = useNow(grows);
+  if (!run.started_at) return <>{unknown}</>;
+  return (
+    <>
+      {grows ? formatElapsed(now - Date.parse(run.started_at)) : formatDuration(between(run.started_at, run.ended_at))}
+    </>
+  );
+}
+
+/** More would not fit into the column. */
+const shownMarks = 14;
+
+/** What a run did: its calls as a strip of colours, the failing one ringed, and their number. */
+function StepsStrip({ run }: { run: Run }) {
+  const marks = stepMarks(run);
+  const shown = marks.length > shownMarks ? marks.slice(-shownMarks) : marks;
+  const words = callWords(run.usage);
+  const count = run.usage ? run.usage.model_calls + run.usage.tool_calls : null;
+  if (!count && marks.length === 0) return <span title="Nothing was called">{unknown}</span>;
+  return (
+    <span title={words} className="inline-flex items-center gap-2 align-middle whitespace-nowrap">
+      <span aria-hidden className="inline-flex h-3.5 gap-px">
+        {marks.length > shown.length && <span className="text-2xs leading-none text-faint">…</span>}
+        {shown.map((mark, index) => (
+          <span
+            // biome-ignore lint/suspicious/noArrayIndexKey: marks are only ever added at the end.
+            key={index}
+            data-step={mark.type}
+            className={clsx(
+              "outlined w-1 rounded-sm bg-step",
+              mark.failed && "mx-px w-1.5 ring-1 ring-bad ring-offset-1 ring-offset-surface",
+            )}
+          />
+        ))}
+      </span>
+      <span aria-hidden className="tabular-nums">
+        {formatCount(count)}
+      </span>
+      <span className="sr-only">{words}</span>
+    </span>
   );
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { isId, siblingId } from "../../../../server/core/ids.ts";
 import { origins as runOrigins } from "../../../../server/core/origin.ts";
 import { runStatuses } from "../../../../server/core/run-state.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
@@ -13,7 +14,6 @@ import { SheetBar } from "../../ui/sheet.tsx";
 import { StatusPill, statusWords } from "../../ui/status-pill.tsx";
 import { TextChip } from "../../ui/text-chip.tsx";
 import { originHints, originWords } from "./filter-words.ts";
-import { pastedId } from "./pasted-id.ts";
 import { TimeChip } from "./time-chip.tsx";
 
 const statusChoices = runStatuses.map((value) => ({
@@ -137,4 +137,12 @@ function OldAgentChip({
   const name = useAgentName(agent);
   const all = [...choices, { value: agent, word: name, label: <span className="cut">{name}</span> }];
   return <Chip name="Agent" value={agent} choices={all} onChange={onChange} />;
+}
+
+/** What a text is, when it is the id of a thing that leads to runs: a run, or an agent or thread to filter by. */
+export function pastedId(text: string): { kind: "run" | "agent" | "thread"; id: string } | null {
+  const id = text.trim();
+  const kind = (["run", "agent", "thread"] as const).find((kind) => isId(kind, id));
+  if (kind) return { kind, id };
+  return isId("trace", id) ? { kind: "run", id: siblingId(id, "run") } : null;
 }

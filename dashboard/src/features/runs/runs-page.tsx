@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { filtersOf, hasText, isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
@@ -22,11 +22,9 @@ import { BulkBar } from "./bulk-bar.tsx";
 import { LookFurther } from "./look-further.tsx";
 import { NoMatch, NoRuns, NoText } from "./no-runs.tsx";
 import { RunsFilters } from "./runs-filters.tsx";
-import { RunsTable } from "./runs-table.tsx";
-import { RunsTableSkeleton } from "./runs-table-skeleton.tsx";
+import { RunsTable, RunsTableSkeleton } from "./runs-table.tsx";
 import { useFurther } from "./use-further.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
-import { useSelection } from "./use-selection.ts";
 
 interface RunsPageProps {
   search: RunsSearch;
@@ -191,4 +189,19 @@ function Empty({
       onWiden={() => onSearch({ ...filtersOf(search), since: "7d" })}
     />
   );
+}
+
+/** The rows that are selected, as long as they are shown. */
+function useSelection(shown: readonly Run[]) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback(({ id }: Pick<Run, "id">) => {
+    setIds((before) => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
+  }, []);
+  const selectAll = (all: boolean) => setIds(new Set(all ? shown.map(({ id }) => id) : []));
+  const clear = useCallback(() => setIds(new Set()), []);
+  return { ids, runs: shown.filter(({ id }) => ids.has(id)), toggle, selectAll, clear };
 }

@@ -9,7 +9,7 @@ import {
   type TimeSpan,
   timeSpans,
   timeWords,
-} from "../../entities/run/time-span.ts";
+} from "../../entities/run/runs-search.ts";
 import { ClearChip, chipClass } from "../../ui/chip.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";

@@ -5,7 +5,7 @@ import type { List } from "../../../../server/wire/schema.ts";
 import { fetchRuns } from "../../entities/run/run-api.ts";
 import type { RunsSearch } from "../../entities/run/runs-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { joinRuns } from "./join-runs.ts";
+import { joinRuns } from "./fold-live-run.ts";
 
 /** After so many pages without a find the reader decides whether to go on. */
 const pagesAtOnce = 10;

@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { addCases, suiteQuery } from "../../entities/suite/suite-api.ts";
-import type { Suite } from "../../entities/suite/suite-types.ts";
+import { addCases, type Suite, suiteQuery } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";

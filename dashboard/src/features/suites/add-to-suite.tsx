@@ -12,7 +12,7 @@ import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.ts";
-import { canBePinned } from "./can-be-pinned.ts";
+import { canBePinned } from "./cases.ts";
 import { useRefreshSuites } from "./suite-acts.ts";
 
 const newOne = "new";

@@ -1,11 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Columns2, ListTree, X } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
+import type { Divergence } from "../../../../server/core/run-event.ts";
 import type { SuiteCase as CaseResult } from "../../../../server/wire/suite.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import type { LiveResult } from "../../entities/suite/suite-types.ts";
+import type { LiveResult } from "../../entities/suite/suite-api.ts";
 import { formatCost, formatCount, plural } from "../../lib/format.ts";
-import { diffWords } from "../../lib/text-diff.ts";
+import { jsonText } from "../../lib/json-text.ts";
+import { diffLines, diffWords } from "../../lib/text-diff.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -14,11 +16,10 @@ import { WireLine } from "../../ui/error-note.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { Note } from "../../ui/note.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
-import { DivergenceCard } from "./divergence-card.tsx";
-import type { JoinedCase } from "./join-cases.ts";
+import type { JoinedCase } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
 import { CasePill, LivePill } from "./suite-pill.tsx";
-import { caseLine } from "./suite-words.ts";
+import { caseLine, placeWords } from "./suite-words.ts";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 
@@ -173,3 +174,33 @@ function WentOn({ live, runId, before }: { live: LiveResult; runId: string; befo
     </section>
   );
 }
+
+/** One place where the replay would do something else than the record says, and what, as far as that is short. */
+function DivergenceCard({ divergence, runId }: { divergence: Divergence; runId: string }) {
+  const { step_index, message, expected, actual } = divergence;
+  const isShown = expected !== undefined || actual !== undefined;
+  const isText = typeof expected === "string" && typeof actual === "string";
+  const parts = useMemo(
+    () => (isText ? diffWords(expected, actual) : diffLines(textOf(expected), textOf(actual))),
+    [isText, expected, actual],
+  );
+  return (
+    <article className="flex min-w-0 flex-col gap-2 rounded-md border border-warn-line p-3">
+      <p className="wrap-anywhere">
+        <Link
+          to="/runs/$runId"
+          params={{ runId }}
+          search={{ step: step_index }}
+          className="font-medium text-accent underline underline-offset-2"
+        >
+          {placeWords(divergence)}
+        </Link>
+        : {message}
+      </p>
+      {isShown && <DiffText mono={!isText} parts={parts} />}
+    </article>
+  );
+}
+
+const textOf = (value: unknown): string =>
+  value === undefined ? "" : typeof value === "string" ? value : `${jsonText(value)}\n`;

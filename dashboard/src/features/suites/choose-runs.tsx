@@ -12,8 +12,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { StatusPill } from "../../ui/status-pill.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { Time } from "../../ui/time.tsx";
-import { canBePinned } from "./can-be-pinned.ts";
-import { runIdsIn } from "./run-ids.ts";
+import { canBePinned, runIdsIn } from "./cases.ts";
 
 /** Runs that were marked in the list, and a text with the ids of others. */
 export interface RunChoice {

@@ -1,7 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { suiteApi } from "../../entities/suite/suite-api.ts";
-import type { Suite } from "../../entities/suite/suite-types.ts";
+import { type Suite, suiteApi } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

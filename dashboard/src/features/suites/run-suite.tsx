@@ -1,7 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { startSuiteRun } from "../../entities/suite/suite-api.ts";
-import type { Suite } from "../../entities/suite/suite-types.ts";
+import { type Suite, startSuiteRun } from "../../entities/suite/suite-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";

@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { PinnedRun as PinnedCase } from "../../../../server/wire/suite.ts";
-import { cancelSuiteRun, removeCase, suiteApi } from "../../entities/suite/suite-api.ts";
-import type { Suite } from "../../entities/suite/suite-types.ts";
+import { cancelSuiteRun, removeCase, type Suite, suiteApi } from "../../entities/suite/suite-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { toast } from "../../ui/toast.ts";
 

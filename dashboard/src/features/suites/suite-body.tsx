@@ -1,19 +1,32 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useEffect, useRef } from "react";
-import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
+import { type CaseStatus, caseStatuses } from "../../../../server/wire/names.ts";
+import type {
+  SuiteRunListItem as SuiteRun,
+  SuiteRun as SuiteRunWithCases,
+  Suite as SuiteWithCases,
+} from "../../../../server/wire/suite.ts";
 import { suiteRunQuery, suiteRunsQuery } from "../../entities/suite/suite-api.ts";
-import { plural } from "../../lib/format.ts";
+import { formatCost, plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { Chip } from "../../ui/chip.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { SheetFoot } from "../../ui/sheet.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { SheetBar, SheetFoot } from "../../ui/sheet.tsx";
+import { FoldedCode } from "../../ui/show-code.tsx";
+import { Time } from "../../ui/time.tsx";
 import { TimeSwitch } from "../../ui/time-switch.tsx";
 import { CasePane } from "./case-pane.tsx";
-import { joinCases } from "./join-cases.ts";
+import { joinCases } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
+import { useCancelSuiteRun } from "./suite-acts.ts";
 import { SuiteCases } from "./suite-cases.tsx";
-import { SuiteRunBar } from "./suite-run-bar.tsx";
-import { SuiteRuns } from "./suite-runs.tsx";
+import { CasePill, caseWords, SuiteRunPill } from "./suite-pill.tsx";
+import { countWords, shellWord } from "./suite-words.ts";
 
 /** The cases with what came of them, and beside them the suite runs so far, or the case that is looked at. */
 export function SuiteBody({
@@ -82,4 +95,148 @@ function useBackToRow(runId: string | undefined): void {
     if (closed && document.activeElement === document.body)
       document.querySelector<HTMLElement>(`[data-case="${closed}"] [data-row]`)?.focus();
   }, [runId]);
+}
+
+const choices = caseStatuses.map((value) => ({ value, label: <CasePill status={value} />, word: caseWords(value) }));
+
+/** Which suite run stands beside the cases, how it came out or how far it is, and which cases are listed. */
+function SuiteRunBar({
+  suiteId,
+  result,
+  search,
+  isLoading,
+  mayChange,
+  onSearch,
+}: {
+  suiteId: string;
+  result: SuiteRunWithCases | undefined;
+  search: SuiteSearch;
+  isLoading: boolean;
+  mayChange: boolean;
+  onSearch: (search: SuiteSearch) => void;
+}) {
+  const cancel = useCancelSuiteRun(suiteId);
+  return (
+    <>
+      <SheetBar>
+        <p role="status" className="flex min-h-(--control-sm) shrink-0 items-center gap-2 text-xs text-muted">
+          {result ? (
+            <>
+              <SuiteRunPill status={result.status} />
+              <b className="text-ink">{countWords(result)}</b>
+              {!search.case && (
+                <span className="max-rail:hidden">
+                  <Time at={result.created_at} />
+                </span>
+              )}
+              {result.live && !search.case && <span>{spentWords(result)}</span>}
+            </>
+          ) : (
+            !isLoading && "Not run yet: run the suite to see what its cases come to."
+          )}
+        </p>
+        {result?.status === "in_progress" && mayChange && (
+          <Button size="sm" disabled={cancel.isPending} onClick={() => cancel.mutate(result.id)}>
+            Cancel suite run
+          </Button>
+        )}
+        <span className="ml-auto shrink-0">
+          <Chip<CaseStatus>
+            name="Outcome"
+            value={search.outcome}
+            choices={choices}
+            onChange={(outcome) => onSearch({ ...search, outcome })}
+          />
+        </span>
+      </SheetBar>
+      {result?.status === "in_progress" && (
+        <Progress
+          label="Cases done"
+          share={(result.counts.total - result.counts.pending) / Math.max(result.counts.total, 1)}
+        />
+      )}
+      {cancel.error && (
+        <div className="px-4 pt-3 rail:px-5">
+          <ErrorNote title="The suite run was not cancelled" error={cancel.error} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What its forks cost, of what they might. Where one's cost is unknown, so is the sum. */
+function spentWords({ live, cases }: SuiteRunWithCases): string {
+  const forks = cases.flatMap((each) => (each.live?.run_id ? [each.live] : []));
+  const isUnknown = forks.some(({ cost_usd, status }) => cost_usd === null && status !== "in_progress");
+  const cost = isUnknown ? null : forks.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0);
+  const most = live?.max_cost_usd === undefined ? "" : ` of ${formatCost(live.max_cost_usd)} at most`;
+  return `Forks cost ${formatCost(cost)}${most}`;
+}
+
+/** Results of a suite so far, and how a build runs it. */
+function SuiteRuns({
+  suite,
+  runs,
+  shownId,
+  search,
+}: {
+  suite: SuiteWithCases;
+  runs: readonly SuiteRun[] | undefined;
+  shownId: string | undefined;
+  search: SuiteSearch;
+}) {
+  return (
+    <div className="flex shrink-0 flex-col gap-5 border-line px-4 py-4 max-wide:border-t rail:px-5 wide:w-90 wide:overflow-y-auto wide:border-l">
+      <section aria-label="Suite runs" className="flex min-w-0 flex-col gap-1">
+        <h2 className="text-md">Suite runs</h2>
+        {runs?.length === 0 && <p className="text-muted">None yet. The last 50 are listed here.</p>}
+        <ul className="-mx-2">
+          {runs?.map((run, index) => (
+            <li key={run.id}>
+              <Link
+                to="/suites/$suiteId"
+                params={{ suiteId: suite.id }}
+                search={{ ...search, case: undefined, result: index === 0 ? undefined : run.id }}
+                aria-current={run.id === shownId ? "true" : undefined}
+                className={clsx(
+                  "flex min-h-10 flex-wrap items-center gap-x-2 rounded-md px-2 py-1 text-xs text-muted",
+                  run.id === shownId ? "bg-accent-soft" : "hover:bg-hover",
+                )}
+              >
+                <SuiteRunPill status={run.status} />
+                <span>{countWords(run)}</span>
+                {run.live && <span>live</span>}
+                <span className="ml-auto">
+                  <Time at={run.created_at} />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <InBuilds suite={suite} />
+    </div>
+  );
+}
+
+function InBuilds({ suite }: { suite: SuiteWithCases }) {
+  const command = [
+    `export RUNNEL_URL=${location.origin}`,
+    'export RUNNEL_API_KEY="$STAGING_KEY"',
+    `runnel suite run ${shellWord(suite.name)} --timeout 10m`,
+  ].join("\n");
+  return (
+    <section aria-label="In a build" className="flex min-w-0 flex-col gap-2">
+      <h2 className="text-md">In a build</h2>
+      <p className="text-xs text-muted">
+        It ends with 0 when all cases are equal, with 1 when one is not, and with 2 when nobody knows. Its key needs the
+        scopes read and run.
+      </p>
+      <CodeBlock code={command} label="build command" />
+      <FoldedCode
+        name="suite run"
+        request={{ method: "POST", path: `/v1/suites/${suite.id}/runs?wait=60`, body: {} }}
+      />
+    </section>
+  );
 }

@@ -1,15 +1,21 @@
-import { ListFilter } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { Columns2, ListFilter, ListTree, X } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { formatCost } from "../../lib/format.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { Table } from "../../ui/table.tsx";
-import { CaseRow } from "./case-row.tsx";
-import { type JoinedCase, ofOutcome } from "./join-cases.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine, Table } from "../../ui/table.tsx";
+import { type JoinedCase, ofOutcome } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
-import { RemoveCase } from "./remove-case.tsx";
-import { caseWords } from "./suite-pill.tsx";
+import { useRemoveCase } from "./suite-acts.ts";
+import { CasePill, caseWords, LivePill } from "./suite-pill.tsx";
+import { caseLine } from "./suite-words.ts";
 
 /** Whether some went on live is known when one has: until then the column would stand empty. */
 const columnsOf = (cases: readonly JoinedCase[]) => [
@@ -71,5 +77,138 @@ export function SuiteCases({
         />
       )}
     </section>
+  );
+}
+
+const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
+const tones = { pending: "text-muted", equal: "text-muted", diverged: "text-warn", failed: "text-bad" };
+
+/** One case: the run that it pins, and what came of it. The row opens it beside the list. */
+function CaseRow({
+  shown: { run_id, agent_id, pinned, result },
+  suiteId,
+  search,
+  isOpen,
+  isOnly,
+  onRemove,
+}: {
+  shown: JoinedCase;
+  suiteId: string;
+  search: SuiteSearch;
+  isOpen: boolean;
+  /** A suite has at least one case. */
+  isOnly: boolean;
+  onRemove: (() => void) | undefined;
+}) {
+  const agent = useAgentName(agent_id);
+  const line = caseLine(result);
+  const fork = result?.live?.run_id;
+  const name = `${agent}, ${run_id}`;
+  return (
+    <Row data-case={run_id} className={clsx(isOpen && "bg-accent-soft!")}>
+      <Cell className="rail:w-px">
+        <CasePill status={result?.status} />
+      </Cell>
+      <Cell main>
+        <Link
+          to="/suites/$suiteId"
+          params={{ suiteId }}
+          search={{ ...search, case: run_id }}
+          data-row
+          aria-current={isOpen ? "true" : undefined}
+          className={rowLink}
+          title={pinned?.output ?? run_id}
+        >
+          <span className="font-medium">{agent}</span>
+          <span className="text-muted">
+            {" "}
+            · {pinned ? pinned.output || "without text" : "not in the suite any more"}
+          </span>
+        </Link>
+        <SecondLine title={line} tone={tones[result?.status ?? "pending"]}>
+          {line}
+        </SecondLine>
+      </Cell>
+      <Cell folds className="whitespace-nowrap">
+        {result?.live && (
+          <span className="inline-flex items-center gap-2 rail:flex-col rail:items-start rail:gap-0.5">
+            <LivePill live={result.live} />
+            {result.live.run_id && <span className="text-xs text-muted">{formatCost(result.live.cost_usd)}</span>}
+          </span>
+        )}
+      </Cell>
+      <Cell right className="max-rail:ml-auto rail:w-px">
+        <RowActs>
+          {fork && (
+            <Link
+              to="/runs/$runId/diff/$otherId"
+              params={{ runId: run_id, otherId: fork }}
+              className={buttonClass({ kind: "ghost", size: "icon-sm" })}
+              aria-label={`Compare with its fork: ${name}`}
+              title="Compare with its fork"
+            >
+              <Columns2 {...icon} />
+            </Link>
+          )}
+          <Link
+            to="/runs/$runId"
+            params={{ runId: run_id }}
+            className={buttonClass({ kind: "ghost", size: "icon-sm" })}
+            aria-label={`Open the trace: ${name}`}
+            title="Open the trace"
+          >
+            <ListTree {...icon} />
+          </Link>
+          {onRemove && (
+            <Button
+              kind="ghost"
+              size="icon-sm"
+              aria-label={`Remove case: ${name}`}
+              title={isOnly ? "A suite has at least one case. Delete the suite instead." : "Remove case"}
+              disabled={isOnly}
+              onClick={onRemove}
+            >
+              <X {...icon} />
+            </Button>
+          )}
+        </RowActs>
+      </Cell>
+    </Row>
+  );
+}
+
+/** Takes a case out of a suite, after saying what that does. */
+function RemoveCase({
+  suite,
+  removed,
+  onClose,
+  onRemoved,
+}: {
+  suite: SuiteWithCases;
+  removed: JoinedCase;
+  onClose: () => void;
+  onRemoved: () => void;
+}) {
+  const agent = useAgentName(removed.agent_id);
+  const removal = useRemoveCase(suite.id, onRemoved);
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="Remove case"
+      act={removal.isPending ? "Removing" : "Remove case"}
+      keep="Keep it"
+      busy={removal.isPending}
+      onConfirm={() => removal.mutate(removed)}
+    >
+      <p className="wrap-anywhere">
+        {suite.name} does not look at this run of {agent} any more. The run stays, but retention may delete it.
+      </p>
+      {removal.error && (
+        <div className="mt-3">
+          <ErrorNote title="The case was not removed" error={removal.error} />
+        </div>
+      )}
+    </ConfirmDialog>
   );
 }

@@ -1,5 +1,4 @@
-import { suiteApi } from "../../entities/suite/suite-api.ts";
-import type { Suite } from "../../entities/suite/suite-types.ts";
+import { type Suite, suiteApi } from "../../entities/suite/suite-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";

@@ -1,5 +1,5 @@
 import { Ellipsis, Pencil, Plus, Trash2 } from "lucide-react";
-import type { Suite } from "../../entities/suite/suite-types.ts";
+import type { Suite } from "../../entities/suite/suite-api.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import type { SuiteAct } from "./suite-acts.ts";

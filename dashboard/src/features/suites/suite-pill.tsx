@@ -1,6 +1,6 @@
 import { Check, Clock, LoaderCircle, type LucideIcon, Minus, Square, TriangleAlert, X } from "lucide-react";
 import type { CaseStatus, SuiteRunStatus } from "../../../../server/wire/names.ts";
-import type { LiveResult } from "../../entities/suite/suite-types.ts";
+import type { LiveResult } from "../../entities/suite/suite-api.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 import { liveWords } from "./suite-words.ts";
 

@@ -1,6 +1,6 @@
 import type { Divergence } from "../../../../server/core/run-event.ts";
 import type { SuiteCase as CaseResult, SuiteRunListItem as SuiteRun } from "../../../../server/wire/suite.ts";
-import type { LiveResult } from "../../entities/suite/suite-types.ts";
+import type { LiveResult } from "../../entities/suite/suite-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 
 /** `3 of 4 equal, 1 diverged`; while it goes on, how far it is. */

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ThreadMessage } from "../../../../server/wire/thread.ts";
-import { conversation } from "./conversation.ts";
+import { conversation, withoutSent } from "./conversation.ts";
 import { metadataFault } from "./metadata-fault.ts";
 import { readThreadsSearch } from "./read-threads-search.ts";
-import { withoutSent } from "./without-sent.ts";
 
 const message = (part: Partial<ThreadMessage>): ThreadMessage => ({
   id: "msg_1",

@@ -41,3 +41,8 @@ function itemsOf(message: ThreadMessage, outputs: ReadonlyMap<string | undefined
   );
   return [...said, ...calls];
 }
+
+/** What stands in a field after a text of it was sent: what was written meanwhile stays. */
+export function withoutSent(now: string, sent: string): string {
+  return now.startsWith(sent) ? now.slice(sent.length) : now;
+}

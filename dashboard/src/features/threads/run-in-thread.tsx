@@ -11,7 +11,7 @@ import { post, resourceUrl } from "../../lib/api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { withoutSent } from "./without-sent.ts";
+import { withoutSent } from "./conversation.ts";
 
 type WithMemory = Agent & { memory?: { history?: { mode?: string } } | null };
 

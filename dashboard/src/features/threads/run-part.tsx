@@ -1,10 +1,22 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { wholeText } from "../../../../server/core/run-input.ts";
+import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { OpenCall } from "../../entities/call/open-call.tsx";
+import { openRunQuery } from "../../entities/thread/thread-api.ts";
+import { resourceUrl } from "../../lib/api.ts";
+import { type Frame, followEvents } from "../../lib/events.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
+import { Note } from "../../ui/note.tsx";
+import { StatusPill } from "../../ui/status-pill.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Item, RunPart } from "./conversation.ts";
-import { RunLine } from "./run-line.tsx";
 
 /** What one run said in the thread. */
 export function RunPartView({ part, run }: { part: RunPart; run: Run | undefined }) {
@@ -42,7 +54,7 @@ function ItemView({ item }: { item: Item }) {
 }
 
 /** What a user said. */
-export function Asked({ text }: { text: string }) {
+function Asked({ text }: { text: string }) {
   return (
     <p className="ml-auto max-w-[85%] rounded-lg bg-hover px-3.5 py-2 text-md wrap-anywhere whitespace-pre-wrap">
       <span className="sr-only">User: </span>
@@ -73,4 +85,81 @@ function CallView({ call }: { call: Item & { kind: "call" } }) {
       </div>
     </details>
   );
+}
+
+/** Which run said what follows. A run that completed needs no word for it. */
+function RunLine({ runId, run, at }: { runId: string; run: Run | undefined; at: string }) {
+  const agent = useAgentName(run?.agent_id ?? "");
+  return (
+    <div className="flex min-w-0 items-center gap-2 border-b border-line-soft pb-1 text-xs text-muted">
+      <Link to="/runs/$runId" params={{ runId }} className="cut rounded-sm hover:underline" title="Open the run">
+        {agent ? <span className="font-medium text-ink">{agent}</span> : <code>{runId}</code>}
+      </Link>
+      {run && run.status !== "completed" && <StatusPill status={run.status} />}
+      <span className="ml-auto shrink-0">
+        <Time at={at} />
+      </span>
+    </div>
+  );
+}
+
+/** A run of the thread that is not over: what it was asked, what it says so far, and what it waits for. */
+export function OpenRun({ run: listed, may }: { run: Run; may: boolean }) {
+  const whole = useQuery({ ...openRunQuery(useWorkspace(), listed), enabled: listed.truncated !== undefined });
+  const run = whole.data ?? listed;
+  const view = useRunText(run);
+  const texts = view.parts.filter((part) => part.kind === "text" && part.state !== "void" && part.output !== "");
+  const calls = run.status === "requires_action" ? (run.required_action?.submit_tool_outputs.tool_calls ?? []) : [];
+  const isCut = run.truncated?.includes("required_action");
+  return (
+    <article className="flex min-w-0 flex-col gap-3">
+      <RunLine runId={run.id} run={run} at={run.created_at} />
+      <Asked text={wholeText(run.input)} />
+      {texts.map(
+        (part) =>
+          part.kind === "text" && <Markdown key={part.key} text={part.output} growing={part.state === "writing"} />,
+      )}
+      {run.status === "queued" && <p className="text-muted">It begins when the runs before it are over.</p>}
+      {calls.map((call) =>
+        may && !isCut ? (
+          <OpenCall key={`${call.id} ${call.needs}`} runId={run.id} call={call} />
+        ) : (
+          <Note key={call.id} tone="ask">
+            {call.tool} waits for {may ? "an answer" : "somebody who may answer"}.
+          </Note>
+        ),
+      )}
+    </article>
+  );
+}
+
+/** What a run says, as it says it: painted once per frame at most. A queued one says nothing yet. */
+function useRunText({ id: runId, status }: Pick<Run, "id" | "status">): RunView {
+  const { projectId, mode } = useWorkspace();
+  const [view, setView] = useState(emptyRunView);
+  const hasBegun = status !== "queued";
+  useEffect(() => {
+    if (!hasBegun) return;
+    let frames: Frame[] = [];
+    let paint = 0;
+    const flush = () => {
+      paint = 0;
+      const batch = frames;
+      frames = [];
+      setView((before) => foldFrames(before, batch));
+    };
+    const stop = followEvents({
+      url: resourceUrl({ projectId, mode }, `/runs/${encodeURIComponent(runId)}/events`),
+      onFrame: (frame) => {
+        frames.push(frame);
+        paint ||= requestAnimationFrame(flush);
+      },
+      onState: () => {},
+    });
+    return () => {
+      cancelAnimationFrame(paint);
+      stop();
+    };
+  }, [projectId, mode, runId, hasBegun]);
+  return view;
 }

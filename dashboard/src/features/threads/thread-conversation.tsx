@@ -12,9 +12,8 @@ import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { conversation } from "./conversation.ts";
-import { OpenRun } from "./open-run.tsx";
 import { RunInThread } from "./run-in-thread.tsx";
-import { RunPartView } from "./run-part.tsx";
+import { OpenRun, RunPartView } from "./run-part.tsx";
 
 /** What was said, the oldest first, with the runs that are still at it, and the field to say more. */
 export function ThreadConversation({ thread }: { thread: Thread }) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Tool } from "../../../../server/wire/tool.ts";
-import { approvalWords } from "../../entities/tool/tool.ts";
+import { approvalWords } from "../../entities/tool/tool-api.ts";
 import { exampleArguments } from "../../lib/example-output.ts";
 import { readToolDraft, toolChanges, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
 import { toolParts } from "./types/tool-parts.ts";

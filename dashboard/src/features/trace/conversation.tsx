@@ -6,13 +6,11 @@ import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { formatCount, formatDuration, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { LongText } from "./long-text.tsx";
 import { MessageCard, Reasoning } from "./message-card.tsx";
-import { NotYet } from "./not-yet.tsx";
-import { RowContext, shownStep } from "./row-context.ts";
-import { StepText } from "./step-text.tsx";
+import { RowContext, shownStep, useReached } from "./replay-context.ts";
+import { NotYet, StepText } from "./step-text.tsx";
 import { fieldsOf, statusWord } from "./step-words.ts";
-import { useReached } from "./use-reached.ts";
+import { LongText } from "./value.tsx";
 
 const shownAtFirst = 40;
 

@@ -1,22 +1,31 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ArrowLeft, GitFork } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import { type RunView, seqOf, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { LoadedTrace } from "../../entities/run/trace-types.ts";
+import { type LoadedTrace, stepQuery } from "../../entities/run/trace-api.ts";
+import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { useNow } from "../../lib/use-now.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { StepIcon } from "../../ui/step-icon.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Conversation } from "./conversation.tsx";
-import { DetailHead } from "./detail-head.tsx";
 import { EventsPanel } from "./events-panel.tsx";
+import { MarkPill } from "./mark-pill.tsx";
 import { MessagesPanel } from "./messages-panel.tsx";
 import { OutputPanel } from "./output-panel.tsx";
-import { RawPanel } from "./raw-panel.tsx";
-import { RowContext } from "./row-context.ts";
-import type { Row } from "./rows.ts";
-import { RunOutput } from "./run-output.tsx";
-import { type TraceTab, tabOf, tabsOf, tabWords } from "./tabs-of.ts";
+import { type TraceTab, tabOf, tabsOf, tabWords } from "./read-trace-search.ts";
+import { RowContext } from "./replay-context.ts";
+import { type Row, rowMarkWord } from "./rows.ts";
+import { RunOutput, WaitingCalls } from "./run-output.tsx";
+import { typeWord } from "./step-words.ts";
 import { Value } from "./value.tsx";
-import { WaitingCalls } from "./waiting-calls.tsx";
 
 interface DetailPaneProps {
   /** Undefined while the step is on its way. */
@@ -118,5 +127,134 @@ function DetailSkeleton() {
       <Skeleton className="w-2/3" />
       <Skeleton className="w-1/3" />
     </div>
+  );
+}
+
+/** Which step is shown, its facts, and what can be done from it. */
+function DetailHead({ row, onBack, onFork }: { row: Row; onBack: () => void; onFork: (() => void) | null }) {
+  return (
+    <header className="flex shrink-0 flex-col gap-1 px-4 pt-3 pb-2 rail:px-5">
+      <div className="flex min-h-(--control-sm) min-w-0 items-start gap-2">
+        <Button
+          kind="ghost"
+          size="icon-sm"
+          className="-ml-1 rail:hidden"
+          aria-label="Back to the steps"
+          onClick={onBack}
+        >
+          <ArrowLeft aria-hidden className="size-4" strokeWidth={1.5} />
+        </Button>
+        <span className="mt-0.5">
+          <StepIcon type={row.type} />
+        </span>
+        <h2 className="min-w-0 flex-1 leading-(--leading-lg) wrap-anywhere">
+          {row.kind === "run" ? "Run" : row.name}{" "}
+          <span className="ml-1 inline-flex align-middle">
+            <MarkPill mark={row.mark} word={rowMarkWord(row)} />
+          </span>
+        </h2>
+        {onFork && (
+          <Button size="sm" onClick={onFork} data-fork title="Fork from here (f)">
+            <GitFork aria-hidden className="size-3.5" strokeWidth={1.5} />
+            Fork from here
+          </Button>
+        )}
+      </div>
+      {row.step && <StepFacts row={row} step={row.step} />}
+      {row.kind === "restart" && (
+        <dl className="text-xs">
+          <Fact name="Since start">{row.sub}</Fact>
+        </dl>
+      )}
+    </header>
+  );
+}
+
+function StepFacts({ row, step }: { row: Row; step: TraceStep }) {
+  const { usage, model, subagent, tool_call_id, finish_reason } = step;
+  const waited = row.waits.reduce((sum, { from, to }) => sum + to - from, 0);
+  return (
+    <dl className="flex min-w-0 flex-wrap gap-x-3.5 gap-y-0.5 text-xs">
+      <Fact name={typeWord(step.type)}>step {step.step_index}</Fact>
+      {model && model !== row.name && <Fact name="Model">{model}</Fact>}
+      <Fact name="Took">
+        <Took row={row} step={step} />
+      </Fact>
+      {waited > 0 && Number.isFinite(waited) && <Fact name="Waited">{formatDuration(waited)}</Fact>}
+      {step.time_to_first_token_ms !== null && (
+        <Fact name="First token">{formatDuration(step.time_to_first_token_ms)}</Fact>
+      )}
+      {usage && (
+        <>
+          <Fact name="Tokens">
+            {formatCount(usage.input_tokens)} in · {formatCount(usage.output_tokens)} out
+            {usage.cached_input_tokens ? ` · ${formatCount(usage.cached_input_tokens)} cached` : ""}
+            {usage.reasoning_tokens ? ` · ${formatCount(usage.reasoning_tokens)} reasoning` : ""}
+          </Fact>
+          <Fact name="Cost">
+            {usage.estimated && "about "}
+            {formatCost(usage.cost_usd)}
+          </Fact>
+        </>
+      )}
+      {(step.attempt > 1 || step.retries.length > 0) && <Fact name="Attempts">{step.attempt}</Fact>}
+      {finish_reason && !["stop", "tool_calls"].includes(finish_reason) && (
+        <Fact name="Ended by">{finish_reason.replaceAll("_", " ")}</Fact>
+      )}
+      {step.replayed && <Fact name="Recorded">nothing was called</Fact>}
+      {subagent && (
+        <Fact name="Run">
+          <Link
+            to="/runs/$runId"
+            params={{ runId: subagent.run_id }}
+            className="cut text-accent hover:underline"
+            title={subagent.run_id}
+          >
+            open the agent’s run
+          </Link>
+        </Fact>
+      )}
+      {tool_call_id && (
+        <Fact name="Call">
+          <code className="cut" title={tool_call_id}>
+            {tool_call_id}
+          </code>
+          <CopyButton text={tool_call_id} what="call id" />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Took({ row, step }: { row: Row; step: TraceStep }) {
+  const grows = row.end === null;
+  const now = useNow(grows);
+  if (!grows) return formatDuration(step.latency_ms ?? (row.end ?? row.start) - row.start);
+  const since = row.waits.at(-1)?.from ?? row.start;
+  return `${formatElapsed(Math.max(0, now - since))}, still ${row.mark === "running" ? "working" : "waiting"}`;
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-h-5 max-w-full min-w-0 items-center gap-1.5">
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className="flex min-w-0 items-center gap-0.5 font-medium tabular-nums wrap-anywhere">{children}</dd>
+    </div>
+  );
+}
+
+/** A step as the API gives it, and the journal's own entries of it. */
+function RawPanel({ row, step }: { row: Row; step: TraceStep }) {
+  const at = useWorkspace();
+  const read = useQuery(stepQuery(at, row.runId, step, row.before, "raw"));
+  return (
+    <>
+      <Value title="As the API gives it" name={step.id} value={step} />
+      {read.isPending && <Skeleton className="w-1/2" />}
+      {read.error && (
+        <ErrorNote title="The journal cannot be shown" error={read.error} onRetry={() => void read.refetch()} />
+      )}
+      {read.data?.raw && <Value title="As the journal holds it" name={`${step.id} journal`} value={read.data.raw} />}
+    </>
   );
 }

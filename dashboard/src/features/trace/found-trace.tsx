@@ -1,21 +1,23 @@
+import { ListFilter } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { LoadedTrace } from "../../entities/run/trace-types.ts";
+import type { TraceStep } from "../../../../server/wire/trace.ts";
+import type { LoadedTrace } from "../../entities/run/trace-api.ts";
+import { between, formatDuration } from "../../lib/format.ts";
 import { useKeptFocus } from "../../lib/use-kept-focus.ts";
 import { useKeys } from "../../lib/use-keys.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { statusWords } from "../../ui/status-pill.tsx";
 import { DetailPane } from "./detail-pane.tsx";
-import { findSteps } from "./find-steps.ts";
-import { failingStep, firstStep } from "./first-step.ts";
-import { NoSteps } from "./no-steps.tsx";
+import { type TraceTab, tabBeside, tabOf } from "./read-trace-search.ts";
 import { ReplayContext } from "./replay-context.ts";
-import { isProblem, type Row } from "./rows.ts";
-import { RunAnnouncer } from "./run-announcer.tsx";
-import type { ForkSlot, PlayerSlot } from "./slots.ts";
+import { failingStep, findSteps, firstStep, isProblem, type Row } from "./rows.ts";
 import { Split } from "./split.tsx";
 import { StepTree } from "./step-tree.tsx";
 import { StepsBar } from "./steps-bar.tsx";
-import { type TraceTab, tabBeside, tabOf } from "./tabs-of.ts";
+import type { Timeline } from "./timeline.ts";
 import { TraceHead } from "./trace-head.tsx";
 import { useLive } from "./use-live.ts";
 import { useRested } from "./use-rested.ts";
@@ -212,4 +214,57 @@ function problemBeside(rows: readonly Row[], problems: readonly Row[], selected:
   const placeOf = (row: Row) => places.get(row.key)!;
   if (by === 1) return problems.find((row) => placeOf(row) > at) ?? problems[0];
   return problems.findLast((row) => placeOf(row) < at) ?? problems.at(-1);
+}
+
+/** What the page gives to the player at its foot. */
+export interface PlayerSlot {
+  run: Run;
+  loaded: LoadedTrace;
+  rows: readonly Row[];
+  timeline: Timeline;
+  /** Milliseconds since the timeline's begin; null: at the end, where everything is shown as it is. */
+  position: number | null;
+  onPosition: (position: number | null) => void;
+  selected: string;
+  onSelect: (key: string) => void;
+}
+
+/** What it gives to the panel that makes a fork of a step. */
+export interface ForkSlot {
+  run: Run;
+  step: TraceStep;
+  /** All steps of the run that are here. */
+  steps: readonly TraceStep[];
+  /** There are further ones. */
+  hasMore: boolean;
+  onDone: (runId: string) => void;
+  onClose: () => void;
+}
+
+/** No step says what is sought. */
+function NoSteps({ sought, onClear }: { sought: string; onClear: () => void }) {
+  return (
+    <EmptyState icon={ListFilter} title="No step says this">
+      <p className="max-w-[46ch] wrap-anywhere text-muted">
+        Neither names nor arguments, outputs or errors of the steps that are shown have “{sought}” in them.
+      </p>
+      <Button onClick={onClear}>Show all steps</Button>
+    </EmptyState>
+  );
+}
+
+/** One polite line for screen readers in place of every delta: “Writing”, then “Completed in 1.2 s”. */
+function RunAnnouncer({ run }: { run: Run }) {
+  const took = formatDuration(between(run.started_at, run.ended_at));
+  const line =
+    run.status === "in_progress"
+      ? "Writing"
+      : run.started_at && run.ended_at
+        ? `${statusWords[run.status]} in ${took}`
+        : statusWords[run.status];
+  return (
+    <p role="status" className="sr-only">
+      {line}
+    </p>
+  );
 }

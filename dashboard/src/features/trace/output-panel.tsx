@@ -1,26 +1,23 @@
-import { Download } from "lucide-react";
+import { Download, RotateCcw } from "lucide-react";
 import type { RunError, FileFacts as StepFile } from "../../../../server/core/run-event.ts";
 import type { Approval } from "../../../../server/core/trace.ts";
 import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { resourceUrl } from "../../lib/api.ts";
 import { downloadUrl } from "../../lib/download.ts";
-import { formatBytes, formatCount } from "../../lib/format.ts";
+import { formatBytes, formatCost, formatCount, formatDuration } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Attempts } from "./attempts.tsx";
-import { Block } from "./block.tsx";
-import { LongText } from "./long-text.tsx";
 import { AskedCall, Reasoning } from "./message-card.tsx";
-import { NotYet } from "./not-yet.tsx";
+import { useReached } from "./replay-context.ts";
 import { Sources } from "./sources.tsx";
-import { StepText } from "./step-text.tsx";
+import { NotYet, StepText } from "./step-text.tsx";
 import { fieldsOf } from "./step-words.ts";
-import { useReached } from "./use-reached.ts";
-import { Value } from "./value.tsx";
+import { Block, LongText, Value } from "./value.tsx";
+import { attemptLengths } from "./waits.ts";
 
 /** What a step came to: its error first, then who decided, what was tried, and what it gave. */
 export function OutputPanel({
@@ -211,6 +208,37 @@ function Files({ files }: { files: readonly StepFile[] }) {
           </li>
         ))}
       </ul>
+    </Block>
+  );
+}
+
+/** Why each attempt that was given up was given up, and how long was waited then. */
+function Attempts({ step }: { step: TraceStep }) {
+  if (step.retries.length === 0) return null;
+  const lengths = attemptLengths(step);
+  return (
+    <Block title="Attempts that were given up">
+      <ol className="flex flex-col divide-y divide-line-soft rounded-md border border-line">
+        {step.retries.map(({ attempt, reason, delay_ms, usage }, index) => (
+          <li key={attempt} className="flex min-w-0 gap-2.5 px-2.5 py-1.5">
+            <RotateCcw aria-hidden className="mt-0.5 size-3.5 shrink-0 text-muted" strokeWidth={1.5} />
+            <div className="min-w-0 flex-1">
+              <p className="wrap-anywhere">{reason ? reason.message : "The server stopped while it was under way."}</p>
+              <p className="flex flex-wrap gap-x-3 text-xs text-muted tabular-nums">
+                <span>Attempt {attempt}</span>
+                {reason && <code>{reason.code}</code>}
+                <span>given up after {formatDuration(lengths[index] ?? null)}</span>
+                {delay_ms > 0 && <span>then waited {formatDuration(delay_ms)}</span>}
+                {usage && (
+                  <span>
+                    {formatCount(usage.output_tokens)} tokens written, {formatCost(usage.cost_usd)}
+                  </span>
+                )}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ol>
     </Block>
   );
 }

@@ -1,14 +1,13 @@
 import { Pause, Play, SkipBack, SkipForward } from "lucide-react";
-import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { formatDuration } from "../../lib/format.ts";
-import { usePreference } from "../../lib/preference.ts";
-import { useKeys } from "../../lib/use-keys.ts";
+import { readPreference, usePreference } from "../../lib/preference.ts";
+import { isTaken, useKeys } from "../../lib/use-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
+import type { PlayerSlot } from "./found-trace.tsx";
 import { beginningsOf, beside, marksOf, momentsOf, rowAt } from "./moments.ts";
-import type { PlayerSlot } from "./slots.ts";
-import { speeds, usePlayback } from "./use-playback.ts";
-import { useSpace } from "./use-space.ts";
+import type { Timeline } from "./timeline.ts";
 
 /** The range's own scale: fine enough for a pixel of a wide screen. */
 const whole = 10_000;
@@ -155,4 +154,72 @@ function useFollowed(key: string | undefined, onSelect: (key: string) => void): 
     }, wait);
     return () => clearTimeout(timer);
   }, [key]);
+}
+
+/** How many times as fast as it was. */
+const speeds = ["1", "4", "16"] as const;
+
+/** A fold is passed in so much time, whatever it folds. */
+const fold_ms = 400;
+
+/** Moves the position on at the pace of the record, or a multiple of it; at its end it stops. Whoever moves it pauses first. */
+function usePlayback(
+  timeline: Timeline,
+  position: number | null,
+  onPosition: (position: number | null) => void,
+  speed: number,
+  onEnd: () => void,
+) {
+  const [isPlaying, setIsPlaying] = useState(false);
+  const latest = useRef({ timeline, position, onPosition, speed, onEnd });
+  latest.current = { timeline, position, onPosition, speed, onEnd };
+  useEffect(() => {
+    if (!isPlaying) return;
+    const { position: from, timeline: line } = latest.current;
+    let at = line.begin + (from ?? 0);
+    let before = performance.now();
+    let frame = requestAnimationFrame(function next(now) {
+      const { timeline, onPosition, speed } = latest.current;
+      const fold = timeline.folds.find(({ from, to }) => at >= from && at < to);
+      const pace = fold ? Math.max(speed, (fold.to - fold.from) / fold_ms) : speed;
+      at += Math.max(0, now - before) * pace;
+      before = now;
+      if (at >= timeline.end) {
+        setIsPlaying(false);
+        onPosition(null);
+        latest.current.onEnd();
+        return;
+      }
+      onPosition(at - timeline.begin);
+      frame = requestAnimationFrame(next);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [isPlaying]);
+  const toggle = useCallback(() => setIsPlaying((playing) => !playing), []);
+  const pause = useCallback(() => setIsPlaying(false), []);
+  return { isPlaying, toggle, pause };
+}
+
+/** The space bar does this, unless it presses what has the focus. */
+function useSpace(act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      const { key, target, repeat, defaultPrevented, metaKey, ctrlKey, altKey } = event;
+      if (key !== " " || repeat || defaultPrevented || metaKey || ctrlKey || altKey) return;
+      if (readPreference("keys") === "off" || isPressed(target)) return;
+      event.preventDefault();
+      latest.current();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** Buttons, links and boxes take the space bar for themselves; the scrubber does not. */
+function isPressed(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return target.type !== "range";
+  return isTaken(target) || target.closest("button,a,summary,[role=tab]") !== null;
 }

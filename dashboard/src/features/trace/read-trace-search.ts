@@ -1,5 +1,5 @@
 import { readChoice, readText } from "../../lib/page-search.ts";
-import { traceTabs } from "./tabs-of.ts";
+import type { Row } from "./rows.ts";
 
 /** What the address of a trace says; what is none of it is left out. */
 export function readTraceSearch(search: Record<string, unknown>) {
@@ -23,4 +23,36 @@ function readStep(value: unknown): number | string | undefined {
   return typeof value === "string" && /^(run|r\d{1,4}|\d{1,6}(-\d{1,6}){0,30}(-r\d{1,4})?)$/.test(value)
     ? value
     : undefined;
+}
+
+const traceTabs = ["messages", "arguments", "output", "events", "raw"] as const;
+export type TraceTab = (typeof traceTabs)[number];
+
+export const tabWords: Record<TraceTab, string> = {
+  messages: "Messages",
+  arguments: "Arguments",
+  output: "Output",
+  events: "Events",
+  raw: "Raw",
+};
+
+/** The tabs of a row's detail, in order. */
+export function tabsOf({ kind, type }: Pick<Row, "kind" | "type">): readonly TraceTab[] {
+  if (kind === "run") return ["output", "messages", "events", "raw"];
+  if (kind === "restart") return ["output"];
+  return type === "model_call" ? ["messages", "output", "raw"] : ["arguments", "output", "raw"];
+}
+
+/** The tab that is shown: the wanted one where the row has it, or the one that answers first. */
+export function tabOf(row: Row, wanted: TraceTab | undefined): TraceTab {
+  const tabs = tabsOf(row);
+  if (wanted && tabs.includes(wanted)) return wanted;
+  if (row.type === "model_call") return row.mark === "failed" ? "output" : "messages";
+  return row.mark === "running" && row.step?.output == null && tabs.includes("arguments") ? "arguments" : "output";
+}
+
+/** The tab before or after another one; from an end to the other. */
+export function tabBeside(row: Row, tab: TraceTab, by: 1 | -1): TraceTab {
+  const tabs = tabsOf(row);
+  return tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length]!;
 }

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { RunErrorCode } from "../../../../server/core/errors.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { Trace } from "../../entities/run/trace-types.ts";
-import { findSteps } from "./find-steps.ts";
-import { ancestorsOf, firstStep } from "./first-step.ts";
-import { isProblem, type RunSteps, rowsOf } from "./rows.ts";
+import type { Trace } from "../../entities/run/trace-api.ts";
+import { ancestorsOf, findSteps, firstStep, isProblem, type RunSteps, rowsOf } from "./rows.ts";
 import { ms, stepOf, time, traceOf } from "./trace-fixtures.ts";
 
 const loaded = (steps: TraceStep[], more: Partial<Trace> = {}): RunSteps => ({

@@ -1,15 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
+import type { RequiredCall as PendingCall, RunError } from "../../../../server/core/run-event.ts";
 import { wholeText } from "../../../../server/core/run-input.ts";
+import { isOver } from "../../../../server/core/run-state.ts";
 import { type RunView, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { LoadedTrace } from "../../entities/run/trace-types.ts";
-import { Block } from "./block.tsx";
-import { LongText } from "./long-text.tsx";
-import { Outcome } from "./outcome.tsx";
-import { RowContext, shownStep, useShownRow } from "./row-context.ts";
+import { OpenCall } from "../../entities/call/open-call.tsx";
+import { type LoadedTrace, requestIdQuery } from "../../entities/run/trace-api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { WireLine } from "../../ui/error-note.tsx";
+import { Note } from "../../ui/note.tsx";
+import { RowContext, shownStep, useReached, useShownRow } from "./replay-context.ts";
 import { passagesOf, placeOf } from "./sources.tsx";
 import { StepText } from "./step-text.tsx";
-import { useReached } from "./use-reached.ts";
+import { Block, LongText } from "./value.tsx";
 
 /** What went into a run and what came out; while it goes on, as far as it wrote. */
 export function RunOutput({
@@ -75,3 +79,40 @@ function SourceList({ steps, onSelect }: { steps: readonly TraceStep[]; onSelect
     </Block>
   );
 }
+
+/** The answer first: why a run failed, or what it waits for. */
+function Outcome({ run, onSelect }: { run: Run; onSelect: (key: string) => void }) {
+  if (run.status === "failed" && run.error) return <Failed runId={run.id} error={run.error} onSelect={onSelect} />;
+  if (run.status === "cancelled") return <Note tone="info">{run.error?.message || "This run was cancelled."}</Note>;
+  if (run.status === "queued")
+    return <Note tone="info">Queued: it begins when a run in progress has ended and those before it have begun.</Note>;
+  if (isOver(run.status)) return null;
+  return <WaitingCalls runId={run.id} calls={run.required_action?.submit_tool_outputs.tool_calls ?? []} />;
+}
+
+function Failed({ runId, error, onSelect }: { runId: string; error: RunError; onSelect: (key: string) => void }) {
+  const { data: requestId } = useQuery(requestIdQuery(useWorkspace(), runId));
+  const { step_index: index, message, retryable, code } = error;
+  return (
+    <Note tone="bad">
+      <b>{message}</b>
+      <p className="text-muted">
+        {index != null && (
+          <>
+            In{" "}
+            <button type="button" className="text-accent underline" onClick={() => onSelect(String(index))}>
+              step {index}
+            </button>
+            .{" "}
+          </>
+        )}
+        {retryable ? "The same run may succeed at another time." : "The same run would fail again."}
+      </p>
+      <WireLine code={code} requestId={requestId} />
+    </Note>
+  );
+}
+
+/** What waits for a person, to be answered in place by who may. */
+export const WaitingCalls = ({ runId, calls }: { runId: string; calls: readonly PendingCall[] }) =>
+  calls.map((call) => <OpenCall key={`${call.id} ${call.needs}`} runId={runId} call={call} />);

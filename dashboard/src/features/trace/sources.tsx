@@ -6,9 +6,8 @@ import { downloadUrl } from "../../lib/download.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Note } from "../../ui/note.tsx";
-import { Block } from "./block.tsx";
-import { LongText } from "./long-text.tsx";
 import { fieldsOf } from "./step-words.ts";
+import { Block, LongText } from "./value.tsx";
 
 /** What a retrieval found: each passage with its file and page. */
 export function Sources({ step }: { step: TraceStep }) {

@@ -4,11 +4,8 @@ import { stepQuery } from "../../entities/run/trace-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Markdown } from "../../ui/markdown.tsx";
 import { grownLength } from "./grown-text.ts";
-import { LongText } from "./long-text.tsx";
-import { NotYet } from "./not-yet.tsx";
-import { useReplay } from "./replay-context.ts";
-import { type ShownRow, useShownRow } from "./row-context.ts";
-import { useReached } from "./use-reached.ts";
+import { type ShownRow, useReached, useReplay, useShownRow } from "./replay-context.ts";
+import { LongText } from "./value.tsx";
 
 /** Longer texts are folded instead of being taken apart. */
 const longest = 64_000;
@@ -39,4 +36,9 @@ function Replayed({ text, row, step, replay }: { text: string; row: ShownRow; st
   const { data } = useQuery(stepQuery(useWorkspace(), row.runId, step, row.before, "raw"));
   const length = data?.raw ? (grownLength(data.raw, replay) ?? 0) : 0;
   return <p className="caret text-md whitespace-pre-wrap wrap-anywhere">{text.slice(0, length).toWellFormed()}</p>;
+}
+
+/** Stands where a replay has not come to what was written, or came of a call. */
+export function NotYet({ part = false }: { part?: boolean }) {
+  return <p className="text-muted">{part ? "Under way" : "Not written yet"}, where the replay stands.</p>;
 }

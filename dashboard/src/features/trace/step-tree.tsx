@@ -1,12 +1,11 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useRef } from "react";
-import { Axis } from "./axis.tsx";
+import { clsx } from "clsx";
+import { type KeyboardEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import { useReplay } from "./replay-context.ts";
 import type { Row } from "./rows.ts";
 import { StepRow } from "./step-row.tsx";
 import type { Timeline } from "./timeline.ts";
 import { treeKey } from "./tree-key.ts";
-import { useRowHeight } from "./use-row-height.ts";
 
 interface StepTreeProps {
   rows: readonly Row[];
@@ -144,4 +143,53 @@ function Grid({ timeline }: { timeline: Timeline }) {
       ))}
     </div>
   );
+}
+
+/** The head of tree and waterfall: the names of the columns, and the times. */
+function Axis({ timeline }: { timeline: Timeline }) {
+  return (
+    <div
+      aria-hidden
+      className="sticky top-0 z-(--z-sticky) hidden h-7 shrink-0 items-center border-b border-line bg-subtle text-2xs text-muted rail:flex"
+    >
+      <span className="w-(--trace-name) shrink-0 pl-5">Step</span>
+      <span className="w-(--trace-time) shrink-0 text-right">Time</span>
+      <span className="relative mx-4 h-full min-w-0 flex-1">
+        {timeline.ticks.map(({ at, label }) => (
+          <span
+            key={`${label} ${at}`}
+            className={clsx(
+              "absolute top-1.5 whitespace-nowrap tabular-nums max-wide:even:hidden",
+              at > 0.95 ? "-translate-x-full" : at > 0.02 && "-translate-x-1/2",
+            )}
+            style={{ left: `${at * 100}%` }}
+          >
+            {label}
+          </span>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+const phone = "(max-width: 640px)";
+/** On a phone the bar has a line of its own. */
+const barLine = 16;
+
+/** The height of a row of the tree: the dense row of the tokens, for a finger a taller one. */
+function useRowHeight(): number {
+  return useSyncExternalStore(subscribe, rowHeight);
+}
+
+function rowHeight(): number {
+  const dense = Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row-dense"));
+  return (dense || 30) + (matchMedia(phone).matches ? barLine : 0);
+}
+
+function subscribe(listener: () => void): () => void {
+  const queries = [phone, "(pointer: coarse)"].map((query) => matchMedia(query));
+  for (const query of queries) query.addEventListener("change", listener);
+  return () => {
+    for (const query of queries) query.removeEventListener("change", listener);
+  };
 }

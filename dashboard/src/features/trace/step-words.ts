@@ -1,5 +1,5 @@
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { StepStatus } from "../../entities/run/trace-types.ts";
+import type { StepStatus } from "../../entities/run/trace-api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
 
 const types: Record<string, string> = {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { gaps, overlap, union } from "./spans.ts";
-import { createTimeline } from "./timeline.ts";
+import { createTimeline, gaps, overlap, union } from "./timeline.ts";
 
 describe("spans", () => {
   test("that overlap or touch become one", () => {

@@ -1,5 +1,3 @@
-import { gaps, type Span, total } from "./spans.ts";
-
 /** A mark of the axis. `at` is between 0 and 1. */
 interface Tick {
   at: number;
@@ -124,4 +122,41 @@ function tickLabel(ms: number, step: number): string {
   }
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
   return `${Number((ms / 3_600_000).toFixed(1))} h`;
+}
+
+/** From a time to a later one, in milliseconds. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+/** The same times without overlaps, in order. */
+export function union(spans: readonly Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last && span.from <= last.to) last.to = Math.max(last.to, span.to);
+    else joined.push({ ...span });
+  }
+  return joined;
+}
+
+/** What of `within` none of the spans covers. */
+export function gaps(within: Span, spans: readonly Span[]): Span[] {
+  const free: Span[] = [];
+  let from = within.from;
+  for (const span of union(spans)) {
+    if (span.from > from) free.push({ from, to: Math.min(span.from, within.to) });
+    from = Math.max(from, span.to);
+  }
+  if (from < within.to) free.push({ from, to: within.to });
+  return free.filter((gap) => gap.to > gap.from);
+}
+
+/** How long all of them take together. */
+const total = (spans: readonly Span[]): number => spans.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** How long both have in common. */
+export function overlap(a: readonly Span[], b: readonly Span[]): number {
+  return total(union(a)) + total(union(b)) - total(union([...a, ...b]));
 }

@@ -1,6 +1,6 @@
 import { noUsage } from "../../../../server/core/usage.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { Trace } from "../../entities/run/trace-types.ts";
+import type { Trace } from "../../entities/run/trace-api.ts";
 
 const begun = Date.parse("2026-11-21T02:00:00.000Z");
 

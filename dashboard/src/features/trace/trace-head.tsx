@@ -14,7 +14,7 @@ import { StatusPill } from "../../ui/status-pill.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ViewOnly } from "../../ui/view-only.tsx";
-import { CancelRun } from "./cancel-run.tsx";
+import { CancelRun } from "./run-acts.tsx";
 
 /** How long a run worked, and how long it waited for others. Null where nobody knows. */
 export interface Spent {

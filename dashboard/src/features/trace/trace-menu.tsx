@@ -2,16 +2,18 @@ import { Code2, Copy, Download, MoreHorizontal, Package, Play, Trash2 } from "lu
 import { type ReactNode, useState } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import type { Trace as TracePage } from "../../../../server/wire/trace.ts";
+import { traceUrl } from "../../entities/run/trace-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
-import { useWorkspace } from "../../lib/workspace.ts";
+import { get, resourceUrl } from "../../lib/api.ts";
+import { downloadText, downloadUrl } from "../../lib/download.ts";
+import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { copy } from "../../ui/copy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import type { MenuParts } from "../../ui/menu-parts.tsx";
 import { failed } from "../../ui/toast.ts";
-import { DeleteRun } from "./delete-run.tsx";
-import { downloadCapsule, downloadOtlp, downloadTrace } from "./export-trace.ts";
-import { RunAgain } from "./run-again.tsx";
+import { DeleteRun, RunAgain } from "./run-acts.tsx";
 
 const icon = { "aria-hidden": true, className: "size-4", strokeWidth: 1.5 } as const;
 
@@ -108,3 +110,24 @@ export function TraceMenu({
     </>
   );
 }
+
+/** Saves the whole trace with the journal's entries: what another server takes as an import. */
+async function downloadTrace(at: Workspace, runId: string): Promise<void> {
+  const values = { limit: 100, include: "raw" };
+  const first = await get<TracePage>(traceUrl(at, runId, values));
+  const steps = [...first.steps];
+  for (let more = first.steps_has_more; more; ) {
+    const page = await get<TracePage>(traceUrl(at, runId, { ...values, starting_after: steps.at(-1)?.id }));
+    steps.push(...page.steps);
+    more = page.steps_has_more;
+  }
+  downloadText(JSON.stringify({ ...first, steps, steps_has_more: false }, null, 2), `${runId}.trace.json`);
+}
+
+/** Saves it for tools that read OpenTelemetry. */
+const downloadOtlp = (at: Workspace, runId: string): void =>
+  downloadUrl(traceUrl(at, runId, { format: "otlp" }), `${runId}.otlp.json`);
+
+/** Saves the run as one file that another server can show, replay and fork. */
+const downloadCapsule = (at: Workspace, runId: string): void =>
+  downloadUrl(resourceUrl(at, `/runs/${encodeURIComponent(runId)}/capsule`), `${runId}.capsule.sqlite3`);

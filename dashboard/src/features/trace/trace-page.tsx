@@ -1,26 +1,30 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
+import { isOver, type RunStatus } from "../../../../server/core/run-state.ts";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import { emptyRunView } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { ObjectNotFound } from "../../entities/resource/object-page.tsx";
 import { runQuery } from "../../entities/run/run-api.ts";
+import { traceQuery } from "../../entities/run/trace-api.ts";
 import { isMissing } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
+import { buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import type { MenuParts } from "../../ui/menu-parts.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
+import { Note } from "../../ui/note.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
 import { statusWords } from "../../ui/status-pill.tsx";
 import { FoundTrace, type TraceView } from "./found-trace.tsx";
-import { RunNotFound } from "./run-not-found.tsx";
-import { TraceGone } from "./trace-gone.tsx";
+import { RunOutput } from "./run-output.tsx";
 import { TraceHead } from "./trace-head.tsx";
 import { TraceMenu } from "./trace-menu.tsx";
-import { TraceSkeleton } from "./trace-skeleton.tsx";
-import { useTrace } from "./use-trace.ts";
 
 interface TracePageProps extends TraceView {
   id: string;
@@ -103,4 +107,69 @@ function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
       </div>
     </>
   );
+}
+
+/** No run has this id in this mode. Says so when the other mode has it. */
+function RunNotFound({ id, onLookIn }: { id: string; onLookIn: (mode: Mode) => void }) {
+  return (
+    <ObjectNotFound noun="run" id={id} path={`/runs/${encodeURIComponent(id)}`} onLookIn={onLookIn}>
+      <Link to="/runs" className={buttonClass()}>
+        Go to runs
+      </Link>
+    </ObjectNotFound>
+  );
+}
+
+/** A run whose trace was deleted: its input, its output and its facts are all that is left. */
+function TraceGone({ run }: { run: Run }) {
+  return (
+    <section aria-label="Output" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto p-4 rail:p-5">
+      <h2 className="sr-only">What is left of it</h2>
+      <Note tone="info">
+        <b>The trace of this run was deleted</b>
+        <p className="text-muted">
+          Its steps and events are gone, by hand or because they were older than this project keeps them. Input, output
+          and usage stay.
+        </p>
+      </Note>
+      <RunOutput run={run} loaded={null} live={emptyRunView} onSelect={() => {}} />
+    </section>
+  );
+}
+
+/** The page of a run in its size, before it comes. */
+function TraceSkeleton() {
+  return (
+    <div role="status" aria-label="Loading the run">
+      <SheetHead>
+        <Skeleton className="h-4 w-40" />
+        <Skeleton className="h-5 w-20" />
+        <div className="flex h-6 basis-full items-center gap-5">
+          <Skeleton className="w-52" />
+          <Skeleton className="w-24" />
+          <Skeleton className="w-20" />
+        </div>
+      </SheetHead>
+      {["w-1/2", "w-2/5", "w-3/5", "w-1/3"].map((width) => (
+        <div key={width} className="flex h-(--row-dense) items-center px-5">
+          <Skeleton className={width} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/**
+ * A run's trace. A long one comes page by page: what is here is shown while the rest is on its way. Of a run that is
+ * over by now its end is read too, whoever told of it first.
+ */
+function useTrace(id: string, status: RunStatus | undefined) {
+  const found = useQuery(traceQuery(useWorkspace(), id));
+  const { data, error, isFetching, refetch } = found;
+  const isBehind = data && status && isOver(status) && !isOver(data.trace.status);
+  const readOn = (data?.hasMore || isBehind) && !isFetching && !error;
+  useEffect(() => {
+    if (readOn) void refetch();
+  }, [readOn, refetch]);
+  return found;
 }

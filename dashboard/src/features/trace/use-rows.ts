@@ -1,9 +1,10 @@
+import { useQueries } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { LoadedTrace } from "../../entities/run/trace-types.ts";
-import { ancestorsOf } from "./first-step.ts";
-import { type Row, rowsOf } from "./rows.ts";
-import { useChildren } from "./use-children.ts";
+import { runQuery } from "../../entities/run/run-api.ts";
+import { type LoadedTrace, traceQuery } from "../../entities/run/trace-api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ancestorsOf, type Row, type RunSteps, rowsOf } from "./rows.ts";
 
 /** The rows of a run, with those of the runs below that were opened. A wanted row opens all that lead to it. */
 export function useRows(run: Run, loaded: LoadedTrace, name: string, wanted: string | undefined) {
@@ -36,4 +37,41 @@ function closedAncestor(rows: readonly Row[], wanted: string): Row | undefined {
   if (rows.some(({ key }) => key === wanted)) return undefined;
   const ways = ancestorsOf(wanted);
   return rows.find((row) => ways.includes(row.key) && row.opens && !row.open);
+}
+
+const again_ms = 1000;
+const nextPage_ms = 20;
+
+/** The traces of the runs that agents' calls started, as far as they were opened. */
+function useChildren(ids: readonly string[]): ReadonlyMap<string, RunSteps> {
+  const at = useWorkspace();
+  const traces = useQueries({
+    queries: ids.map((id) => ({
+      ...traceQuery(at, id),
+      retry: false,
+      refetchInterval: ({ state: { data, error } }: { state: { data?: LoadedTrace; error: Error | null } }) => {
+        if (error) return false as const;
+        if (data?.hasMore) return nextPage_ms;
+        return data && data.trace.ended_at === null ? again_ms : (false as const);
+      },
+    })),
+    combine: dataOf<LoadedTrace>,
+  });
+  const runs = useQueries({
+    queries: ids.map((id) => ({ ...runQuery(at, id), retry: false })),
+    combine: dataOf<Run>,
+  });
+  return useMemo(() => {
+    const found = new Map<string, RunSteps>();
+    for (const [index, id] of ids.entries()) {
+      const trace = traces[index];
+      if (trace) found.set(id, { ...trace, run: runs[index] });
+    }
+    return found;
+  }, [ids, traces, runs]);
+}
+
+/** Only what was found: so nothing is drawn anew while it is merely asked for again. */
+function dataOf<T>(results: { data: T | undefined }[]): (T | undefined)[] {
+  return results.map(({ data }) => data);
 }

@@ -1,6 +1,8 @@
+import { type ReactNode, useState } from "react";
+import { downloadText } from "../../lib/download.ts";
+import { formatBytes } from "../../lib/format.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
-import { Block } from "./block.tsx";
-import { LongText } from "./long-text.tsx";
 
 /** A JSON value under its title: text as text, anything else as a tree. */
 export function Value({ title, name, value }: { title: string; name: string; value: unknown }) {
@@ -11,5 +13,69 @@ export function Value({ title, name, value }: { title: string; name: string; val
         {typeof value === "string" ? <LongText text={value} name={name} mono /> : <JsonView value={value} />}
       </div>
     </Block>
+  );
+}
+
+/** A titled part of the detail, with what it holds to copy. */
+export function Block({
+  title,
+  copy,
+  aside,
+  children,
+}: {
+  title: string;
+  copy?: string;
+  aside?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <section aria-label={title} className="min-w-0">
+      <div className="flex min-h-7 items-center justify-between gap-2">
+        <h3 className="text-xs font-medium text-muted">{title}</h3>
+        <span className="flex items-center gap-1 text-xs text-muted">
+          {aside}
+          {copy && <CopyButton text={copy} what={title.toLowerCase()} />}
+        </span>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+const shownAtFirst = 4000;
+/** Longer texts are shown by their two ends. */
+const longest = 256_000;
+const endLength = 20_000;
+
+/** A text of any length: a long one is folded with its size, a huge one shows its ends and can be downloaded. */
+export function LongText({ text, name, mono = false }: { text: string; name: string; mono?: boolean }) {
+  const [open, setOpen] = useState(false);
+  const look = mono ? "font-mono text-xs" : "text-md max-w-(--read)";
+  const size = formatBytes(new TextEncoder().encode(text).length);
+  if (text.length <= shownAtFirst || (open && text.length <= longest))
+    return <p className={`${look} wrap-anywhere whitespace-pre-wrap`}>{text}</p>;
+  return (
+    <div className={`${look} wrap-anywhere whitespace-pre-wrap`}>
+      {text.slice(0, open ? endLength : shownAtFirst / 2)}…{" "}
+      {!open && <FoldButton onClick={() => setOpen(true)}>Show all {size}</FoldButton>}
+      {open && (
+        <>
+          <FoldButton onClick={() => downloadText(text, `${name}.txt`, "text/plain")}>Download all {size}</FoldButton>
+          {`\n…${text.slice(-endLength)}`}
+        </>
+      )}
+    </div>
+  );
+}
+
+function FoldButton({ onClick, children }: { onClick: () => void; children: React.ReactNode }) {
+  return (
+    <button
+      type="button"
+      className="font-sans text-sm whitespace-nowrap text-accent underline underline-offset-2"
+      onClick={onClick}
+    >
+      {children}
+    </button>
   );
 }

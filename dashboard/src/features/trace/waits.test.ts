@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ms, stepOf, time } from "./trace-fixtures.ts";
-import { waitsOf } from "./waits.ts";
+import { attemptLengths, waitsOf } from "./waits.ts";
 
 const around = { recoveries: [], calls: new Map(), newest: ms(5000) };
 const approval = { decision: "approve", reason: null, edited: false, at: time(4000), by: null } as const;
@@ -39,4 +39,19 @@ test("a call with an unknown outcome worked until the process ended, and waits s
   expect(waitsOf(stepOf(1, { approval, ended_at: time(9000) }), { ...around, recoveries })).toEqual([
     { from: ms(3000), to: ms(4000) },
   ]);
+});
+
+const at = (ms: number) => new Date(1_800_000_000_000 + ms).toISOString();
+const retry = (attempt: number, ms: number, delay_ms: number) => ({
+  ...{ attempt, at: at(ms), delay_ms },
+  ...{ reason: null, usage: null },
+});
+
+test("an attempt is as long as it took itself: neither the attempts nor the waits before it count", () => {
+  const retries = [retry(1, 300, 1000), retry(2, 1500, 2000), retry(3, 3600, 4000)];
+  expect(attemptLengths({ started_at: at(0), retries })).toEqual([300, 200, 100]);
+});
+
+test("one that was given up before the wait was over took no time", () => {
+  expect(attemptLengths({ started_at: at(0), retries: [retry(1, 300, 1000), retry(2, 500, 0)] })).toEqual([300, 0]);
 });

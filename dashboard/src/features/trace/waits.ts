@@ -1,6 +1,7 @@
 import type { Recovery } from "../../../../server/core/trace.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import type { Span } from "./spans.ts";
+import { between } from "../../lib/format.ts";
+import type { Span } from "./timeline.ts";
 
 /** What the run's own record says of a call beside its step. */
 export interface CallFacts {
@@ -34,4 +35,13 @@ export function waitsOf(step: TraceStep, { recoveries, calls, newest }: Around):
 function restartAfter(recoveries: readonly Recovery[], from: number, before = Number.POSITIVE_INFINITY): number | null {
   const times = recoveries.map(({ at }) => Date.parse(at)).filter((at) => at >= from && at < before);
   return times.at(-1) ?? null;
+}
+
+/** How long each attempt that was given up had taken, in milliseconds: it began when the wait after the one before was over. */
+export function attemptLengths({ started_at, retries }: Pick<TraceStep, "started_at" | "retries">): (number | null)[] {
+  return retries.map(({ at }, index) => {
+    const before = retries[index - 1];
+    const since = between(before?.at ?? started_at, at);
+    return since === null ? null : Math.max(0, since - (before?.delay_ms ?? 0));
+  });
 }

@@ -1,0 +1,82 @@
+/** The scale of a chart from zero up, and how it writes values: all in one unit, with as many decimals as they need. */
+export interface Axis {
+  /** A round number that holds everything. */
+  end: number;
+  format: (value: number) => string;
+}
+
+/** Their halves are round too: they stand in the middle of the axis. */
+const steps = [1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
+
+/** Of what is counted: in the middle stands a whole number. */
+export function countAxis(values: readonly number[]): Axis {
+  const end = endOf(values, Number.isInteger);
+  const [size, unit] = end >= 1e6 ? [1e6, " M"] : end >= 10_000 ? [1000, " k"] : [1, ""];
+  const format = inUnits(end, size, (text) => text + unit);
+  return { end, format: (value) => (value === 0 ? "0" : format(value)) };
+}
+
+/** Of dollars. Cents stand in full or not at all. */
+export function dollarAxis(values: readonly number[]): Axis {
+  const end = endOf(values);
+  return { end, format: inUnits(end, 1, (text) => `$${text}`, Number.isInteger(end / 2) ? 0 : 2) };
+}
+
+const units: readonly [size: number, name: string][] = [
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1000, "s"],
+  [1, "ms"],
+];
+
+/** Of durations in ms: none is shown shorter than one. */
+export function durationAxis(values: readonly number[]): Axis {
+  const most = Math.max(...values, 0) || 2000;
+  const [size, unit] = units.find(([size]) => most >= size) ?? units.at(-1)!;
+  const end = endOf([Math.max(most / size, 1)], size === 1 ? Number.isInteger : undefined) * size;
+  return { end, format: inUnits(end, size, (text) => `${text} ${unit}`) };
+}
+
+function endOf(values: readonly number[], fits: (middle: number) => boolean = () => true): number {
+  const most = Math.max(...values, 0) || 2;
+  const power = 10 ** Math.floor(Math.log10(most));
+  const ends = steps.map((step) => exact(step * power));
+  return ends.find((end) => end >= most && fits(end / 2)) ?? 10 * power;
+}
+
+/** Writes values by the decimals that the middle of the axis needs. */
+function inUnits(end: number, size: number, write: (text: string) => string, least = 0): Axis["format"] {
+  const [, decimals = ""] = exact(end / size / 2)
+    .toFixed(12)
+    .replace(/0+$/, "")
+    .split(".");
+  const digits = Math.max(least, decimals.length);
+  return (value) =>
+    write((value / size).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+}
+
+/** Without what floating point adds: six times 0.1 is 0.6000000000000001. */
+const exact = (value: number): number => Number(value.toPrecision(12));
+
+/** `9,120`, `18.2 k`, `35.7 M`: three digits are enough to compare. */
+export function formatCompact(value: number): string {
+  if (value < 10_000) return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
+  if (value < 1_000_000) return `${(value / 1000).toLocaleString("en", { maximumSignificantDigits: 3 })} k`;
+  return `${(value / 1_000_000).toLocaleString("en", { maximumSignificantDigits: 3 })} M`;
+}
+
+/** `$47.10`; small sums with the four decimals that they have elsewhere. */
+export function formatDollars(usd: number): string {
+  if (usd === 0) return "$0.00";
+  const digits = usd < 1 ? 4 : 2;
+  if (usd < 0.00005) return "<$0.0001";
+  return `$${usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+/** `1.4 %` of a whole; nothing of nothing. */
+export function share(part: number, whole: number): string {
+  if (whole === 0) return "";
+  const percent = (part / whole) * 100;
+  const digits = percent > 0 && percent < 10 ? 1 : 0;
+  return `${percent.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} %`;
+}
