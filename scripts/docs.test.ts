@@ -6,8 +6,8 @@ import { errorCodes, runErrorCodes } from "../server/core/errors.ts";
 import { frameOf } from "../server/core/frames.ts";
 import { prefixes } from "../server/core/ids.ts";
 import type { JournalEntry } from "../server/core/run-event.ts";
+import { eventFields } from "../server/core/run-event.ts";
 import { testApp } from "../server/testing/test-app.ts";
-import { eventSchemas } from "../server/traces/event-schema.ts";
 import { testEvent, webhookEvents } from "../server/wire/names.ts";
 import { inProject, root } from "./root.ts";
 import { undescribed } from "./undescribed.ts";
@@ -71,7 +71,7 @@ describe("README.md tells", () => {
     const journals = [...new Bun.Glob("server/core/__fixtures__/journals/**/*.jsonl").scanSync({ cwd: root })];
     const entries = journals.flatMap((path) => readFileSync(inProject(path), "utf8").trimEnd().split("\n"));
     const all = entries.map((line): JournalEntry => JSON.parse(line));
-    expect([...new Set(all.map(({ event }) => event.type))].sort()).toEqual(Object.keys(eventSchemas).sort() as never);
+    expect([...new Set(all.map(({ event }) => event.type))].sort()).toEqual(Object.keys(eventFields).sort() as never);
     const fields = new Map<string, Set<string>>([["token", new Set(["delta", "kind", "offset", "step_index"])]]);
     for (const { event, data } of all.map((entry) => frameOf("run_1", entry)))
       fields.set(event, new Set([...(fields.get(event) ?? []), ...Object.keys(data)]));

@@ -11,6 +11,7 @@ import {
   packageFaults,
   queryKeyFaults,
   retypedShapes,
+  schemasInBrowser,
   strays,
   unusedExports,
 } from "./tidy.ts";
@@ -57,6 +58,10 @@ describe("the project", () => {
 
   test("packages are imported only where they belong", () => {
     expect(packageFaults(files)).toEqual([]);
+  });
+
+  test("the browser loads no schemas", () => {
+    expect(schemasInBrowser(files)).toEqual([]);
   });
 
   test("every statement names its columns", () => {
@@ -210,6 +215,17 @@ interface Draft {
       "server/c.ts": "",
     };
     expect(deadFiles(files, ["server/main.ts"])).toEqual(["server/b.ts", "server/c.ts"]);
+  });
+
+  test("schemas that the browser would load are found, and types of them are none", () => {
+    const found = (line: string) =>
+      schemasInBrowser({
+        "dashboard/src/lib/a.ts": line,
+        "server/core/a.ts": `import { b } from "./b.ts";`,
+        "server/core/b.ts": `import { Type } from "@sinclair/typebox";`,
+      });
+    expect(found(`import { a } from "../../../server/core/a.ts";`)).toEqual(["server/core/b.ts"]);
+    expect(found(`import type { A } from "../../../server/core/a.ts";`)).toEqual([]);
   });
 
   test("a package in the wrong place is found", () => {

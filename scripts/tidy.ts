@@ -147,7 +147,22 @@ function ringsOf(files: Files, imports: readonly Import[]): string[][] {
 
 /** Files under `server/` that neither the executable nor a test ever loads. */
 export function deadFiles(files: Files, roots: string[]): string[] {
-  const edges = Map.groupBy(importsOf(files), ({ from }) => from);
+  const reached = reachedFrom(roots, importsOf(files));
+  // Declarations of types are imported by nobody.
+  const isCode = (path: string) => path.startsWith("server/") && !path.endsWith(".d.ts");
+  return Object.keys(files).filter((path) => isCode(path) && !reached.has(path));
+}
+
+/** Files that would bring the library of schemas into the browser, which takes types, names and folds alone. */
+export function schemasInBrowser(files: Files): string[] {
+  const atRunTime = importsOf(files).filter(({ typeOnly }) => !typeOnly);
+  const roots = Object.keys(files).filter((path) => path.startsWith("dashboard/src/") && !isTest(path));
+  const loaded = reachedFrom(roots, atRunTime);
+  return atRunTime.filter(({ from, to }) => to === "@sinclair/typebox" && loaded.has(from)).map(({ from }) => from);
+}
+
+function reachedFrom(roots: string[], imports: readonly Import[]): Set<string> {
+  const edges = Map.groupBy(imports, ({ from }) => from);
   const reached = new Set<string>();
   const waiting = [...roots];
   for (let file = waiting.pop(); file; file = waiting.pop()) {
@@ -155,9 +170,7 @@ export function deadFiles(files: Files, roots: string[]): string[] {
     reached.add(file);
     waiting.push(...(edges.get(file) ?? []).map(({ to }) => to));
   }
-  // Declarations of types are imported by nobody.
-  const isCode = (path: string) => path.startsWith("server/") && !path.endsWith(".d.ts");
-  return Object.keys(files).filter((path) => isCode(path) && !reached.has(path));
+  return reached;
 }
 
 /** Packages in places where they may not be. */

@@ -1,19 +1,20 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import {
   type AgentSnapshot,
-  type Budget as CoreBudget,
   contextStrategies,
   type Guardrail,
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
   type MemoryPolicy,
+  reasoningEfforts,
 } from "../core/agent-snapshot.ts";
+import type { Budget as CoreBudget } from "../core/budget.ts";
 import { limits } from "../core/limits.ts";
-import { type ModelSettings as CoreModelSettings, type JsonSchema, reasoningEfforts } from "../core/model-call.ts";
+import type { ModelSettings as CoreModelSettings, JsonSchema } from "../core/model-call.ts";
 import { guardrailLimits } from "../guardrails/limits.ts";
 import { type AgentOverrides, agentFields, Budget, idOf, JsonObject, Metadata } from "../http/schemas.ts";
-import { named, oneOf, orNull } from "../wire/schema.ts";
+import { named, oneOf, orNull } from "../lib/schema.ts";
 import { completePolicy, type FactsOf, pinnedPolicy } from "./memory-policy.ts";
 
 const closed = { additionalProperties: false };

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
+import { oneOf, orNull } from "../lib/schema.ts";
 import { concurrentMax } from "../models/registry.ts";
 import { roles } from "../wire/names.ts";
-import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 // Longer than any that is accepted, so that what is wrong with them is said where they are checked.

@@ -1,3 +1,4 @@
+import type { Budget } from "./budget.ts";
 import type { JsonSchema, ModelSettings } from "./model-call.ts";
 
 /** How many model calls a run may make, at most. */
@@ -5,6 +6,8 @@ export const mostTurns = 200;
 
 export const toolTypes = ["http", "webhook", "client", "code", "mcp", "agent"] as const;
 export type ToolType = (typeof toolTypes)[number];
+
+export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "max"] as const;
 
 export const codeLanguages = ["javascript", "python"] as const;
 export type CodeLanguage = (typeof codeLanguages)[number];
@@ -145,14 +148,6 @@ export interface Guardrail {
   on: GuardrailPoint[];
   action: GuardrailAction;
   config: Record<string, unknown>;
-}
-
-/** What a run may spend at most; what is absent has no bound. */
-export interface Budget {
-  max_cost_usd?: number;
-  max_total_tokens?: number;
-  max_tool_calls?: number;
-  max_wall_ms?: number;
 }
 
 /** An agent as a run pinned it: edits and deletions after the start cannot change what the run does. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Budget } from "./agent-snapshot.ts";
+import type { Budget } from "./budget.ts";
 import {
   allowance,
   type BudgetFacts,

@@ -1,4 +1,4 @@
-import type { Budget } from "./agent-snapshot.ts";
+import type { Budget } from "./budget.ts";
 import { remaining, tightest } from "./budget.ts";
 import { nanoUsd, usdOf } from "./price.ts";
 import { pendingCalls, type RunState } from "./run-state.ts";

@@ -1,27 +1,37 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { oneOf, optional } from "../lib/schema.ts";
+import type { reasoningEfforts } from "./agent-snapshot.ts";
+import { CountOrNull, exact, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
+
 /** A JSON Schema (2020-12) as data; what it says is checked where it enters. */
 export type JsonSchema = Record<string, unknown>;
 
 /** What a model said, in order. `metadata` is the provider's own (signatures of reasoning): given back as it came. */
-export type AssistantPart =
-  | { type: "text"; text: string; metadata?: Record<string, unknown> }
-  | { type: "reasoning"; text: string; metadata?: Record<string, unknown> }
-  | { type: "tool_call"; id: string; name: string; arguments: string; metadata?: Record<string, unknown> };
-
-/** The conversation as every provider gets it. Plain JSON, so that it can be hashed and sent between threads. */
-export type PromptMessage =
-  | { role: "system"; content: string }
-  | { role: "user"; content: string; images?: PromptImage[] }
-  | { role: "assistant"; parts: AssistantPart[] }
-  | { role: "tool"; call_id: string; tool: string; output: string; is_error: boolean };
+export const AssistantPart = Type.Union([
+  exact({ type: Type.Literal("text"), text: Text, metadata: optional(Json) }),
+  exact({ type: Type.Literal("reasoning"), text: Text, metadata: optional(Json) }),
+  exact({ type: Type.Literal("tool_call"), id: Id, name: Short, arguments: Text, metadata: optional(Json) }),
+]);
+export type AssistantPart = Static<typeof AssistantPart>;
 
 /** An image by its content: requests are hashed and journaled without the bytes, which are fetched when one is sent. */
-export interface PromptImage {
-  file_id: string;
-  mime_type: string;
-  sha256: string;
+const PromptImage = exact({
+  file_id: Id,
+  mime_type: Short,
+  sha256: Hash,
   /** In base64, only in a request that is being sent. */
-  data?: string;
-}
+  data: optional(Text),
+});
+export type PromptImage = Static<typeof PromptImage>;
+
+/** The conversation as every provider gets it. Plain JSON, so that it can be hashed and sent between threads. */
+export const PromptMessage = Type.Union([
+  exact({ role: Type.Literal("system"), content: Text }),
+  exact({ role: Type.Literal("user"), content: Text, images: optional(many(PromptImage)) }),
+  exact({ role: Type.Literal("assistant"), parts: many(AssistantPart) }),
+  exact({ role: Type.Literal("tool"), call_id: Id, tool: Short, output: Text, is_error: Flag }),
+]);
+export type PromptMessage = Static<typeof PromptMessage>;
 
 export interface ModelTool {
   name: string;
@@ -38,8 +48,6 @@ export interface ScriptEntry {
   delay_ms?: number;
   delta_ms?: number;
 }
-
-export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "max"] as const;
 
 export interface ModelSettings {
   temperature?: number;
@@ -59,11 +67,13 @@ export interface ModelRequest {
 }
 
 /** Counts of one call. Null is unknown, 0 is zero: a provider that does not count is never recorded as free. */
-export interface ModelUsage {
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cached_input_tokens: number | null;
-  reasoning_tokens: number | null;
-}
+export const ModelUsage = exact({
+  input_tokens: CountOrNull,
+  output_tokens: CountOrNull,
+  cached_input_tokens: CountOrNull,
+  reasoning_tokens: CountOrNull,
+});
+export type ModelUsage = Static<typeof ModelUsage>;
 
-export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "other";
+export const FinishReason = oneOf(["stop", "tool_calls", "length", "content_filter", "other"]);
+export type FinishReason = Static<typeof FinishReason>;

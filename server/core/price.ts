@@ -1,18 +1,24 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { oneOf, optional, orNull } from "../lib/schema.ts";
+import { Count, exact, Short } from "./fields.ts";
 import type { ModelUsage } from "./model-call.ts";
 
+const PerMillion = Type.Number({ minimum: 0 });
+
 /** What a model costs, in USD per million tokens. */
-export interface ModelPrice {
-  input: number;
-  cached_input: number;
-  output: number;
+export const ModelPrice = exact({
+  input: PerMillion,
+  cached_input: PerMillion,
+  output: PerMillion,
   /** Longer prompts than this are billed at other prices, which are not known: neither is their cost. */
-  priced_up_to?: number;
+  priced_up_to: optional(Count),
   /** The most that one answer of the model can have. */
-  max_output_tokens?: number;
+  max_output_tokens: optional(Count),
   /** The day or month at which this was the price; null for built-in models, which are free by nature. */
-  as_of: string | null;
-  source: "built_in" | "operator";
-}
+  as_of: orNull(Short),
+  source: oneOf(["built_in", "operator"]),
+});
+export type ModelPrice = Static<typeof ModelPrice>;
 
 /** Sums of money are whole nano-dollars: adding them up in any order comes to the same, and nothing gets lost. */
 export const nanoUsd = (usd: number): number => Math.round(usd * 1e9);

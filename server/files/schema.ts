@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { Chunking, idOf, Metadata, Subject } from "../http/schemas.ts";
+import { oneOf } from "../lib/schema.ts";
 import { filePurposes, fileStatuses, uploadPurposes } from "../wire/names.ts";
-import { oneOf } from "../wire/schema.ts";
 
 const tenYears_seconds = 315_360_000;
 

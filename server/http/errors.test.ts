@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
-import { oneOf, orNull } from "../wire/schema.ts";
+import { oneOf, orNull } from "../lib/schema.ts";
 import { errorBody, toAppError } from "./errors.ts";
 
 const either = Type.Union([Type.String({ maxLength: 2 }), Type.Number(), Type.Boolean()]);

@@ -7,7 +7,7 @@ import { firstIdAt, newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
-import { oneOf } from "../wire/schema.ts";
+import { oneOf } from "../lib/schema.ts";
 import { fillPage, type List, listPage, readPage } from "./page.ts";
 import { withRequestId } from "./response.ts";
 

@@ -12,8 +12,8 @@ import type { Scope } from "../core/scope.ts";
 import { readTimestamp } from "../core/time.ts";
 import type { Db } from "../db/open.ts";
 import { columnsOf, createReader, nameOf, type Relation } from "../db/rows.ts";
+import { oneOf } from "../lib/schema.ts";
 import { inSlices } from "../lib/slices.ts";
-import { oneOf } from "../wire/schema.ts";
 import { fault, validationError } from "./errors.ts";
 import type { Query } from "./operation.ts";
 

@@ -1,21 +1,17 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { mostTurns } from "../core/agent-snapshot.ts";
+import { Budget as anyBudget } from "../core/budget.ts";
+import { Metadata as anyMetadata } from "../core/fields.ts";
 import { idPattern, type Kind } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { inputRoles } from "../core/run-input.ts";
 import { chunkingBounds } from "../documents/chunking.ts";
-import { named, oneOf, orNull } from "../wire/schema.ts";
+import { named, oneOf, orNull } from "../lib/schema.ts";
 
 // Bodies use these and never `t.Integer` of the framework, which takes "5" for 5.
 
 /** Pairs of a client's own; a name of any characters, but neither empty nor long. */
-export const Metadata = named(
-  "Metadata",
-  Type.Record(Type.String({ pattern: "^[\\s\\S]{1,64}$" }), Type.String({ maxLength: 512 }), {
-    maxProperties: 16,
-    additionalProperties: false,
-  }),
-);
+export const Metadata = named("Metadata", anyMetadata);
 
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 
@@ -30,18 +26,7 @@ export const pathWith = <T extends TProperties>(parameters: T) =>
   Type.Object(parameters, { additionalProperties: true });
 
 /** What a run may spend at most; what bounds nothing is no budget. */
-export const Budget = named(
-  "BudgetInput",
-  Type.Partial(
-    Type.Object({
-      max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
-      max_total_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
-      max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-      max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
-    }),
-    { additionalProperties: false, minProperties: 1 },
-  ),
-);
+export const Budget = named("BudgetInput", { ...anyBudget, minProperties: 1 });
 
 /** Something that a user said, or an assistant answered. */
 export const InputMessage = named(

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { permissions } from "../core/scope.ts";
 import { Metadata } from "../http/schemas.ts";
-import { oneOf, orNull } from "../wire/schema.ts";
+import { oneOf, orNull } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
 const Name = Type.String({ minLength: 1, maxLength: 128 });

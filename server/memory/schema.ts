@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { Chunking, idOf, JsonObject, Metadata } from "../http/schemas.ts";
+import { named, oneOf, orNull } from "../lib/schema.ts";
 import { entryStatuses, searchModes } from "../wire/names.ts";
-import { named, oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 

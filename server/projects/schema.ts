@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { unknownPricePolicies } from "../core/budget.ts";
-import { oneOf, orNull } from "../wire/schema.ts";
+import { oneOf, orNull } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
 // Which names there can be is said where they are given: the command line gives them too.

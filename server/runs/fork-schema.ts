@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { agentFields, JsonObject, RunInput } from "../http/schemas.ts";
-import { named, oneOf } from "../wire/schema.ts";
+import { named, oneOf } from "../lib/schema.ts";
 import { CreateRun } from "./schema.ts";
 
 const closed = { additionalProperties: false };

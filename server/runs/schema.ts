@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { replayAgents, replayModes } from "../core/run-event.ts";
 import { AgentOverrides, Budget, idOf, JsonObject, Metadata, RunInput } from "../http/schemas.ts";
-import { named, oneOf } from "../wire/schema.ts";
+import { named, oneOf } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject } from "../http/schemas.ts";
+import { oneOf, orNull } from "../lib/schema.ts";
 import { busyPolicies, catchUps, outcomes } from "../wire/names.ts";
-import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 

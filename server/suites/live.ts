@@ -1,4 +1,4 @@
-import type { Budget } from "../core/agent-snapshot.ts";
+import type { Budget } from "../core/budget.ts";
 import { remaining } from "../core/budget.ts";
 import { stepPairs } from "../core/diff.ts";
 import { equalJson } from "../core/equal.ts";

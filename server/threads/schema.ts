@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { InputMessage, Metadata, Subject } from "../http/schemas.ts";
+import { oneOf, orNull } from "../lib/schema.ts";
 import { threadStatuses } from "../wire/names.ts";
-import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 

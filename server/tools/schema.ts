@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
 import { JsonObject, Metadata } from "../http/schemas.ts";
-import { named, oneOf } from "../wire/schema.ts";
+import { named, oneOf } from "../lib/schema.ts";
 import { ownFields } from "./types/tool-kinds.ts";
 
 const closed = { additionalProperties: false };

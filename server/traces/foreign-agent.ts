@@ -8,18 +8,17 @@ import {
   guardrailTypes,
   memoryOperations,
   mostTurns,
+  reasoningEfforts,
   toolTypes,
   unknownPolicies,
 } from "../core/agent-snapshot.ts";
-import { reasoningEfforts } from "../core/model-call.ts";
+import { Budget } from "../core/budget.ts";
+import { Count, exact, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text } from "../core/fields.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
-import { Budget } from "../http/schemas.ts";
 import { checkSchema } from "../lib/json-schema.ts";
-import { oneOf } from "../wire/schema.ts";
+import { oneOf, optional, orNull } from "../lib/schema.ts";
 import { dotted } from "./foreign-event.ts";
-import { Count, exact, Flag, Id, Json, Milliseconds, nullable, Short, Text } from "./foreign-fields.ts";
 
-const optional = Type.Optional;
 /** What would be reached stays behind; a list of stores that has one is refused. */
 const NoStores = Type.Array(Type.Never(), { maxItems: 0 });
 
@@ -43,16 +42,15 @@ const Settings = exact({
   reasoning_effort: optional(oneOf(reasoningEfforts)),
   parallel_tool_calls: optional(Flag),
   script: optional(
-    Type.Array(
+    many(
       exact({
         text: optional(Text),
         reasoning: optional(Text),
-        tool_calls: optional(Type.Array(exact({ name: Short, arguments: Json }), { maxItems: 200 })),
+        tool_calls: optional(many(exact({ name: Short, arguments: Json }), 200)),
         error: optional(Short),
         delay_ms: optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
         delta_ms: optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
       }),
-      { maxItems: 1000 },
     ),
   ),
 });
@@ -61,24 +59,24 @@ const Agent = exact({
   id: Id,
   version: Count,
   name: Short,
-  model: Type.String({ maxLength: 300 }),
+  model: ModelName,
   instructions: Text,
   settings: Settings,
-  tools: Type.Array(Tool, { maxItems: 1000 }),
+  tools: many(Tool),
   max_turns: Type.Integer({ minimum: 1, maximum: mostTurns }),
-  output_schema: nullable(Json),
+  output_schema: orNull(Json),
   guardrails: optional(
-    Type.Array(
+    many(
       exact({
         type: oneOf(guardrailTypes),
         on: Type.Array(oneOf(guardrailPoints), { minItems: 1, maxItems: 4, uniqueItems: true }),
         action: oneOf(guardrailActions),
         config: Json,
       }),
-      { maxItems: 100 },
+      100,
     ),
   ),
-  budget: optional(nullable(Type.Composite([Budget], { additionalProperties: false }))),
+  budget: optional(orNull(Budget)),
   memory: optional(
     exact({
       stores: NoStores,
@@ -90,7 +88,7 @@ const Agent = exact({
       }),
     }),
   ),
-  unavailable: optional(Type.Array(exact({ tool: Short, message: Text }), { maxItems: 1000 })),
+  unavailable: optional(many(exact({ tool: Short, message: Text }))),
 });
 
 const check = TypeCompiler.Compile(Agent);

@@ -1,11 +1,7 @@
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import type { RunEvent } from "../core/run-event.ts";
-import { eventSchemas, type Unlike } from "./event-schema.ts";
-
-/** Fails to compile once an event has a field that its schema does not know. */
-const complete: [Unlike] extends [never] ? true : Unlike = true;
-void complete;
+import { exact } from "../core/fields.ts";
+import { eventFields, type RunEvent, type RunEventType } from "../core/run-event.ts";
 
 const checks = new Map<string, TypeCheck<TSchema>>();
 
@@ -20,10 +16,10 @@ export function readEvent(given: unknown): { event: RunEvent } | { path: string;
 }
 
 function checkOf(type: string): TypeCheck<TSchema> | null {
-  if (!Object.hasOwn(eventSchemas, type)) return null;
+  if (!Object.hasOwn(eventFields, type)) return null;
   const known = checks.get(type);
   if (known) return known;
-  const made = TypeCompiler.Compile(eventSchemas[type as keyof typeof eventSchemas] as TSchema);
+  const made = TypeCompiler.Compile<TSchema>(exact({ type: Type.Literal(type), ...eventFields[type as RunEventType] }));
   checks.set(type, made);
   return made;
 }

@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import type { Fault } from "../core/errors.ts";
 import { readTimestamp, timestamp } from "../core/time.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { oneOf } from "../lib/schema.ts";
 import { type UsageGrouping, usageGroupings } from "../wire/names.ts";
-import { oneOf } from "../wire/schema.ts";
 import { dayOf } from "./project.ts";
 
 /** Days in UTC, the first and the last of them included. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idOf, Metadata } from "../http/schemas.ts";
+import { oneOf, orNull } from "../lib/schema.ts";
 import { deliveryStatuses, testEvent, webhookEvents } from "../wire/names.ts";
-import { oneOf, orNull } from "../wire/schema.ts";
 
 const closed = { additionalProperties: false };
 

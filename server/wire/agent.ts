@@ -1,84 +1,70 @@
 import type { Static } from "@sinclair/typebox";
 import { contextStrategies, guardrailActions, guardrailPoints, guardrailTypes } from "../core/agent-snapshot.ts";
 import type { ModelSettings } from "../core/model-call.ts";
-import {
-  anyObject,
-  boolean,
-  integer,
-  list,
-  named,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  resource,
-  text,
-  time,
-  typed,
-} from "./schema.ts";
+import * as t from "../lib/schema.ts";
+import { resource } from "./schema.ts";
 
-export const ToolReference = named("ToolReference", object({ id: text, name: text, type: text }));
+export const ToolReference = t.named("ToolReference", t.object({ id: t.text, name: t.text, type: t.text }));
 export type ToolReference = Static<typeof ToolReference>;
 
-const Guardrail = named(
+const Guardrail = t.named(
   "Guardrail",
-  object({
-    type: oneOf(guardrailTypes),
-    on: list(oneOf(guardrailPoints)),
-    action: oneOf(guardrailActions),
-    config: anyObject,
+  t.object({
+    type: t.oneOf(guardrailTypes),
+    on: t.list(t.oneOf(guardrailPoints)),
+    action: t.oneOf(guardrailActions),
+    config: t.anyObject,
   }),
 );
 
-export const Budget = object({
-  max_cost_usd: optional(number),
-  max_total_tokens: optional(integer),
-  max_tool_calls: optional(integer),
-  max_wall_ms: optional(integer),
+export const Budget = t.object({
+  max_cost_usd: t.optional(t.number),
+  max_total_tokens: t.optional(t.integer),
+  max_tool_calls: t.optional(t.integer),
+  max_wall_ms: t.optional(t.integer),
 });
 
-const MemoryPolicy = named(
+const MemoryPolicy = t.named(
   "MemoryPolicy",
-  object({
-    stores: list(
-      object({
-        memory_id: text,
-        access: oneOf(["read", "read_write"]),
-        auto_retrieve: boolean,
-        top_k: integer,
-        score_threshold: number,
+  t.object({
+    stores: t.list(
+      t.object({
+        memory_id: t.text,
+        access: t.oneOf(["read", "read_write"]),
+        auto_retrieve: t.boolean,
+        top_k: t.integer,
+        score_threshold: t.number,
       }),
     ),
-    history: object({ mode: oneOf(["none", "thread"]), max_messages: integer }),
-    context: object({
-      strategy: oneOf(contextStrategies),
-      reserve_output_tokens: integer,
-      tool_output_max_bytes: integer,
+    history: t.object({ mode: t.oneOf(["none", "thread"]), max_messages: t.integer }),
+    context: t.object({
+      strategy: t.oneOf(contextStrategies),
+      reserve_output_tokens: t.integer,
+      tool_output_max_bytes: t.integer,
     }),
   }),
 );
 
 const agent = {
-  name: text,
-  description: orNull(text),
-  instructions: text,
-  model: text,
-  model_settings: typed<ModelSettings>(anyObject),
-  tools_count: integer,
-  output_schema: orNull(anyObject),
-  max_turns: integer,
-  guardrails: list(Guardrail),
-  budget: orNull(Budget),
-  memory: orNull(MemoryPolicy),
-  version: integer,
+  name: t.text,
+  description: t.orNull(t.text),
+  instructions: t.text,
+  model: t.text,
+  model_settings: t.typed<ModelSettings>(t.anyObject),
+  tools_count: t.integer,
+  output_schema: t.orNull(t.anyObject),
+  max_turns: t.integer,
+  guardrails: t.list(Guardrail),
+  budget: t.orNull(Budget),
+  memory: t.orNull(MemoryPolicy),
+  version: t.integer,
 };
 
-export const Agent = resource("Agent", "agent", { ...agent, tools: list(ToolReference), updated_at: time });
+export const Agent = resource("Agent", "agent", { ...agent, tools: t.list(ToolReference), updated_at: t.time });
 export type Agent = Static<typeof Agent>;
 
-export const AgentListItem = resource("AgentListItem", "agent", { ...agent, tools: integer, updated_at: time });
+export const AgentListItem = resource("AgentListItem", "agent", { ...agent, tools: t.integer, updated_at: t.time });
 export type AgentListItem = Static<typeof AgentListItem>;
 
-export const AgentVersion = resource("AgentVersion", "agent_version", { ...agent, tools: list(ToolReference) });
+export const AgentVersion = resource("AgentVersion", "agent_version", { ...agent, tools: t.list(ToolReference) });
 export type AgentVersion = Static<typeof AgentVersion>;

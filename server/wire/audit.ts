@@ -1,23 +1,23 @@
 import type { Static } from "@sinclair/typebox";
 import { environments } from "../core/scope.ts";
+import * as t from "../lib/schema.ts";
 import { actorTypes } from "./names.ts";
-import { anyObject, named, object, oneOf, orNull, text, time, word } from "./schema.ts";
 
 /** Who did what to which thing. */
-export const AuditEntry = named(
+export const AuditEntry = t.named(
   "AuditEntry",
-  object({
-    id: text,
-    object: word("audit_entry"),
-    action: text,
-    actor: object({ type: oneOf(actorTypes), id: text, ip: orNull(text) }),
-    target: orNull(object({ type: text, id: text })),
-    details: anyObject,
-    request_id: orNull(text),
-    metadata: anyObject,
-    created_at: time,
-    project_id: orNull(text),
-    environment: orNull(oneOf(environments)),
+  t.object({
+    id: t.text,
+    object: t.word("audit_entry"),
+    action: t.text,
+    actor: t.object({ type: t.oneOf(actorTypes), id: t.text, ip: t.orNull(t.text) }),
+    target: t.orNull(t.object({ type: t.text, id: t.text })),
+    details: t.anyObject,
+    request_id: t.orNull(t.text),
+    metadata: t.anyObject,
+    created_at: t.time,
+    project_id: t.orNull(t.text),
+    environment: t.orNull(t.oneOf(environments)),
   }),
 );
 export type AuditEntry = Static<typeof AuditEntry>;

@@ -1,21 +1,21 @@
 import type { Static } from "@sinclair/typebox";
 import { errorCodes } from "../core/errors.ts";
-import { anyObject, list, named, object, oneOf, optional, orNull, text } from "./schema.ts";
+import * as t from "../lib/schema.ts";
 
 /** What every refusal says; `errors` has every fault where there is more than one. */
-export const ErrorBody = named(
+export const ErrorBody = t.named(
   "Error",
-  object({
-    error: object({
-      type: text,
-      code: oneOf(errorCodes),
-      message: text,
-      param: orNull(text),
-      doc_url: text,
-      errors: optional(list(object({ param: orNull(text), code: text, message: text }))),
-      details: optional(anyObject),
+  t.object({
+    error: t.object({
+      type: t.text,
+      code: t.oneOf(errorCodes),
+      message: t.text,
+      param: t.orNull(t.text),
+      doc_url: t.text,
+      errors: t.optional(t.list(t.object({ param: t.orNull(t.text), code: t.text, message: t.text }))),
+      details: t.optional(t.anyObject),
     }),
-    request_id: text,
+    request_id: t.text,
   }),
 );
 export type ErrorBody = Static<typeof ErrorBody>;

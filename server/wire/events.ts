@@ -1,139 +1,84 @@
 import type { Static, TObject, TProperties } from "@sinclair/typebox";
 import type { FrameName } from "../core/frames.ts";
-import { callNeeds, guardrailVerdicts, stepTypes } from "../core/run-event.ts";
-import { FileFacts } from "./file.ts";
-import { counts, GuardrailPlace, RequiredAction, RequiredCall, RunError, Usage } from "./run.ts";
-import {
-  anyObject,
-  anything,
-  boolean,
-  CodedError,
-  choiceOf,
-  integer,
-  list,
-  named,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  text,
-  time,
-  word,
-} from "./schema.ts";
+import { DocumentFacts, eventFields, type RunEventType, stepTypes } from "../core/run-event.ts";
+import * as t from "../lib/schema.ts";
+import { counts, RequiredAction, RequiredCall, RunError, Usage } from "./run.ts";
+import { choiceOf, told } from "./schema.ts";
 
 /** Data of an event: what every one has, and its own. */
-const data = <F extends TProperties>(fields: F) => object({ ...fields, seq: integer, run_id: text, at: time });
+const data = <F extends TProperties>(fields: F) => t.object({ ...fields, seq: t.integer, run_id: t.text, at: t.time });
 
-const step = { step_index: integer, latency_ms: number };
-const call = { tool_call_id: text };
-const decided = data({
-  guardrail: GuardrailPlace,
-  verdict: oneOf(guardrailVerdicts),
-  tool_call_id: orNull(text),
-  message: text,
-  matches: integer,
-  ...step,
-});
-const ended = { id: text, output: orNull(text), usage: Usage };
-const needs = orNull(oneOf(callNeeds));
+/** The same as in the record. */
+const from = <T extends RunEventType, F extends keyof (typeof eventFields)[T]>(type: T, ...fields: F[]) =>
+  told(
+    Object.fromEntries(fields.map((field) => [field, eventFields[type][field]])) as Pick<(typeof eventFields)[T], F>,
+  );
+
+const call = { tool_call_id: t.text };
+const decided = data(
+  from("guardrail.decided", "guardrail", "verdict", "tool_call_id", "message", "matches", "step_index", "latency_ms"),
+);
+const ended = { id: t.text, output: t.orNull(t.text), usage: Usage };
+const stepType = { type: t.oneOf(stepTypes) };
+const asked = told(eventFields["tool.requested"].call.properties);
 
 /** The data of each event of a run, as streams, lists and webhooks have it. */
 export const frames = {
   "run.created": data({
-    id: text,
-    status: oneOf(["queued", "in_progress"]),
-    agent_id: text,
-    request_id: orNull(text),
+    id: t.text,
+    status: t.oneOf(["queued", "in_progress"]),
+    agent_id: t.text,
+    request_id: t.orNull(t.text),
   }),
-  "run.queued": data({ id: text, status: word("queued"), queue_position: integer }),
-  "run.started": data({ id: text, status: word("in_progress") }),
+  "run.queued": data({ id: t.text, status: t.word("queued"), queue_position: t.integer }),
+  "run.started": data({ id: t.text, status: t.word("in_progress") }),
   "run.requires_action": data({ required_action: RequiredAction }),
   "run.resumed": data({}),
-  "run.recovered": data({ attempt: integer, step_index: orNull(integer) }),
-  "run.completed": data({ ...ended, status: word("completed"), output_json: anything }),
-  "run.failed": data({ ...ended, status: oneOf(["failed", "cancelled"]), error: RunError }),
-  "step.started": data({ step_index: integer, type: oneOf(stepTypes), attempt: integer, name: text }),
-  "step.restarted": data({
-    step_index: integer,
-    attempt: integer,
-    discards: integer,
-    reason: orNull(CodedError),
-    delay_ms: number,
+  "run.recovered": data(from("run.recovered", "attempt", "step_index")),
+  "run.completed": data({ ...ended, status: t.word("completed"), output_json: t.anything }),
+  "run.failed": data({ ...ended, status: t.oneOf(["failed", "cancelled"]), error: RunError }),
+  "step.started": data({
+    ...from("step.started", "step_index"),
+    ...stepType,
+    ...from("step.started", "attempt", "name"),
   }),
+  "step.restarted": data(from("step.restarted", "step_index", "attempt", "discards", "reason", "delay_ms")),
   "step.completed": data({
-    ...step,
-    type: oneOf(stepTypes),
-    status: oneOf(["completed", "failed", "cancelled"]),
-    usage: orNull(object(counts)),
-    error: orNull(object({ code: text, message: text, retryable: boolean })),
+    ...from("step.completed", "step_index", "latency_ms"),
+    ...stepType,
+    ...from("step.completed", "status"),
+    usage: t.orNull(t.object(counts)),
+    ...from("step.completed", "error"),
   }),
   /** A piece of what a model writes; `offset` counts all characters of the step up to its end. */
-  token: data({ delta: text, kind: oneOf(["output", "reasoning"]), offset: integer, step_index: integer }),
+  token: data({ delta: t.text, kind: t.oneOf(["output", "reasoning"]), offset: t.integer, step_index: t.integer }),
   "tool.requested": data({
     ...call,
-    tool: text,
-    args: anyObject,
-    tool_id: orNull(text),
-    type: text,
-    needs,
-    step_index: integer,
+    tool: t.text,
+    args: t.anyObject,
+    tool_id: asked.tool_id,
+    type: t.text,
+    needs: asked.needs,
+    step_index: t.integer,
   }),
-  "tool.decided": data({ ...call, decision: oneOf(["approve", "reject"]), reason: orNull(text), needs }),
+  "tool.decided": data(from("tool.decided", "tool_call_id", "decision", "reason", "needs")),
   "tool.completed": data({
-    ...call,
-    ...step,
-    tool: text,
-    status: oneOf(["completed", "failed", "rejected", "cancelled", "unknown"]),
-    result: anything,
-    error: orNull(CodedError),
-    files: optional(list(FileFacts)),
+    ...from("tool.completed", "tool_call_id", "step_index", "latency_ms", "tool", "status"),
+    result: t.anything,
+    ...from("tool.completed", "error", "files"),
   }),
-  "subagent.started": data({ ...call, subagent_run_id: text, agent_id: text }),
-  "subagent.waiting": data({ ...call, tool_calls: list(RequiredCall) }),
+  "subagent.started": data({ ...call, subagent_run_id: t.text, agent_id: t.text }),
+  "subagent.waiting": data({ ...call, tool_calls: t.list(RequiredCall) }),
   "subagent.resumed": data(call),
   "guardrail.passed": decided,
   "guardrail.triggered": decided,
-  "output.rejected": data({ message: text }),
-  "history.loaded": data({ messages: integer }),
-  "documents.attached": data({
-    documents: list(
-      object({
-        file_id: text,
-        filename: text,
-        mime_type: text,
-        sha256: text,
-        image: boolean,
-        note: orNull(text),
-        length: orNull(integer),
-      }),
-    ),
-  }),
-  "memory.retrieved": data({
-    ...step,
-    query: text,
-    matches: list(
-      object({
-        memory_id: text,
-        entry_id: text,
-        text,
-        score: number,
-        file_id: orNull(text),
-        filename: orNull(text),
-        chunk_index: integer,
-        page: orNull(integer),
-        heading: orNull(text),
-      }),
-    ),
-    failures: list(object({ memory_id: text, code: text, message: text })),
-  }),
-  "context.compacted": data({
-    ...step,
-    strategy: oneOf(["compact", "truncate"]),
-    left_out: integer,
-    tokens_before: integer,
-    tokens_after: integer,
-  }),
+  "output.rejected": data({ message: t.text }),
+  "history.loaded": data({ messages: t.integer }),
+  "documents.attached": data({ documents: t.list(told(DocumentFacts)) }),
+  "memory.retrieved": data(from("memory.retrieved", "step_index", "latency_ms", "query", "matches", "failures")),
+  "context.compacted": data(
+    from("context.compacted", "step_index", "latency_ms", "strategy", "left_out", "tokens_before", "tokens_after"),
+  ),
 } satisfies Record<FrameName, TObject>;
 
 const nameOf = (event: string) =>
@@ -146,7 +91,7 @@ export const Event = choiceOf(
   Object.fromEntries(
     Object.entries(frames).map(([event, data]) => [
       event,
-      named(nameOf(event), object({ seq: integer, event: word(event), at: time, data })),
+      t.named(nameOf(event), t.object({ seq: t.integer, event: t.word(event), at: t.time, data })),
     ]),
   ),
 );

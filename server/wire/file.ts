@@ -1,31 +1,35 @@
 import type { Static } from "@sinclair/typebox";
+import * as t from "../lib/schema.ts";
 import { filePurposes, fileStatuses } from "./names.ts";
-import { CodedError, integer, list, named, object, oneOf, orNull, resource, text, time } from "./schema.ts";
-
-/** A file that a tool made, as its call tells of it. */
-export const FileFacts = object({ id: text, filename: text, mime_type: text, bytes: integer, sha256: text });
+import { CodedError, resource } from "./schema.ts";
 
 export const File = resource("File", "file", {
-  filename: text,
-  mime_type: text,
-  bytes: integer,
-  sha256: text,
-  purpose: oneOf(filePurposes),
-  status: oneOf(fileStatuses),
-  error: orNull(CodedError),
-  chunks: integer,
-  pages: orNull(integer),
-  memory_ids: list(text),
-  processed: integer,
-  total: orNull(integer),
-  run_id: orNull(text),
-  tool_call_id: orNull(text),
-  expires_at: orNull(time),
+  filename: t.text,
+  mime_type: t.text,
+  bytes: t.integer,
+  sha256: t.text,
+  purpose: t.oneOf(filePurposes),
+  status: t.oneOf(fileStatuses),
+  error: t.orNull(CodedError),
+  chunks: t.integer,
+  pages: t.orNull(t.integer),
+  memory_ids: t.list(t.text),
+  processed: t.integer,
+  total: t.orNull(t.integer),
+  run_id: t.orNull(t.text),
+  tool_call_id: t.orNull(t.text),
+  expires_at: t.orNull(t.time),
 });
 export type File = Static<typeof File>;
 
-export const FileChunk = named(
+export const FileChunk = t.named(
   "FileChunk",
-  object({ chunk_index: integer, text, tokens: integer, page: orNull(integer), heading: orNull(text) }),
+  t.object({
+    chunk_index: t.integer,
+    text: t.text,
+    tokens: t.integer,
+    page: t.orNull(t.integer),
+    heading: t.orNull(t.text),
+  }),
 );
 export type FileChunk = Static<typeof FileChunk>;

@@ -1,77 +1,64 @@
 import type { Static } from "@sinclair/typebox";
 import { environments, permissions } from "../core/scope.ts";
+import * as t from "../lib/schema.ts";
 import { keyStatuses } from "./names.ts";
-import {
-  envelope,
-  integer,
-  list,
-  map,
-  named,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  resource,
-  text,
-  time,
-  word,
-} from "./schema.ts";
+import { envelope, resource } from "./schema.ts";
 
-const status = oneOf(keyStatuses);
+const status = t.oneOf(keyStatuses);
 
 const apiKey = {
-  name: text,
-  prefix: text,
-  last4: text,
-  scopes: list(oneOf(permissions)),
+  name: t.text,
+  prefix: t.text,
+  last4: t.text,
+  scopes: t.list(t.oneOf(permissions)),
   status,
-  agent_ids: orNull(list(text)),
-  allowed_cidrs: orNull(list(text)),
-  created_by: text,
-  last_used_at: orNull(time),
-  last_used_ip: orNull(text),
-  expires_at: orNull(time),
-  revoked_at: orNull(time),
-  exposed_at: orNull(time),
-  rotated_to: orNull(text),
-  rotated_from: orNull(text),
+  agent_ids: t.orNull(t.list(t.text)),
+  allowed_cidrs: t.orNull(t.list(t.text)),
+  created_by: t.text,
+  last_used_at: t.orNull(t.time),
+  last_used_ip: t.orNull(t.text),
+  expires_at: t.orNull(t.time),
+  revoked_at: t.orNull(t.time),
+  exposed_at: t.orNull(t.time),
+  rotated_to: t.orNull(t.text),
+  rotated_from: t.orNull(t.text),
 };
 
 /** With its secret only where it has just been made. */
-export const ApiKey = resource("ApiKey", "api_key", { ...apiKey, secret: optional(text) });
+export const ApiKey = resource("ApiKey", "api_key", { ...apiKey, secret: t.optional(t.text) });
 export type ApiKey = Static<typeof ApiKey>;
 
 export const RotatedApiKey = resource("RotatedApiKey", "api_key", {
   ...apiKey,
-  secret: text,
-  previous: object({ id: text, status, expires_at: time }),
+  secret: t.text,
+  previous: t.object({ id: t.text, status, expires_at: t.time }),
 });
 export type RotatedApiKey = Static<typeof RotatedApiKey>;
 
 /** Who a key is, and what is left of its limits. */
-export const Me = named(
+export const Me = t.named(
   "Me",
-  object({
-    object: word("me"),
-    id: text,
-    scopes: list(oneOf(permissions)),
-    project_id: text,
-    project: text,
-    environment: oneOf(environments),
-    agent_ids: orNull(list(text)),
-    key: orNull(
-      object({
-        name: text,
+  t.object({
+    object: t.word("me"),
+    id: t.text,
+    scopes: t.list(t.oneOf(permissions)),
+    project_id: t.text,
+    project: t.text,
+    environment: t.oneOf(environments),
+    agent_ids: t.orNull(t.list(t.text)),
+    key: t.orNull(
+      t.object({
+        name: t.text,
         status,
-        expires_at: orNull(time),
-        rotated_to: orNull(text),
-        exposed_at: orNull(time),
+        expires_at: t.orNull(t.time),
+        rotated_to: t.orNull(t.text),
+        exposed_at: t.orNull(t.time),
       }),
     ),
-    limits: map(integer),
-    rate_limits: map(orNull(object({ limit: integer, remaining: integer, reset: integer }))),
-    runs_in_progress: orNull(object({ limit: integer, remaining: integer })),
-    children_per_run: orNull(integer),
+    limits: t.map(t.integer),
+    rate_limits: t.map(t.orNull(t.object({ limit: t.integer, remaining: t.integer, reset: t.integer }))),
+    runs_in_progress: t.orNull(t.object({ limit: t.integer, remaining: t.integer })),
+    children_per_run: t.orNull(t.integer),
     ...envelope,
   }),
 );

@@ -1,36 +1,27 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
+import * as t from "../lib/schema.ts";
 import { entryStatuses } from "./names.ts";
-import {
-  anyObject,
-  anything,
-  boolean,
-  CodedError,
-  envelope,
-  integer,
-  named,
-  number,
-  object,
-  oneOf,
-  orNull,
-  resource,
-  text,
-  time,
-  word,
-} from "./schema.ts";
+import { CodedError, envelope, resource } from "./schema.ts";
 
 export const Memory = resource("Memory", "memory", {
-  name: text,
-  kind: oneOf(memoryKinds),
-  scope: oneOf(memoryScopes),
-  embedding: orNull(object({ model: text, dimensions: integer })),
-  ttl_seconds: orNull(integer),
-  entries: orNull(integer),
-  keys: orNull(integer),
-  indexing: orNull(
-    object({ processed: integer, total: integer, model: text, dimensions: integer, error: orNull(CodedError) }),
+  name: t.text,
+  kind: t.oneOf(memoryKinds),
+  scope: t.oneOf(memoryScopes),
+  embedding: t.orNull(t.object({ model: t.text, dimensions: t.integer })),
+  ttl_seconds: t.orNull(t.integer),
+  entries: t.orNull(t.integer),
+  keys: t.orNull(t.integer),
+  indexing: t.orNull(
+    t.object({
+      processed: t.integer,
+      total: t.integer,
+      model: t.text,
+      dimensions: t.integer,
+      error: t.orNull(CodedError),
+    }),
   ),
-  updated_at: time,
+  updated_at: t.time,
 });
 export type Memory = Static<typeof Memory>;
 
@@ -38,55 +29,55 @@ export const MemoryEntry = resource(
   "MemoryEntry",
   "memory_entry",
   {
-    memory_id: text,
-    status: oneOf(entryStatuses),
-    error: orNull(CodedError),
-    text: orNull(text),
-    file_id: orNull(text),
-    filename: orNull(text),
-    scope_id: orNull(text),
-    chunks: integer,
-    processed: integer,
-    total: orNull(integer),
-    expires_at: orNull(time),
-    updated_at: time,
+    memory_id: t.text,
+    status: t.oneOf(entryStatuses),
+    error: t.orNull(CodedError),
+    text: t.orNull(t.text),
+    file_id: t.orNull(t.text),
+    filename: t.orNull(t.text),
+    scope_id: t.orNull(t.text),
+    chunks: t.integer,
+    processed: t.integer,
+    total: t.orNull(t.integer),
+    expires_at: t.orNull(t.time),
+    updated_at: t.time,
   },
-  Type.Union([text, number, boolean]),
+  Type.Union([t.text, t.number, t.boolean]),
 );
 export type MemoryEntry = Static<typeof MemoryEntry>;
 
-export const MemoryMatch = named(
+export const MemoryMatch = t.named(
   "MemoryMatch",
-  object({
-    id: text,
-    object: word("memory_match"),
-    text,
-    score: number,
-    score_parts: object({ vector: orNull(number), keyword: orNull(number) }),
-    file_id: orNull(text),
-    filename: orNull(text),
-    chunk_index: integer,
-    page: orNull(integer),
-    heading: orNull(text),
-    metadata: anyObject,
+  t.object({
+    id: t.text,
+    object: t.word("memory_match"),
+    text: t.text,
+    score: t.number,
+    score_parts: t.object({ vector: t.orNull(t.number), keyword: t.orNull(t.number) }),
+    file_id: t.orNull(t.text),
+    filename: t.orNull(t.text),
+    chunk_index: t.integer,
+    page: t.orNull(t.integer),
+    heading: t.orNull(t.text),
+    metadata: t.anyObject,
   }),
 );
 export type MemoryMatch = Static<typeof MemoryMatch>;
 
-const place = { object: word("memory_key"), key: text, memory_id: text, scope_id: orNull(text) };
+const place = { object: t.word("memory_key"), key: t.text, memory_id: t.text, scope_id: t.orNull(t.text) };
 
-export const MemoryKey = named(
+export const MemoryKey = t.named(
   "MemoryKey",
-  object({
+  t.object({
     ...place,
-    value: anything,
-    version: integer,
-    expires_at: orNull(time),
-    created_at: time,
-    updated_at: time,
+    value: t.anything,
+    version: t.integer,
+    expires_at: t.orNull(t.time),
+    created_at: t.time,
+    updated_at: t.time,
     ...envelope,
   }),
 );
 export type MemoryKey = Static<typeof MemoryKey>;
 
-export const DeletedKey = named("DeletedKey", object({ ...place, deleted: word(true), ...envelope }));
+export const DeletedKey = t.named("DeletedKey", t.object({ ...place, deleted: t.word(true), ...envelope }));

@@ -1,41 +1,29 @@
 import type { Static } from "@sinclair/typebox";
-import {
-  boolean,
-  envelope,
-  integer,
-  list,
-  named,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  text,
-  word,
-} from "./schema.ts";
+import * as t from "../lib/schema.ts";
+import { envelope } from "./schema.ts";
 
-const Model = named(
+const Model = t.named(
   "Model",
-  object({
-    id: text,
-    object: word("model"),
-    provider: text,
-    available: boolean,
-    context_window: orNull(integer),
-    prices: object({
-      input: number,
-      cached_input: number,
-      output: number,
-      as_of: orNull(text),
-      source: oneOf(["built_in", "operator"]),
-      priced_up_to: optional(integer),
-      max_output_tokens: optional(integer),
+  t.object({
+    id: t.text,
+    object: t.word("model"),
+    provider: t.text,
+    available: t.boolean,
+    context_window: t.orNull(t.integer),
+    prices: t.object({
+      input: t.number,
+      cached_input: t.number,
+      output: t.number,
+      as_of: t.orNull(t.text),
+      source: t.oneOf(["built_in", "operator"]),
+      priced_up_to: t.optional(t.integer),
+      max_output_tokens: t.optional(t.integer),
     }),
   }),
 );
 
-export const ModelList = named(
+export const ModelList = t.named(
   "ModelList",
-  object({ object: word("list"), data: list(Model), has_more: boolean, ...envelope }),
+  t.object({ object: t.word("list"), data: t.list(Model), has_more: t.boolean, ...envelope }),
 );
 export type ModelList = Static<typeof ModelList>;

@@ -1,39 +1,40 @@
 import type { Static } from "@sinclair/typebox";
+import * as t from "../lib/schema.ts";
 import { busyPolicies, catchUps, outcomes, triggers } from "./names.ts";
 import { Input } from "./run.ts";
-import { anyObject, boolean, integer, list, object, oneOf, orNull, resource, text, time } from "./schema.ts";
+import { resource } from "./schema.ts";
 
-const Failure = object({ code: text, message: text, at: time, run_id: orNull(text) });
+const Failure = t.object({ code: t.text, message: t.text, at: t.time, run_id: t.orNull(t.text) });
 
 export const Schedule = resource("Schedule", "schedule", {
-  name: text,
-  agent_id: text,
+  name: t.text,
+  agent_id: t.text,
   input: Input,
-  cron: text,
-  timezone: text,
-  enabled: boolean,
-  catch_up: oneOf(catchUps),
-  if_busy: oneOf(busyPolicies),
-  next_run_ats: list(time),
-  last_run_id: orNull(text),
-  last_error: orNull(Failure),
-  failure_count: integer,
-  disabled_reason: orNull(text),
-  overrides: orNull(anyObject),
-  budget: orNull(anyObject),
-  user_id: orNull(text),
-  session_id: orNull(text),
-  updated_at: time,
+  cron: t.text,
+  timezone: t.text,
+  enabled: t.boolean,
+  catch_up: t.oneOf(catchUps),
+  if_busy: t.oneOf(busyPolicies),
+  next_run_ats: t.list(t.time),
+  last_run_id: t.orNull(t.text),
+  last_error: t.orNull(Failure),
+  failure_count: t.integer,
+  disabled_reason: t.orNull(t.text),
+  overrides: t.orNull(t.anyObject),
+  budget: t.orNull(t.anyObject),
+  user_id: t.orNull(t.text),
+  session_id: t.orNull(t.text),
+  updated_at: t.time,
 });
 export type Schedule = Static<typeof Schedule>;
 
 /** The result of one of a schedule's times. */
 export const ScheduleRun = resource("ScheduleRun", "schedule_run", {
-  schedule_id: text,
-  trigger: oneOf(triggers),
-  due_at: time,
-  outcome: oneOf(outcomes),
-  run_id: orNull(text),
-  error: orNull(Failure),
+  schedule_id: t.text,
+  trigger: t.oneOf(triggers),
+  due_at: t.time,
+  outcome: t.oneOf(outcomes),
+  run_id: t.orNull(t.text),
+  error: t.orNull(Failure),
 });
 export type ScheduleRun = Static<typeof ScheduleRun>;

@@ -1,79 +1,78 @@
 import type { Static } from "@sinclair/typebox";
 import { type RunStatus, runStatuses } from "../core/run-state.ts";
+import * as t from "../lib/schema.ts";
 import { caseStatuses, suiteRunStatuses } from "./names.ts";
 import { Divergence } from "./run.ts";
-import {
-  boolean,
-  CodedError,
-  integer,
-  list,
-  named,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  resource,
-  text,
-  time,
-  typed,
-} from "./schema.ts";
+import { CodedError, resource } from "./schema.ts";
 
-const suite = { name: text, description: orNull(text), cases_count: integer, updated_at: time };
+const suite = { name: t.text, description: t.orNull(t.text), cases_count: t.integer, updated_at: t.time };
 
-export const PinnedRun = named(
+export const PinnedRun = t.named(
   "PinnedRun",
-  object({ run_id: text, position: integer, agent_id: text, status: typed<RunStatus>(text), output: orNull(text) }),
+  t.object({
+    run_id: t.text,
+    position: t.integer,
+    agent_id: t.text,
+    status: t.typed<RunStatus>(t.text),
+    output: t.orNull(t.text),
+  }),
 );
 export type PinnedRun = Static<typeof PinnedRun>;
 
-export const Suite = resource("Suite", "suite", { ...suite, cases: list(PinnedRun) });
+export const Suite = resource("Suite", "suite", { ...suite, cases: t.list(PinnedRun) });
 export type Suite = Static<typeof Suite>;
 
 const suiteRun = {
-  suite_id: text,
-  status: oneOf(suiteRunStatuses),
-  counts: object({ total: integer, pending: integer, equal: integer, diverged: integer, failed: integer }),
-  live: orNull(
-    object({ max_cost_usd: optional(number), max_total_tokens: optional(integer), max_runs: optional(integer) }),
+  suite_id: t.text,
+  status: t.oneOf(suiteRunStatuses),
+  counts: t.object({ total: t.integer, pending: t.integer, equal: t.integer, diverged: t.integer, failed: t.integer }),
+  live: t.orNull(
+    t.object({
+      max_cost_usd: t.optional(t.number),
+      max_total_tokens: t.optional(t.integer),
+      max_runs: t.optional(t.integer),
+    }),
   ),
-  ended_at: orNull(time),
+  ended_at: t.orNull(t.time),
 };
 
-const LiveCase = object({
-  run_id: orNull(text),
-  status: oneOf([...runStatuses, "skipped"]),
-  output_equal: orNull(boolean),
-  output: orNull(text),
-  diff: orNull(object({ equal: integer, changed: integer, only_a: integer, only_b: integer })),
-  cost_usd: orNull(number),
-  total_tokens: orNull(integer),
-  error: orNull(CodedError),
+const LiveCase = t.object({
+  run_id: t.orNull(t.text),
+  status: t.oneOf([...runStatuses, "skipped"]),
+  output_equal: t.orNull(t.boolean),
+  output: t.orNull(t.text),
+  diff: t.orNull(t.object({ equal: t.integer, changed: t.integer, only_a: t.integer, only_b: t.integer })),
+  cost_usd: t.orNull(t.number),
+  total_tokens: t.orNull(t.integer),
+  error: t.orNull(CodedError),
 });
 
 /** The result of one run of a suite. */
-export const SuiteCase = named(
+export const SuiteCase = t.named(
   "SuiteCase",
-  object({
-    run_id: text,
-    agent_id: text,
-    agent_version: orNull(integer),
-    status: oneOf(caseStatuses),
-    divergences_count: integer,
-    divergences: list(Divergence),
-    first_divergence: orNull(Divergence),
-    matched_steps: integer,
-    live: orNull(LiveCase),
-    error: orNull(CodedError),
+  t.object({
+    run_id: t.text,
+    agent_id: t.text,
+    agent_version: t.orNull(t.integer),
+    status: t.oneOf(caseStatuses),
+    divergences_count: t.integer,
+    divergences: t.list(Divergence),
+    first_divergence: t.orNull(Divergence),
+    matched_steps: t.integer,
+    live: t.orNull(LiveCase),
+    error: t.orNull(CodedError),
   }),
 );
 export type SuiteCase = Static<typeof SuiteCase>;
 
-export const SuiteRun = resource("SuiteRun", "suite_run", { ...suiteRun, cases: list(SuiteCase) });
+export const SuiteRun = resource("SuiteRun", "suite_run", { ...suiteRun, cases: t.list(SuiteCase) });
 export type SuiteRun = Static<typeof SuiteRun>;
 
 export const SuiteRunListItem = resource("SuiteRunListItem", "suite_run", suiteRun);
 export type SuiteRunListItem = Static<typeof SuiteRunListItem>;
 
-export const SuiteListItem = resource("SuiteListItem", "suite", { ...suite, last_suite_run: orNull(SuiteRunListItem) });
+export const SuiteListItem = resource("SuiteListItem", "suite", {
+  ...suite,
+  last_suite_run: t.orNull(SuiteRunListItem),
+});
 export type SuiteListItem = Static<typeof SuiteListItem>;

@@ -1,18 +1,19 @@
 import type { Static } from "@sinclair/typebox";
+import * as t from "../lib/schema.ts";
 import { threadStatuses } from "./names.ts";
 import { message } from "./run.ts";
-import { integer, named, object, oneOf, orNull, resource, text, time } from "./schema.ts";
+import { resource } from "./schema.ts";
 
 export const Thread = resource("Thread", "thread", {
-  title: orNull(text),
-  user_id: orNull(text),
-  session_id: orNull(text),
-  status: oneOf(threadStatuses),
-  message_count: integer,
-  last_run_id: orNull(text),
-  updated_at: time,
+  title: t.orNull(t.text),
+  user_id: t.orNull(t.text),
+  session_id: t.orNull(t.text),
+  status: t.oneOf(threadStatuses),
+  message_count: t.integer,
+  last_run_id: t.orNull(t.text),
+  updated_at: t.time,
 });
 export type Thread = Static<typeof Thread>;
 
-export const ThreadMessage = named("ThreadMessage", object({ ...message, run_id: orNull(text) }));
+export const ThreadMessage = t.named("ThreadMessage", t.object({ ...message, run_id: t.orNull(t.text) }));
 export type ThreadMessage = Static<typeof ThreadMessage>;

@@ -1,81 +1,64 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { type ApprovalRule, codeLanguages, type ToolType, toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
-import { FileFacts } from "./file.ts";
-import {
-  anyObject,
-  anything,
-  boolean,
-  CodedError,
-  choiceOf,
-  envelope,
-  integer,
-  list,
-  map,
-  named,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  resource,
-  text,
-  time,
-  typed,
-  word,
-} from "./schema.ts";
+import { FileFacts } from "../core/run-event.ts";
+import * as t from "../lib/schema.ts";
+import { CodedError, choiceOf, envelope, resource, told } from "./schema.ts";
 
 const request = {
-  url: text,
-  headers: map(text),
-  timeout_ms: integer,
-  retries: integer,
-  idempotent: boolean,
-  signing_secret: optional(text),
+  url: t.text,
+  headers: t.map(t.text),
+  timeout_ms: t.integer,
+  retries: t.integer,
+  idempotent: t.boolean,
+  signing_secret: t.optional(t.text),
 };
-const listed = object({ name: text, description: text, parameters: anyObject });
+const listed = t.object({ name: t.text, description: t.text, parameters: t.anyObject });
 
 // What tools of each type have beside the rest.
 const own = {
-  http: { ...request, method: text, response: oneOf(["json", "text"]) },
+  http: { ...request, method: t.text, response: t.oneOf(["json", "text"]) },
   webhook: request,
   client: {},
   code: {
-    language: oneOf(codeLanguages),
-    source: orNull(text),
-    timeout_ms: integer,
-    memory_mb: integer,
-    files: list(text),
+    language: t.oneOf(codeLanguages),
+    source: t.orNull(t.text),
+    timeout_ms: t.integer,
+    memory_mb: t.integer,
+    files: t.list(t.text),
   },
   mcp: {
-    server_url: text,
-    headers: map(text),
-    timeout_ms: integer,
-    allowed_tools: orNull(list(text)),
-    tools: list(listed),
-    skipped: list(object({ name: text, reason: text })),
-    listed_at: orNull(time),
-    last_error: orNull(object({ code: text, message: text, at: time })),
+    server_url: t.text,
+    headers: t.map(t.text),
+    timeout_ms: t.integer,
+    allowed_tools: t.orNull(t.list(t.text)),
+    tools: t.list(listed),
+    skipped: t.list(t.object({ name: t.text, reason: t.text })),
+    listed_at: t.orNull(t.time),
+    last_error: t.orNull(t.object({ code: t.text, message: t.text, at: t.time })),
   },
-  agent: { agent_id: text },
+  agent: { agent_id: t.text },
 } satisfies Record<ToolType, TProperties>;
 
 const shared = {
-  name: text,
-  type: oneOf(toolTypes),
-  description: text,
-  parameters: orNull(anyObject),
-  approval: typed<ApprovalRule>(Type.Union([oneOf(["never", "always"]), object({ when: optional(anyObject) })])),
-  on_unknown: oneOf(unknownPolicies),
-  max_output_bytes: integer,
-  enabled: boolean,
-  updated_at: time,
+  name: t.text,
+  type: t.oneOf(toolTypes),
+  description: t.text,
+  parameters: t.orNull(t.anyObject),
+  approval: t.typed<ApprovalRule>(
+    Type.Union([t.oneOf(["never", "always"]), t.object({ when: t.optional(t.anyObject) })]),
+  ),
+  on_unknown: t.oneOf(unknownPolicies),
+  max_output_bytes: t.integer,
+  enabled: t.boolean,
+  updated_at: t.time,
 };
 const ofType = <T extends ToolType>(type: T) =>
-  resource(`${type[0]!.toUpperCase()}${type.slice(1)}Tool`, "tool", { ...shared, type: word(type), ...own[type] });
+  resource(`${type[0]!.toUpperCase()}${type.slice(1)}Tool`, "tool", { ...shared, type: t.word(type), ...own[type] });
 
 // Flat for who reads it: what a type lacks is absent.
 const Flat = resource("Tool", "tool", {
   ...shared,
-  ...Type.Partial(object({ ...own.http, ...own.webhook, ...own.code, ...own.mcp, ...own.agent })).properties,
+  ...Type.Partial(t.object({ ...own.http, ...own.webhook, ...own.code, ...own.mcp, ...own.agent })).properties,
 });
 
 /** A tool of any type. */
@@ -84,14 +67,14 @@ export const Tool = Type.Unsafe<Static<typeof Flat>>(
 );
 export type Tool = Static<typeof Tool>;
 
-export const ToolTest = named(
+export const ToolTest = t.named(
   "ToolTest",
-  object({
-    output: anything,
-    error: orNull(CodedError),
-    attempts: integer,
-    latency_ms: integer,
-    files: optional(list(FileFacts)),
+  t.object({
+    output: t.anything,
+    error: t.orNull(CodedError),
+    attempts: t.integer,
+    latency_ms: t.integer,
+    files: t.optional(t.list(told(FileFacts))),
     ...envelope,
   }),
 );

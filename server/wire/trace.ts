@@ -1,161 +1,133 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { FinishReason, ModelRequest } from "../core/model-call.ts";
 import { origins } from "../core/origin.ts";
-import { type JournalEntry, stepTypes } from "../core/run-event.ts";
+import { Decider, DocumentFacts, FileFacts, type JournalEntry, ModelSpend, stepTypes } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
 import type { TraceStep as Step } from "../core/trace.ts";
-import { FileFacts } from "./file.ts";
+import * as t from "../lib/schema.ts";
 import { changes } from "./names.ts";
-import { cost, counts, ForkedFrom, Usage } from "./run.ts";
-import {
-  anyObject,
-  anything,
-  boolean,
-  CodedError,
-  envelope,
-  integer,
-  list,
-  named,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  resource,
-  text,
-  time,
-  typed,
-  word,
-} from "./schema.ts";
+import { ForkedFrom, Usage } from "./run.ts";
+import { CodedError, envelope, resource, told } from "./schema.ts";
 
-const StepUsage = object({ ...counts, ...cost });
+const { usage: counted, ...cost } = told(ModelSpend.properties);
+const StepUsage = t.object({ ...counted.properties, ...cost });
 
-export const TraceStep = named(
+export const TraceStep = t.named(
   "TraceStep",
-  object({
-    id: text,
-    object: word("trace_step"),
-    step_index: integer,
-    turn_index: integer,
-    parent_id: orNull(text),
-    type: oneOf(stepTypes),
-    name: text,
-    status: typed<Step["status"]>(text),
-    attempt: integer,
-    started_at: time,
-    ended_at: orNull(time),
-    latency_ms: orNull(integer),
-    time_to_first_token_ms: orNull(integer),
-    input: anything,
-    output: anything,
-    reasoning: orNull(text),
-    error: orNull(CodedError),
-    usage: orNull(StepUsage),
-    finish_reason: orNull(typed<FinishReason>(text)),
-    model: orNull(text),
-    tool_call_id: orNull(text),
-    input_hash: orNull(text),
-    replayed: boolean,
-    subagent: orNull(object({ run_id: text, agent_id: text })),
-    approval: orNull(
-      object({
-        decision: oneOf(["approve", "reject"]),
-        reason: orNull(text),
-        edited: boolean,
-        at: time,
-        by: orNull(object({ type: text, id: orNull(text) })),
+  t.object({
+    id: t.text,
+    object: t.word("trace_step"),
+    step_index: t.integer,
+    turn_index: t.integer,
+    parent_id: t.orNull(t.text),
+    type: t.oneOf(stepTypes),
+    name: t.text,
+    status: t.typed<Step["status"]>(t.text),
+    attempt: t.integer,
+    started_at: t.time,
+    ended_at: t.orNull(t.time),
+    latency_ms: t.orNull(t.integer),
+    time_to_first_token_ms: t.orNull(t.integer),
+    input: t.anything,
+    output: t.anything,
+    reasoning: t.orNull(t.text),
+    error: t.orNull(CodedError),
+    usage: t.orNull(StepUsage),
+    finish_reason: t.orNull(t.typed<FinishReason>(t.text)),
+    model: t.orNull(t.text),
+    tool_call_id: t.orNull(t.text),
+    input_hash: t.orNull(t.text),
+    replayed: t.boolean,
+    subagent: t.orNull(t.object({ run_id: t.text, agent_id: t.text })),
+    approval: t.orNull(
+      t.object({
+        decision: t.oneOf(["approve", "reject"]),
+        reason: t.orNull(t.text),
+        edited: t.boolean,
+        at: t.time,
+        by: t.orNull(told(Decider)),
       }),
     ),
-    retries: list(
-      object({
-        attempt: integer,
-        at: time,
-        reason: orNull(CodedError),
-        delay_ms: integer,
-        usage: orNull(StepUsage),
+    retries: t.list(
+      t.object({
+        attempt: t.integer,
+        at: t.time,
+        reason: t.orNull(CodedError),
+        delay_ms: t.integer,
+        usage: t.orNull(StepUsage),
       }),
     ),
-    raw: optional(list(typed<JournalEntry>(anyObject))),
-    files: optional(list(FileFacts)),
-    run_id: optional(text),
-    prompt: optional(orNull(typed<ModelRequest>(anyObject))),
+    raw: t.optional(t.list(t.typed<JournalEntry>(t.anyObject))),
+    files: t.optional(t.list(told(FileFacts))),
+    run_id: t.optional(t.text),
+    prompt: t.optional(t.orNull(t.typed<ModelRequest>(t.anyObject))),
   }),
 );
 export type TraceStep = Static<typeof TraceStep>;
 
 const trace = {
-  run_id: text,
-  agent_id: text,
-  agent_version: integer,
-  status: oneOf(runStatuses),
-  started_at: time,
-  ended_at: orNull(time),
-  duration_ms: integer,
+  run_id: t.text,
+  agent_id: t.text,
+  agent_version: t.integer,
+  status: t.oneOf(runStatuses),
+  started_at: t.time,
+  ended_at: t.orNull(t.time),
+  duration_ms: t.integer,
   usage: Usage,
-  origin: oneOf(origins),
-  forked_from: orNull(ForkedFrom),
-  replay_of: orNull(text),
-  imported: boolean,
+  origin: t.oneOf(origins),
+  forked_from: t.orNull(ForkedFrom),
+  replay_of: t.orNull(t.text),
+  imported: t.boolean,
 };
 
-export const TraceSummary = resource("TraceSummary", "trace", { ...trace, steps_count: integer });
+export const TraceSummary = resource("TraceSummary", "trace", { ...trace, steps_count: t.integer });
 export type TraceSummary = Static<typeof TraceSummary>;
 
 export const Trace = resource("Trace", "trace", {
   ...trace,
-  recoveries: list(object({ attempt: integer, at: time, step_index: orNull(integer) })),
-  history_messages: integer,
-  documents: list(
-    object({
-      file_id: text,
-      filename: text,
-      mime_type: text,
-      sha256: text,
-      image: boolean,
-      note: orNull(text),
-      length: orNull(integer),
-    }),
-  ),
-  steps: list(TraceStep),
-  steps_has_more: boolean,
-  agent: optional(orNull(anyObject)),
-  raw: optional(list(anyObject)),
+  recoveries: t.list(t.object({ attempt: t.integer, at: t.time, step_index: t.orNull(t.integer) })),
+  history_messages: t.integer,
+  documents: t.list(told(DocumentFacts)),
+  steps: t.list(TraceStep),
+  steps_has_more: t.boolean,
+  agent: t.optional(t.orNull(t.anyObject)),
+  raw: t.optional(t.list(t.anyObject)),
 });
 export type Trace = Static<typeof Trace>;
 
 /** OTLP/JSON, with `format=otlp`: as OpenTelemetry has it. */
-export const OtlpTrace = named("OtlpTrace", object({ resourceSpans: list(anything) }));
+export const OtlpTrace = t.named("OtlpTrace", t.object({ resourceSpans: t.list(t.anything) }));
 
-const ofBoth = <T extends TSchema>(schema: T) => object({ a: schema, b: schema });
+const ofBoth = <T extends TSchema>(schema: T) => t.object({ a: schema, b: schema });
 
-export const DiffStep = named(
+export const DiffStep = t.named(
   "DiffStep",
-  object({
-    index: integer,
-    a_step_index: orNull(integer),
-    b_step_index: orNull(integer),
-    type: oneOf(stepTypes),
-    name: text,
-    change: oneOf(changes),
-    differences: list(object({ path: text, a: anything, b: anything })),
-    latency_ms: ofBoth(orNull(integer)),
-    cost_usd: ofBoth(orNull(number)),
+  t.object({
+    index: t.integer,
+    a_step_index: t.orNull(t.integer),
+    b_step_index: t.orNull(t.integer),
+    type: t.oneOf(stepTypes),
+    name: t.text,
+    change: t.oneOf(changes),
+    differences: t.list(t.object({ path: t.text, a: t.anything, b: t.anything })),
+    latency_ms: ofBoth(t.orNull(t.integer)),
+    cost_usd: ofBoth(t.orNull(t.number)),
   }),
 );
 export type DiffStep = Static<typeof DiffStep>;
 
-export const Diff = named(
+export const Diff = t.named(
   "Diff",
-  object({
-    object: word("diff"),
-    a: text,
-    b: text,
-    changes: object({ equal: integer, changed: integer, only_a: integer, only_b: integer }),
-    steps: list(DiffStep),
-    steps_has_more: boolean,
+  t.object({
+    object: t.word("diff"),
+    a: t.text,
+    b: t.text,
+    changes: t.object({ equal: t.integer, changed: t.integer, only_a: t.integer, only_b: t.integer }),
+    steps: t.list(DiffStep),
+    steps_has_more: t.boolean,
     usage: ofBoth(Usage),
-    duration_ms: ofBoth(integer),
-    delta: object({ cost_usd: orNull(number), total_tokens: orNull(integer), duration_ms: integer }),
+    duration_ms: ofBoth(t.integer),
+    delta: t.object({ cost_usd: t.orNull(t.number), total_tokens: t.orNull(t.integer), duration_ms: t.integer }),
     ...envelope,
   }),
 );

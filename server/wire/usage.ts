@@ -1,52 +1,46 @@
 import type { Static } from "@sinclair/typebox";
 import { environments } from "../core/scope.ts";
+import * as t from "../lib/schema.ts";
 import { usageGroupings } from "./names.ts";
-import {
-  boolean,
-  envelope,
-  integer,
-  list,
-  named,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  text,
-  word,
-} from "./schema.ts";
+import { envelope } from "./schema.ts";
 
 const used = {
-  runs: object({ started: integer, completed: integer, failed: integer, cancelled: integer }),
-  worked_ms: object({ p50: orNull(integer), p95: orNull(integer) }),
-  model_calls: integer,
-  tool_calls: integer,
-  input_tokens: integer,
-  output_tokens: integer,
-  total_tokens: integer,
-  cached_input_tokens: integer,
-  reasoning_tokens: integer,
-  cost_usd: number,
-  unknown_cost_calls: integer,
-  unknown_token_calls: integer,
-  estimated_calls: integer,
+  runs: t.object({ started: t.integer, completed: t.integer, failed: t.integer, cancelled: t.integer }),
+  worked_ms: t.object({ p50: t.orNull(t.integer), p95: t.orNull(t.integer) }),
+  model_calls: t.integer,
+  tool_calls: t.integer,
+  input_tokens: t.integer,
+  output_tokens: t.integer,
+  total_tokens: t.integer,
+  cached_input_tokens: t.integer,
+  reasoning_tokens: t.integer,
+  cost_usd: t.number,
+  unknown_cost_calls: t.integer,
+  unknown_token_calls: t.integer,
+  estimated_calls: t.integer,
 };
 
 /** What runs used, by day, agent or model. */
-export const UsageReport = named(
+export const UsageReport = t.named(
   "UsageReport",
-  object({
-    object: word("list"),
-    data: list(
-      object({ object: word("usage"), ...used, day: optional(text), agent_id: optional(text), model: optional(text) }),
+  t.object({
+    object: t.word("list"),
+    data: t.list(
+      t.object({
+        object: t.word("usage"),
+        ...used,
+        day: t.optional(t.text),
+        agent_id: t.optional(t.text),
+        model: t.optional(t.text),
+      }),
     ),
-    has_more: boolean,
-    totals: object(used),
-    from: text,
-    to: text,
-    group_by: oneOf(usageGroupings),
-    project_id: text,
-    environment: oneOf(environments),
+    has_more: t.boolean,
+    totals: t.object(used),
+    from: t.text,
+    to: t.text,
+    group_by: t.oneOf(usageGroupings),
+    project_id: t.text,
+    environment: t.oneOf(environments),
     ...envelope,
   }),
 );

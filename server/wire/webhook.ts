@@ -1,62 +1,51 @@
 import type { Static } from "@sinclair/typebox";
 import { environments } from "../core/scope.ts";
+import * as t from "../lib/schema.ts";
 import { deliveryStatuses, disabledReasons, testEvent, webhookEvents, webhookStatuses } from "./names.ts";
-import {
-  anyObject,
-  boolean,
-  CodedError,
-  envelope,
-  integer,
-  list,
-  named,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  resource,
-  text,
-  time,
-  typed,
-  word,
-} from "./schema.ts";
+import { CodedError, envelope, resource } from "./schema.ts";
 
 /** With its secret only where that has just been made. */
 export const Webhook = resource("Webhook", "webhook", {
-  url: text,
-  events: list(text),
-  description: orNull(text),
-  enabled: boolean,
-  status: oneOf(webhookStatuses),
-  disabled_reason: orNull(oneOf(disabledReasons)),
-  secret_prefix: text,
-  previous_secret_expires_at: orNull(time),
-  last_delivery_at: orNull(time),
-  failure_count: integer,
-  updated_at: time,
-  secret: optional(text),
+  url: t.text,
+  events: t.list(t.text),
+  description: t.orNull(t.text),
+  enabled: t.boolean,
+  status: t.oneOf(webhookStatuses),
+  disabled_reason: t.orNull(t.oneOf(disabledReasons)),
+  secret_prefix: t.text,
+  previous_secret_expires_at: t.orNull(t.time),
+  last_delivery_at: t.orNull(t.time),
+  failure_count: t.integer,
+  updated_at: t.time,
+  secret: t.optional(t.text),
 });
 export type Webhook = Static<typeof Webhook>;
 
 const delivery = {
-  webhook_id: text,
-  event_id: text,
-  type: text,
-  run_id: orNull(text),
-  seq: orNull(integer),
-  status: oneOf(deliveryStatuses),
-  attempts_count: integer,
-  next_attempt_at: orNull(time),
+  webhook_id: t.text,
+  event_id: t.text,
+  type: t.text,
+  run_id: t.orNull(t.text),
+  seq: t.orNull(t.integer),
+  status: t.oneOf(deliveryStatuses),
+  attempts_count: t.integer,
+  next_attempt_at: t.orNull(t.time),
 };
 
-const Attempt = object({
-  number: integer,
-  at: time,
-  latency_ms: integer,
-  request: object({ url: text, headers: typed<Record<string, string>>(anyObject) }),
-  response: orNull(
-    object({ status: integer, headers: typed<Record<string, string>>(anyObject), body: text, truncated: boolean }),
+const Attempt = t.object({
+  number: t.integer,
+  at: t.time,
+  latency_ms: t.integer,
+  request: t.object({ url: t.text, headers: t.typed<Record<string, string>>(t.anyObject) }),
+  response: t.orNull(
+    t.object({
+      status: t.integer,
+      headers: t.typed<Record<string, string>>(t.anyObject),
+      body: t.text,
+      truncated: t.boolean,
+    }),
   ),
-  error: orNull(CodedError),
+  error: t.orNull(CodedError),
 });
 
 export const WebhookDeliveryListItem = resource("WebhookDeliveryListItem", "webhook_delivery", delivery);
@@ -64,28 +53,28 @@ export type WebhookDeliveryListItem = Static<typeof WebhookDeliveryListItem>;
 
 export const WebhookDelivery = resource("WebhookDelivery", "webhook_delivery", {
   ...delivery,
-  body: orNull(text),
-  attempts: list(Attempt),
+  body: t.orNull(t.text),
+  attempts: t.list(Attempt),
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
 
-export const WebhookRedelivery = named(
+export const WebhookRedelivery = t.named(
   "WebhookRedelivery",
-  object({ id: text, object: word("webhook_redelivery"), deliveries: integer, ...envelope }),
+  t.object({ id: t.text, object: t.word("webhook_redelivery"), deliveries: t.integer, ...envelope }),
 );
 
 /** What webhooks are sent. */
-export const WebhookEvent = named(
+export const WebhookEvent = t.named(
   "WebhookEvent",
-  object({
-    id: text,
-    object: word("event"),
-    type: oneOf([...webhookEvents, testEvent]),
-    created_at: time,
-    project_id: text,
-    environment: oneOf(environments),
-    run_id: orNull(text),
-    seq: orNull(integer),
-    data: object({ object: anyObject, tool_call: optional(anyObject), truncated: optional(boolean) }),
+  t.object({
+    id: t.text,
+    object: t.word("event"),
+    type: t.oneOf([...webhookEvents, testEvent]),
+    created_at: t.time,
+    project_id: t.text,
+    environment: t.oneOf(environments),
+    run_id: t.orNull(t.text),
+    seq: t.orNull(t.integer),
+    data: t.object({ object: t.anyObject, tool_call: t.optional(t.anyObject), truncated: t.optional(t.boolean) }),
   }),
 );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { created } from "../core/__fixtures__/events.ts";
-import type { AgentSnapshot, Budget, GuardrailPoint } from "../core/agent-snapshot.ts";
+import type { AgentSnapshot, GuardrailPoint } from "../core/agent-snapshot.ts";
+import type { Budget } from "../core/budget.ts";
 import { promptTokens, type WorstCase } from "../core/budget.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
 import { type ModelPrice, nanoUsd } from "../core/price.ts";

@@ -1,5 +1,5 @@
-import type { AgentSnapshot, Budget, ToolSnapshot } from "../core/agent-snapshot.ts";
-import type { UnknownPrice, WorstCase } from "../core/budget.ts";
+import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
+import type { Budget, UnknownPrice, WorstCase } from "../core/budget.ts";
 import type { PromptMessage } from "../core/model-call.ts";
 import type {
   AttachedDocument,

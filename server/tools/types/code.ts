@@ -3,7 +3,7 @@ import { type CodeLanguage, codeLanguages } from "../../core/agent-snapshot.ts";
 import { AppError, type Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
-import { oneOf, orNull } from "../../wire/schema.ts";
+import { oneOf, orNull } from "../../lib/schema.ts";
 import type { Definition } from "../definition.ts";
 import type { UpdateTool } from "../schema.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";

@@ -3,7 +3,7 @@ import type { Fault } from "../../core/errors.ts";
 import type { JsonSchema } from "../../core/model-call.ts";
 import { fault } from "../../http/errors.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
-import { named } from "../../wire/schema.ts";
+import { named } from "../../lib/schema.ts";
 import { mask } from "../headers.ts";
 import type { UpdateTool } from "../schema.ts";
 

@@ -1,7 +1,7 @@
 import type { Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
+import { oneOf } from "../../lib/schema.ts";
 import { namesIn, templateFault } from "../../lib/url-template.ts";
-import { oneOf } from "../../wire/schema.ts";
 import type { Definition } from "../definition.ts";
 import type { UpdateTool } from "../schema.ts";
 import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";

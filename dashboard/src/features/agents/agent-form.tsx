@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { reasoningEfforts } from "../../../../server/core/model-call.ts";
+import { reasoningEfforts } from "../../../../server/core/agent-snapshot.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -1,6 +1,8 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
-/** Shapes of what comes from elsewhere: bounded, and nothing beside what is known. */
+// Fields of the record. Their bounds hold for what comes from elsewhere; what is our own has them by how it is made.
+
+/** Nothing beside what is known. */
 export const exact = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
 /** Ids of elsewhere are data; nothing in them could be a path, a header or a line. */
@@ -8,6 +10,7 @@ export const Id = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
 export const Hash = Type.String({ pattern: "^[\\w.:-]{1,128}$" });
 export const Text = Type.String();
 export const Short = Type.String({ maxLength: 4096 });
+export const ModelName = Type.String({ maxLength: 300 });
 export const Flag = Type.Boolean();
 export const True = Type.Literal(true);
 
@@ -19,5 +22,11 @@ export const Milliseconds = Type.Number({ minimum: 0, maximum: far });
 /** Steps and turns number arrays: a high one would make a long one. */
 export const index = (most: number) => Type.Integer({ minimum: 0, maximum: most - 1 });
 
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const many = <T extends TSchema>(schema: T, maxItems = 1000) => Type.Array(schema, { maxItems });
 export const Json = Type.Record(Type.String(), Type.Unknown());
+
+/** What clients write to their things. */
+export const Metadata = Type.Record(Type.String({ pattern: "^[\\s\\S]{1,64}$" }), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  additionalProperties: false,
+});

@@ -1,0 +1,36 @@
+import { type SchemaOptions, type TSchema, Type } from "@sinclair/typebox";
+
+// The words that schemas are written in.
+
+/** A schema that has a name in the API's description: generators of clients call its type by it. */
+export const named = <T extends TSchema>(component: string, schema: T): T => ({ ...schema, component });
+
+/** A field that may be null. */
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** One of these words. */
+export const oneOf = <const T extends string>(values: readonly T[], options?: SchemaOptions) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      options,
+    ),
+  );
+
+/** Always this word. */
+export const word = <const T extends string | boolean>(value: T) => Type.Unsafe<T>({ const: value });
+
+/** What the API tells less of than the code knows. */
+export const typed = <T>(schema: TSchema) => Type.Unsafe<T>(schema);
+
+export const text = Type.String();
+export const integer = Type.Integer();
+export const number = Type.Number();
+export const boolean = Type.Boolean();
+export const anything = Type.Unknown();
+export const anyObject = Type.Unsafe<Record<string, unknown>>({ type: "object" });
+export const time = Type.String({ format: "date-time" });
+export const list = <T extends TSchema>(items: T) => Type.Array(items);
+export const object = Type.Object;
+export const optional = Type.Optional;
+export const map = <T extends TSchema>(values: T) => Type.Record(Type.String(), values);
