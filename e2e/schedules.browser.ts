@@ -32,10 +32,10 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await dialog.getByLabel("Input").fill("Write the report.");
     await expect(dialog.getByLabel("Time zone")).toHaveValue("Europe/Berlin");
     const preview = dialog.getByRole("region", { name: "Preview" });
-    await expect(preview).toContainText("Monday to Friday at 09:00");
+    await expect(preview).toContainText("At 09:00, Monday through Friday");
     await expect(preview.getByRole("listitem")).toHaveCount(5);
     await dialog.getByLabel("Cron").fill("30 6 1,15 * *");
-    await expect(preview).toContainText("On the 1st and 15th at 06:30");
+    await expect(preview).toContainText("At 06:30, on day 1 and 15 of the month");
     await dialog.getByLabel("Cron").fill("0 9 30 2 *");
     await expect(preview).toContainText("it would never fire");
     await dialog.getByLabel("Cron").fill("0 0 9 * * *");
@@ -44,7 +44,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expect(dialog.getByLabel("Cron")).toHaveAccessibleDescription(/Seconds and years are not taken/);
     await expectAccessible(page, info, "refused");
     await dialog.getByText("Daily", { exact: true }).click();
-    await expect(preview).toContainText("Every day at 09:00");
+    await expect(preview).toContainText("At 09:00");
     await expectAccessible(page, info, "create");
     await dialog.getByText("Show code").click();
     await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"cron": "0 9 * * *"');
@@ -57,7 +57,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
       at.toLocaleDateString("en-GB", { timeZone: "Europe/Berlin", day: "numeric", month: "short", year: "numeric" }),
     );
     for (const [index, day] of days.entries()) expect(shown[index]).toContain(`${day}, 09:00`);
-    await expect(row(page, "Morning report")).toContainText("Every day at 09:00");
+    await expect(row(page, "Morning report")).toContainText("At 09:00");
     await expect(row(page, "Morning report")).toContainText("Not run yet");
   });
 

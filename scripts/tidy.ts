@@ -214,7 +214,7 @@ export function columnFaults(files: Files): string[] {
   ]);
 }
 
-const isParser = (name: string) => /^(unpdf|@mdream\/js|fflate|gpt-tokenizer)(\/|$)/.test(name);
+const isParser = (name: string) => /^(unpdf|@mdream\/js|fflate|gpt-tokenizer|saxes)(\/|$)/.test(name);
 
 const speaksElysia = (path: string) =>
   isTest(path) || /\/routes\.ts$|^server\/(http|console|testing)\/|^server\/app\.ts$/.test(path);

@@ -1,3 +1,5 @@
+// Our own reader, for ipaddr.js takes `::8.8.8.8` for the public `::ffff:8.8.8.8`, and octal and hex within IPv6.
+
 /** A parsed address: the number decides, never its spelling. */
 export type IpAddress = { family: 4 | 6; value: bigint };
 /** A network: every address whose first `prefix` bits equal those of `value`. */

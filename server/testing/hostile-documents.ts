@@ -269,8 +269,14 @@ const markup: HostileDocument[] = [
   hostile(
     "docx",
     "a million attributes",
-    () => documentOf(`<w:p ${'a="b" '.repeat(1_000_000)}/>${paragraph("x")}`),
+    () => documentOf(`<w:p ${Array.from({ length: 1_000_000 }, (_, at) => `a${at}="b"`).join(" ")}/>${paragraph("x")}`),
     "text",
+  ),
+  hostile(
+    "docx",
+    "a million times the same attribute",
+    () => documentOf(`<w:p ${'a="b" '.repeat(1_000_000)}/>${paragraph("x")}`),
+    "document_unreadable",
   ),
   hostile(
     "docx",
