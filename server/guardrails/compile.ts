@@ -1,17 +1,17 @@
 import type { Guardrail, GuardrailPoint } from "../core/agent-snapshot.ts";
-import type { JsonSchema } from "../core/model-call.ts";
-import type { Place } from "./types/guardrail-kind.ts";
+import type { GuardrailKind, Place } from "./types/guardrail-kind.ts";
 import { guardrailKinds } from "./types/guardrail-kinds.ts";
 
-/** Those that say something of any text, and not which shape a whole input or output has. */
-export const withoutShape = (list: CompiledGuardrails): CompiledGuardrails =>
-  list.filter(({ guardrail: { type } }) => type !== "json_schema");
+/** Those that are about something else. */
+export const except = (list: CompiledGuardrails, ...about: GuardrailKind["about"][]): CompiledGuardrails =>
+  list.filter(({ kind }) => !about.includes(kind.about));
 
 /** A guardrail that is ready for texts. */
 export interface CompiledGuardrail {
   /** Its place in the agent's list. */
   index: number;
   guardrail: Guardrail;
+  kind: GuardrailKind;
   /** What it looks for in texts, and what is left in the place of a finding. Empty: it looks at the whole. */
   places: Place[];
 }
@@ -24,11 +24,10 @@ const compiled = new WeakMap<readonly Guardrail[], CompiledGuardrails>();
 export function compileGuardrails(list: readonly Guardrail[]): CompiledGuardrails {
   let known = compiled.get(list);
   if (!known) {
-    known = list.map((guardrail, index) => ({
-      index,
-      guardrail,
-      places: guardrailKinds[guardrail.type].places?.(guardrail.config) ?? [],
-    }));
+    known = list.map((guardrail, index) => {
+      const kind = guardrailKinds[guardrail.type];
+      return { index, guardrail, kind, places: kind.places?.(guardrail.config) ?? [] };
+    });
     compiled.set(list, known);
   }
   return known;
@@ -37,5 +36,3 @@ export function compileGuardrails(list: readonly Guardrail[]): CompiledGuardrail
 /** Those that look at this point, in the order of the list. */
 export const guardrailsOn = (list: CompiledGuardrails, point: GuardrailPoint): CompiledGuardrail[] =>
   list.filter(({ guardrail }) => guardrail.on.includes(point));
-
-export const schemaOf = ({ guardrail }: CompiledGuardrail): JsonSchema => guardrail.config.schema as JsonSchema;

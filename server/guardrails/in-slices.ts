@@ -29,7 +29,7 @@ export async function searched(
     for (const { detector, mark } of one.places) {
       const found = new Map<string, Span[]>();
       // Lengths are counted of other texts than are searched, in no time.
-      const isCounted = one.guardrail.type === "max_length";
+      const isCounted = one.kind.about === "length";
       if (!isCounted) for (const text of texts) found.set(text, await search(detector, text, rest));
       const known = (text: string) => [...(found.get(text) ?? detector.search(text))]; // A copy: who redacts uses it up.
       places.push({ mark, detector: { search: known, scan: () => detector.scan() } });

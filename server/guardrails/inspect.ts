@@ -1,9 +1,7 @@
 import type { Guardrail, GuardrailPoint } from "../core/agent-snapshot.ts";
 import type { GuardrailDecided, GuardrailVerdict } from "../core/run-event.ts";
-import { validateAgainst } from "../lib/json-schema.ts";
-import { type CompiledGuardrail, type CompiledGuardrails, guardrailsOn, schemaOf } from "./compile.ts";
+import { type CompiledGuardrail, type CompiledGuardrails, except, guardrailsOn } from "./compile.ts";
 import { redact, type Source } from "./redaction.ts";
-import { guardrailKinds } from "./types/guardrail-kinds.ts";
 
 /** What a guardrail that found something says. It never repeats what it found. */
 export type Triggered = Pick<GuardrailDecided, "guardrail" | "verdict" | "message" | "matches">;
@@ -38,9 +36,7 @@ export function screenCall(
 ): Screened<Record<string, unknown>> {
   const here = guardrailsOn(list, "tool_call");
   const inspect = (one: CompiledGuardrail): number =>
-    one.guardrail.type === "tool_allowlist"
-      ? Number(!(one.guardrail.config.tools as string[]).includes(call.tool))
-      : inspectValue(one, call.arguments);
+    one.kind.allows ? Number(!one.kind.allows(one.guardrail.config, call.tool)) : inspectValue(one, call.arguments);
   const triggered = here.flatMap((one) => trigger(one, "tool_call", inspect(one)));
   const value = redactValue(here.filter(isRedacting), call.arguments);
   return conclude(value as Record<string, unknown>, triggered);
@@ -48,15 +44,16 @@ export function screenCall(
 
 /** How many places of a text a guardrail objects to; where it looks at the whole, 0 or 1. */
 export function inspectText(one: CompiledGuardrail, text: string): number {
-  if (one.guardrail.type === "json_schema") return Number(!fitsSchema(one, parsed(text)));
-  return one.places.reduce((sum, { detector }) => sum + detector.search(text).length, 0);
+  const { kind, guardrail, places } = one;
+  if (kind.fits) return Number(!kind.fits(guardrail.config, parsed(text)));
+  return places.reduce((sum, { detector }) => sum + detector.search(text).length, 0);
 }
 
 /** The same of a JSON value: of its strings, its keys and its numbers. */
 function inspectValue(one: CompiledGuardrail, value: unknown): number {
-  const { type } = one.guardrail;
-  if (type === "json_schema") return Number(!fitsSchema(one, value));
-  if (type === "max_length") return inspectText(one, textOf(value));
+  const { kind, guardrail } = one;
+  if (kind.fits) return Number(!kind.fits(guardrail.config, value));
+  if (kind.about === "length") return inspectText(one, textOf(value));
   let matches = 0;
   if (one.places.length > 0)
     rewrite(value, (text) => {
@@ -67,14 +64,13 @@ function inspectValue(one: CompiledGuardrail, value: unknown): number {
 }
 
 /** A value without what these guardrails find in it: of the same shape, unless it is cut. */
-export function redactValue(list: readonly CompiledGuardrail[], value: unknown): unknown {
-  const others = list.filter((one) => !isLength(one));
+export function redactValue(list: CompiledGuardrails, value: unknown): unknown {
+  const others = except(list, "length");
   let without = others.length > 0 ? rewrite(value, (text) => redact(text, sourcesOf(others, text))) : value;
-  for (const one of list.filter(isLength)) without = cutValue(one, without);
+  for (const one of list.filter(({ kind }) => kind.about === "length")) without = cutValue(one, without);
   return without;
 }
 
-const isLength = ({ guardrail }: CompiledGuardrail): boolean => guardrail.type === "max_length";
 const isRedacting = ({ guardrail }: CompiledGuardrail): boolean => guardrail.action === "redact";
 
 const verdicts = {
@@ -85,14 +81,18 @@ const verdicts = {
 } as const satisfies Record<Guardrail["action"], GuardrailVerdict>;
 
 /** What is said of a guardrail with so many matches at a point; nothing of one that has none. */
-export function trigger({ index, guardrail }: CompiledGuardrail, on: GuardrailPoint, matches: number): Triggered[] {
+export function trigger(
+  { index, guardrail, kind }: CompiledGuardrail,
+  on: GuardrailPoint,
+  matches: number,
+): Triggered[] {
   if (matches === 0) return [];
   const { type, action, config } = guardrail;
   return [
     {
       guardrail: { index, type, on },
       verdict: verdicts[action],
-      message: guardrailKinds[type].message(config),
+      message: kind.message(config),
       matches,
     },
   ];
@@ -105,7 +105,7 @@ const conclude = <T>(value: T, triggered: Triggered[]): Screened<T> => ({
   needs_approval: triggered.some(({ verdict }) => verdict === "approval_required"),
 });
 
-function sourcesOf(list: readonly CompiledGuardrail[], text: string): Source[] {
+function sourcesOf(list: CompiledGuardrails, text: string): Source[] {
   return list
     .flatMap(({ places }) => places.map(({ detector, mark }) => ({ mark, spans: detector.search(text) })))
     .filter(({ spans }) => spans.length > 0);
@@ -144,15 +144,10 @@ function unused(key: string, used: Set<string>): string {
   return name;
 }
 
-const nothing = Symbol();
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return nothing;
+    return undefined;
   }
 }
-
-const fitsSchema = (one: CompiledGuardrail, value: unknown): boolean =>
-  value !== nothing && validateAgainst(schemaOf(one), value).length === 0;

@@ -37,7 +37,7 @@ export function createOutputGate(list: CompiledGuardrails): OutputGate {
   const of = (action: string) => here.filter(({ guardrail }) => guardrail.action === action);
   const redactors = watches(of("redact"));
   const blockers = watches(of("block"));
-  const schemas = of("block").filter(({ guardrail }) => guardrail.type === "json_schema");
+  const schemas = of("block").filter(({ kind }) => kind.fits);
   const holdsAll = of("block").some(({ places }) => places.length === 0);
   const redaction = createRedaction(redactors.map(({ mark, scanner }) => ({ mark, spans: scanner.spans })));
   let [held, sent, read, half] = ["", 0, 0, ""];

@@ -6,7 +6,7 @@ import type { Asked } from "../core/run-input.ts";
 import type { RunState } from "../core/run-state.ts";
 import { textOf } from "../core/text-of.ts";
 import { canonicalJson } from "../lib/canonical-json.ts";
-import { type CompiledGuardrails, compileGuardrails, withoutShape } from "./compile.ts";
+import { type CompiledGuardrails, compileGuardrails, except } from "./compile.ts";
 import { searched, textsOf } from "./in-slices.ts";
 import { screenCall, screenOutput, screenText } from "./inspect.ts";
 
@@ -67,12 +67,12 @@ async function look(list: CompiledGuardrails, event: RunEvent, before: RunState)
       return { step_index: 0, findings: await onMessages(list, event) };
     case "documents.attached": {
       const texts = event.documents.flatMap(({ text }) => text ?? []);
-      const findings = await Promise.all(texts.map((text) => onInput(unshaped(list), text)));
+      const findings = await Promise.all(texts.map((text) => onInput(except(list, "shape", "length"), text)));
       return { step_index: Math.max(0, before.steps - 1), findings: findings.flat() };
     }
     case "memory.retrieved": {
       const texts = event.matches.map(({ text }) => text);
-      const findings = await Promise.all(texts.map((text) => onOutput(unshaped(list), text)));
+      const findings = await Promise.all(texts.map((text) => onOutput(except(list, "shape", "length"), text)));
       return { step_index: event.step_index, findings: findings.flat() };
     }
     case "step.completed":
@@ -87,22 +87,18 @@ async function look(list: CompiledGuardrails, event: RunEvent, before: RunState)
       if (event.status !== "completed") return null;
       return {
         step_index: event.step_index,
-        findings: await onOutput(event.files ? unshaped(list) : list, event.output),
+        findings: await onOutput(event.files ? except(list, "shape", "length") : list, event.output),
       };
     default:
       return null;
   }
 }
 
-/** Without those that say which shape a text has, or how long it may be: not of every text they say so. */
-const unshaped = (list: CompiledGuardrails): CompiledGuardrails =>
-  withoutShape(list).filter(({ guardrail: { type } }) => type !== "max_length");
-
 const onInput = async (list: CompiledGuardrails, text: string): Promise<readonly Finding[]> =>
   screenText(await searched(list, "input", [text]), "input", text).triggered;
 
 async function onMessages(list: CompiledGuardrails, { input, earlier = [] }: Asked): Promise<Finding[]> {
-  const before = await Promise.all(earlier.map(({ content }) => onInput(withoutShape(list), content)));
+  const before = await Promise.all(earlier.map(({ content }) => onInput(except(list, "shape"), content)));
   return [...before.flat(), ...(await onInput(list, input))];
 }
 
@@ -117,7 +113,7 @@ async function onAnswer(
   const parts = answer?.parts ?? [];
   const text = textOf(parts);
   const isFinal = !parts.some(({ type }) => type === "tool_call");
-  const asked = isFinal ? list : list.filter(({ guardrail: { type } }) => type !== "json_schema");
+  const asked = isFinal ? list : except(list, "shape");
   const known = await searched(asked, "output", [text]);
   return { step_index, findings: screenText(known, "output", text).triggered };
 }

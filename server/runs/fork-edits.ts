@@ -5,7 +5,7 @@ import type { Finding } from "../core/guardrail-event.ts";
 import { limits } from "../core/limits.ts";
 import { type Asked, askedOf, messagesOf, type RunInput } from "../core/run-input.ts";
 import { clientError } from "../core/submit.ts";
-import { compileGuardrails } from "../guardrails/compile.ts";
+import { compileGuardrails, except } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { screenCall, screenText } from "../guardrails/inspect.ts";
 import { fault, validationError } from "../http/errors.ts";
@@ -82,7 +82,7 @@ async function readAnswer(given: NonNullable<ForkEdits["model_output"]>, agent: 
   const param = "edits.model_output";
   const list = compileGuardrails(agent.guardrails ?? []);
   // An answer that asks for tools is not the output that a schema is about.
-  const ofText = list.filter(({ guardrail }) => guardrail.type !== "json_schema" || tool_calls.length === 0);
+  const ofText = tool_calls.length === 0 ? list : except(list, "shape");
   const text = screenText(await searched(ofText, "output", [content]), "output", content);
   const findings = content === "" ? [] : unblocked(text.triggered, param);
   const ofCalls: Finding[][] = [];

@@ -2,7 +2,7 @@ import type { AgentSnapshot, Guardrail } from "../core/agent-snapshot.ts";
 import type { Finding } from "../core/guardrail-event.ts";
 import type { Asked } from "../core/run-input.ts";
 import type { ToolAnswer } from "../core/submit.ts";
-import { type CompiledGuardrails, compileGuardrails, guardrailsOn, withoutShape } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { inspectText, redactValue, type Screened, screenCall, screenOutput, trigger } from "../guardrails/inspect.ts";
 
@@ -45,7 +45,7 @@ export async function screenInput({ guardrails = [] }: Guarded, asked: Asked): P
   }
   const earlier: NonNullable<Asked["earlier"]> = [];
   for (const message of asked.earlier ?? [])
-    earlier.push({ ...message, content: await screened(withoutShape(list), message.content) });
+    earlier.push({ ...message, content: await screened(except(list, "shape"), message.content) });
   return {
     asked: { input: await screened(list, asked.input), ...(asked.earlier && { earlier }) },
     findings,
@@ -97,5 +97,5 @@ export async function screenAnswer(
 /** An error has no shape to keep to. */
 async function screenGiven(list: CompiledGuardrails, { output, is_error }: ToolAnswer): Promise<Screened<unknown>> {
   const known = await searched(list, "tool_output", textsOf(output));
-  return screenOutput(is_error ? known.filter(({ guardrail }) => guardrail.type !== "json_schema") : known, output);
+  return screenOutput(is_error ? except(known, "shape") : known, output);
 }

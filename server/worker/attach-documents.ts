@@ -1,7 +1,7 @@
 import { attachmentBytes } from "../core/documents-prompt.ts";
 import { decidedEvents, type Finding, isBlocked } from "../core/guardrail-event.ts";
 import type { AttachedDocument } from "../core/run-event.ts";
-import { type CompiledGuardrails, compileGuardrails } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, except } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { takesImages } from "../models/takes-images.ts";
@@ -30,9 +30,7 @@ async function screen(
   documents: AttachedDocument[],
   turn: Turn,
 ): Promise<{ documents: AttachedDocument[]; findings: Finding[] }> {
-  const list = compileGuardrails(turn.start.agent.guardrails ?? []).filter(
-    ({ guardrail: { type } }) => type !== "json_schema" && type !== "max_length",
-  );
+  const list = except(compileGuardrails(turn.start.agent.guardrails ?? []), "shape", "length");
   const left: AttachedDocument[] = [];
   const findings: Finding[] = [];
   for (const document of documents) {

@@ -7,7 +7,7 @@ import type { ModelSpend, RunError } from "../core/run-event.ts";
 import { openStep } from "../core/run-state.ts";
 import { endStep } from "../core/step-events.ts";
 import { fitSummary, summaryRequest } from "../core/summary.ts";
-import { compileGuardrails } from "../guardrails/compile.ts";
+import { compileGuardrails, except } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
 import { screenText } from "../guardrails/inspect.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -79,9 +79,7 @@ async function finish(turn: Turn, cut: Cut, text: string, spent: ModelSpend, beg
  * in it does not end the run: it goes on without the summary. Judges are not asked: nobody reads it but the model.
  */
 async function screen(text: string, { start }: Turn): Promise<{ text: string; findings: Finding[] }> {
-  const list = compileGuardrails(start.agent.guardrails ?? []).filter(
-    ({ guardrail: { type } }) => type !== "json_schema" && type !== "max_length" && type !== "llm_judge",
-  );
+  const list = except(compileGuardrails(start.agent.guardrails ?? []), "shape", "length", "opinion");
   if (list.length === 0 || text === "") return { text, findings: [] };
   const { value, triggered, blocked } = screenText(await searched(list, "output", [text]), "output", text);
   const findings = triggered.map((one) => (one.verdict === "blocked" ? { ...one, verdict: "redacted" as const } : one));

@@ -18,9 +18,7 @@ const judgeMax_ms = 120_000;
 
 /** The judges of the run's agent that look at a point. */
 export const judgesOn = ({ start }: Pick<Turn, "start">, on: GuardrailPoint): CompiledGuardrail[] =>
-  guardrailsOn(compileGuardrails(start.agent.guardrails ?? []), on).filter(
-    ({ guardrail }) => guardrail.type === "llm_judge",
-  );
+  guardrailsOn(compileGuardrails(start.agent.guardrails ?? []), on).filter(({ kind }) => kind.about === "opinion");
 
 /**
  * Asks these judges about a text, one after the other, up to the first that blocks. What they cost is in the findings;

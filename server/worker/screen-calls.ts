@@ -72,9 +72,7 @@ const nameless = "unknown_tool";
 
 /** The name of a tool that there is not is a text of the model's own. */
 const inspectName = (one: CompiledGuardrail, name: string): Finding[] =>
-  one.places.length === 0 || one.guardrail.type === "max_length"
-    ? []
-    : trigger(one, "tool_call", inspectText(one, name));
+  one.kind.about === "text" ? trigger(one, "tool_call", inspectText(one, name)) : [];
 
 /** Null for what no tool will get; it is looked at as a text. */
 function argumentsOf({ arguments: text }: Asked): Record<string, unknown> | null {

@@ -1,6 +1,6 @@
 import { type Finding, isBlocked } from "../core/guardrail-event.ts";
 import type { RetrievedPassage } from "../core/run-event.ts";
-import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
 import { screenOutput } from "../guardrails/inspect.ts";
 import { askJudges, judgesOn } from "./judge.ts";
@@ -13,9 +13,7 @@ interface ScreenedPassages {
 
 /** What the guardrails of tool outputs leave of passages: they come from outside too. Passages have no shape to keep to. */
 export async function screenPassages(passages: RetrievedPassage[], turn: Turn): Promise<ScreenedPassages> {
-  const list = compileGuardrails(turn.start.agent.guardrails ?? []).filter(
-    ({ guardrail }) => guardrail.type !== "json_schema",
-  );
+  const list = except(compileGuardrails(turn.start.agent.guardrails ?? []), "shape");
   if (passages.length === 0 || guardrailsOn(list, "tool_output").length === 0) return { passages, findings: [] };
   const texts = passages.flatMap(({ text, heading, filename }) => [text, heading ?? "", filename ?? ""]);
   const known = await searched(list, "tool_output", texts);
@@ -28,7 +26,7 @@ export async function screenPassages(passages: RetrievedPassage[], turn: Turn): 
 
 function screenAll(passages: readonly RetrievedPassage[], known: CompiledGuardrails): ScreenedPassages {
   // How long a text may be is said of passages, not of the names of their sources.
-  const ofNames = known.filter(({ guardrail }) => guardrail.type !== "max_length");
+  const ofNames = except(known, "length");
   const findings = new Map<number, Finding>();
   const screen = <T extends string | null>(text: T, list: CompiledGuardrails): T => {
     if (text === null) return text;

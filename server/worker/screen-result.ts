@@ -1,7 +1,7 @@
 import { type Finding, isBlocked } from "../core/guardrail-event.ts";
 import { toolText } from "../core/prompt.ts";
 import { addChildRun } from "../core/usage.ts";
-import { type CompiledGuardrails, compileGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { screenOutput } from "../guardrails/inspect.ts";
 import { askJudges, judgesOn } from "./judge.ts";
@@ -33,8 +33,7 @@ async function screenDone(list: CompiledGuardrails, done: Done) {
     const { value, triggered, blocked } = screenOutput(known, done.output);
     return { done: { ...done, output: value }, triggered, blocked };
   }
-  const shapeless = known.filter(({ guardrail }) => guardrail.type !== "json_schema");
-  const { value, triggered, blocked } = screenOutput(shapeless, done.error.message);
+  const { value, triggered, blocked } = screenOutput(except(known, "shape"), done.error.message);
   return { done: { ...done, error: { ...done.error, message: String(value) } }, triggered, blocked };
 }
 

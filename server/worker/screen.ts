@@ -1,5 +1,5 @@
 import type { Finding } from "../core/guardrail-event.ts";
-import { type CompiledGuardrails, guardrailsOn } from "../guardrails/compile.ts";
+import { type CompiledGuardrails, except, guardrailsOn } from "../guardrails/compile.ts";
 import { searched } from "../guardrails/in-slices.ts";
 import { inspectText, trigger } from "../guardrails/inspect.ts";
 import { createOutputGate, type OutputGate, type Released } from "../guardrails/output-gate.ts";
@@ -27,7 +27,7 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
   // Whoever parses JSON reads what its escapes stand for.
   const escapes = isJson ? createPlainEscapes() : null;
   // Reasoning is no answer: it has no shape, and may be as long as it likes.
-  const overReasoning = here.filter(({ guardrail }) => !["json_schema", "max_length"].includes(guardrail.type));
+  const overReasoning = except(here, "shape", "length");
   const voices: Voice[] = [];
   const heard = new Map<number, { said: string; shown: string }>();
   let said = 0;
@@ -94,7 +94,7 @@ export function createScreen(list: CompiledGuardrails, { isJson = false }: { isJ
 
   async function flagged({ kind, said: text }: Voice, isWhole: boolean): Promise<Finding[]> {
     const flags = (kind === "output" ? here : overReasoning).filter(
-      ({ guardrail: { type, action } }) => action === "flag" && (isWhole || type !== "json_schema"),
+      ({ guardrail, kind }) => guardrail.action === "flag" && (isWhole || kind.about !== "shape"),
     );
     return (await searched(flags, "output", [text])).flatMap((one) => trigger(one, "output", inspectText(one, text)));
   }

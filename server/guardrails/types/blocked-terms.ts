@@ -6,6 +6,7 @@ import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.t
 
 /** Words that are not to be said, however they are written. */
 export const blockedTerms: GuardrailKind = {
+  about: "text",
   required: { terms: checkTerms },
   places: ({ terms }) => [{ detector: termDetector(terms as string[]), mark: "[removed]" }],
   message: () => "It has a blocked term.",

@@ -3,11 +3,17 @@ import type { Detector } from "../detectors.ts";
 
 /** What guardrails of one type are. Each module of this folder is one, and `guardrail-kinds.ts` lists them. */
 export interface GuardrailKind {
+  /** What stands in texts, how long or of which shape the whole is, which tool is called, or what a model thinks of it. */
+  about: "text" | "length" | "shape" | "tool" | "opinion";
   /** Its settings (`config`), each with what is wrong with a value. */
   required: Record<string, Rule>;
   optional?: Record<string, Rule>;
   /** What it looks for in texts, and what is left in the place of a finding; without this, it looks at the whole. */
   places?(config: Config): Place[];
+  /** Whether a value fits; undefined is a text that is no JSON. */
+  fits?(config: Config, value: unknown): boolean;
+  /** Whether a tool may be called. */
+  allows?(config: Config, tool: string): boolean;
   /** What is said of a finding, which it never repeats. */
   message(config: Config): string;
   /** The only point where it means anything. */

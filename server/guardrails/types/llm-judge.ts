@@ -3,6 +3,7 @@ import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
 
 /** A model that is asked whether a rule is kept. */
 export const llmJudge: GuardrailKind = {
+  about: "opinion",
   required: { prompt: checkPrompt },
   optional: { model: checkModelName },
   message: () => "It breaks the rule, says the judge.",

@@ -4,6 +4,7 @@ import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
 
 /** So many characters and no more. */
 export const maxLength: GuardrailKind = {
+  about: "length",
   required: { max_length: checkLength },
   places: ({ max_length }) => [{ detector: createLengthDetector(max_length as number), mark: "" }],
   message: ({ max_length }) => `It is longer than ${max_length} characters.`,

@@ -3,6 +3,7 @@ import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.t
 
 /** Personal data, of some kinds or of all. */
 export const pii: GuardrailKind = {
+  about: "text",
   required: {},
   optional: { kinds: checkKinds },
   places: ({ kinds }) =>

@@ -3,6 +3,7 @@ import type { Complain, GuardrailKind } from "./guardrail-kind.ts";
 
 /** A pattern of RE2's syntax. */
 export const regex: GuardrailKind = {
+  about: "text",
   required: { pattern: checkPattern },
   places: ({ pattern }) => [{ detector: compile(pattern as string), mark: "[removed]" }],
   message: () => "It matches the pattern.",

@@ -3,6 +3,7 @@ import type { GuardrailKind } from "./guardrail-kind.ts";
 
 /** Keys and passwords. */
 export const secrets: GuardrailKind = {
+  about: "text",
   required: {},
   places: () => [{ detector: secretDetector(), mark: "[secret]" }],
   message: () => "It has a secret.",

@@ -3,7 +3,9 @@ import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.t
 
 /** Calls of these tools alone. */
 export const toolAllowlist: GuardrailKind = {
+  about: "tool",
   required: { tools: checkTools },
+  allows: ({ tools }, tool) => (tools as string[]).includes(tool),
   message: () => "The tool is not allowed.",
   only: "tool_call",
 };

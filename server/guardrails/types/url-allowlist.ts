@@ -4,6 +4,7 @@ import { type Complain, checkList, type GuardrailKind } from "./guardrail-kind.t
 
 /** Addresses of these hosts alone. */
 export const urlAllowlist: GuardrailKind = {
+  about: "text",
   required: { hosts: checkHosts },
   places: ({ hosts }) => [{ detector: createUrlDetector(hosts as string[]), mark: "[url]" }],
   message: () => "It has an address whose host is not allowed.",
