@@ -1,5 +1,6 @@
 import type { MemoryPolicy, PinnedStore } from "../core/agent-snapshot.ts";
 import type { Fault } from "../core/errors.ts";
+import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import { fault, validationError } from "../http/errors.ts";
 import type { MemoryInput } from "./schema.ts";
 
@@ -17,7 +18,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
     if (!known[i]) return [fault(`${at}.memory_id`, "There is no such memory store.")];
     if (stores.findIndex(({ memory_id }) => memory_id === store.memory_id) < i)
       return [fault(`${at}.memory_id`, "This store is in the list already.")];
-    if (store.auto_retrieve && known[i].kind === "kv")
+    if (store.auto_retrieve && !memoryKinds[known[i].kind].isSearched)
       return [fault(`${at}.auto_retrieve`, "A store of keys cannot be searched.")];
     return [];
   });
@@ -26,7 +27,7 @@ export function completePolicy(input: MemoryInput | null, factsOf: FactsOf): Mem
     stores: stores.map(({ memory_id, access, auto_retrieve, top_k, score_threshold }, i) => ({
       memory_id,
       access: access ?? "read",
-      auto_retrieve: auto_retrieve ?? known[i]!.kind === "vector",
+      auto_retrieve: auto_retrieve ?? memoryKinds[known[i]!.kind].isSearched,
       top_k: top_k ?? 6,
       score_threshold: score_threshold ?? 0,
     })),

@@ -79,8 +79,8 @@ export interface ToolSnapshot {
   memory?: { operation: MemoryOperation; stores: ToolStore[] };
 }
 
-export const memoryKinds = ["vector", "kv"] as const;
-type MemoryKind = (typeof memoryKinds)[number];
+export const memoryKindNames = ["vector", "kv"] as const;
+export type MemoryKindName = (typeof memoryKindNames)[number];
 
 /** Who shares what is in a store: one user, one session, or everybody in the project. */
 export const memoryScopes = ["user", "session", "project"] as const;
@@ -118,7 +118,7 @@ export type ToolStore = Pick<PinnedStore, "memory_id" | "name" | "top_k" | "scor
 /** A store as a run pinned it. What is in it is no part of the run: each look into it is journaled. */
 export interface PinnedStore extends PolicyStore {
   name: string;
-  kind: MemoryKind;
+  kind: MemoryKindName;
   scope: MemoryScope;
 }
 

@@ -1,5 +1,5 @@
 import { customType, integer, real, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
-import { memoryKinds, memoryScopes, toolTypes } from "../core/agent-snapshot.ts";
+import { memoryKindNames, memoryScopes, toolTypes } from "../core/agent-snapshot.ts";
 import type { ProjectSettings } from "../core/project-settings.ts";
 import type { Needs, ToolRequest } from "../core/run-event.ts";
 import { runStatuses } from "../core/run-state.ts";
@@ -446,7 +446,7 @@ export const memoryStores = sqliteTable("memory_stores", {
   ...own,
   number: integer().notNull(),
   name: text().notNull(),
-  kind: text({ enum: memoryKinds }).notNull(),
+  kind: text({ enum: memoryKindNames }).notNull(),
   scope: text({ enum: memoryScopes }).notNull(),
   model: text(),
   dimensions: integer(),

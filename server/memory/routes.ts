@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { memoryKinds } from "../core/agent-snapshot.ts";
+import { memoryKindNames } from "../core/agent-snapshot.ts";
 import type { Auth } from "../http/auth.ts";
 import { listQuery, plainListQuery, readPage } from "../http/page.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
@@ -17,7 +17,7 @@ const params = pathOf("memory");
 const entryParams = pathWith({ id: idOf("memory"), entry_id: idOf("memory_entry") });
 const keyParams = pathWith({ id: idOf("memory"), key: Type.String() });
 
-const storeFilters = { kind: oneOf(memoryKinds) };
+const storeFilters = { kind: oneOf(memoryKindNames) };
 // The scope stands in the query, since the body of a value is the value's own.
 const ofOneKey = { scope_id: keyFilters.scope_id };
 

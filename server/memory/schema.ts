@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
+import { memoryKindNames, memoryScopes } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { Chunking, idOf, JsonObject, Metadata } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
@@ -26,7 +26,7 @@ export type Embedding = Static<typeof Embedding>;
 export const CreateMemory = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128 }),
-    kind: oneOf(memoryKinds),
+    kind: oneOf(memoryKindNames),
     scope: Type.Optional(oneOf(memoryScopes)),
     embedding: Type.Optional(orNull(Embedding)),
     ttl_seconds: Type.Optional(orNull(Ttl)),

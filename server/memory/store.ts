@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
+import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import type { Audit, Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
@@ -52,8 +53,8 @@ export function createMemoryStores(options: MemoryStoreOptions) {
 
   async function create(author: Author, input: CreateMemory) {
     const { name, kind, scope = "project", ttl_seconds = null, metadata = {} } = input;
-    refuse([...nameFaults(name), ...(kind === "kv" && input.embedding ? [keysHaveNone()] : [])]);
-    const chosen = kind === "kv" ? null : await embeddings.choose(input.embedding ?? null);
+    refuse([...nameFaults(name), ...(!memoryKinds[kind].isSearched && input.embedding ? [keysHaveNone()] : [])]);
+    const chosen = memoryKinds[kind].isSearched ? await embeddings.choose(input.embedding ?? null) : null;
     const [id, at] = [newId("memory", now()), now()];
     const row = await db.write(() => {
       const { project_id, environment } = author;
@@ -74,7 +75,10 @@ export function createMemoryStores(options: MemoryStoreOptions) {
 
   async function update(author: Author, id: string, input: UpdateMemory) {
     const known = find(author, id); // What is not there is not there, whatever the body says.
-    refuse([...nameFaults(input.name), ...(known.kind === "kv" && input.embedding ? [keysHaveNone()] : [])]);
+    refuse([
+      ...nameFaults(input.name),
+      ...(!memoryKinds[known.kind].isSearched && input.embedding ? [keysHaveNone()] : []),
+    ]);
     const chosen = input.embedding ? await embeddings.choose(input.embedding) : null;
     const row = await db.write(() => {
       const before = find(author, id);
@@ -132,19 +136,14 @@ function nextOf({ model, dimensions }: StoreRow, chosen: ChosenEmbedding) {
   };
 }
 
-/** Throws for a store that holds keys. */
-export function requireVectors(store: StoreRow): VectorStoreRow {
-  if (store.kind !== "vector")
-    throw new AppError("validation_failed", 'This store holds keys (kind "kv"). It has no entries and no search.');
-  return store as VectorStoreRow;
-}
-
-/** Throws for a store that holds entries. */
-export function requireKeys(store: StoreRow): StoreRow {
-  if (store.kind !== "kv")
-    throw new AppError("validation_failed", 'This store holds entries (kind "vector"). It has no keys.');
+/** Throws for a store of another kind. */
+function requireKind(store: StoreRow, kind: StoreRow["kind"]): StoreRow {
+  if (store.kind !== kind) throw new AppError("validation_failed", memoryKinds[store.kind].refusal);
   return store;
 }
+
+export const requireVectors = (store: StoreRow): VectorStoreRow => requireKind(store, "vector") as VectorStoreRow;
+export const requireKeys = (store: StoreRow): StoreRow => requireKind(store, "kv");
 
 /** Whose part of a store is meant; throws where that is not said, or says nothing. */
 export function scopeIdOf({ scope }: StoreRow, scopeId: string | null | undefined): string {

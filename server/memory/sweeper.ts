@@ -1,3 +1,4 @@
+import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import type { Environment } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { dropStoreTables, removeChunks } from "../retrieval/search/tables.ts";
@@ -74,7 +75,7 @@ export function createMemorySweeper({
   /** Within a write: with their words and their vectors. Returns how many chunks those were. */
   function removeRows(store: Store, chunks: readonly { number: number }[]): number {
     const numbers = chunks.map(({ number }) => number);
-    if (store.kind === "vector") removeChunks(sqlite, store, numbers);
+    if (memoryKinds[store.kind].isSearched) removeChunks(sqlite, store, numbers);
     return deleteChunks.run(JSON.stringify(numbers)).changes;
   }
 
@@ -95,7 +96,7 @@ export function createMemorySweeper({
       const { changes } = rows.run(project_id, environment, id);
       if (changes > 0) return changes;
     }
-    if (kind === "vector") dropStoreTables(sqlite, store);
+    if (memoryKinds[kind].isSearched) dropStoreTables(sqlite, store);
     deleteStore.run(project_id, environment, id);
     forgetStore(number);
     return 1;

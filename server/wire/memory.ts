@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { memoryKinds, memoryScopes } from "../core/agent-snapshot.ts";
+import { memoryKindNames, memoryScopes } from "../core/agent-snapshot.ts";
 import * as t from "../lib/schema.ts";
 import { entryStatuses } from "./names.ts";
 import { CodedError, envelope, resource } from "./schema.ts";
 
 export const Memory = resource("Memory", "memory", {
   name: t.text,
-  kind: t.oneOf(memoryKinds),
+  kind: t.oneOf(memoryKindNames),
   scope: t.oneOf(memoryScopes),
   embedding: t.orNull(t.object({ model: t.text, dimensions: t.integer })),
   ttl_seconds: t.orNull(t.integer),
