@@ -2,6 +2,8 @@ import { DocumentError, unreadable } from "./document-error.ts";
 import { readXml } from "./xml.ts";
 import { type Archive, openZip } from "./zip.ts";
 
+// Our own readers: libraries for each format unpack all before anybody can stop them, and here one place bounds it.
+
 /** An Office file's archive, and where the parts are that one part names. */
 export interface OfficeFile extends Archive {
   /** As `read`, of a part without which the file is none. */

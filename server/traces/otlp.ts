@@ -21,6 +21,8 @@ import {
 import { inputMessages, outputMessages, promptMessage, shortJson, shortText } from "./otlp-messages.ts";
 import { redactedJson } from "./redacted-json.ts";
 
+// Our own mapping: OpenTelemetry's SDKs measure a process that runs, and this tells of runs that are on record.
+
 /**
  * The version of the OpenTelemetry semantic conventions for generative AI whose names stand here, and in no other file
  * but otlp-messages.ts. What they have no word for begins with `runnel.`.

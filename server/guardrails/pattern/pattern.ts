@@ -4,6 +4,8 @@ import { PatternScanner } from "./scanner.ts";
 import { createSearch } from "./search.ts";
 import { PatternFault, parsePattern } from "./syntax.ts";
 
+// Our own engine: of the libraries, none finds all matches of a text that still arrives, in time that is bounded.
+
 /** A pattern that is ready for texts: whole ones, and those that still arrive. */
 export interface Pattern {
   search(text: string): Span[];

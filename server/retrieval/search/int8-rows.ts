@@ -1,5 +1,7 @@
 import { createDotScan, head, hitBytes, padding } from "./dot-scan.ts";
 
+// Our own scan: sqlite-vec has none that is exact and as fast, and the libraries that are keep their index in native memory.
+
 /** A row whose score lies between two bounds: its cosine with the query, and what its words add to that. */
 export interface Candidate {
   number: number;

@@ -3,6 +3,8 @@ import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } fro
 import { useWidth } from "../../lib/use-width.ts";
 import type { Axis } from "./numbers.ts";
 
+// Our own charts: two kinds of lines and bars, where a library would be more than the rest of the page.
+
 const height = 190;
 const right = 8;
 const top = 18;
