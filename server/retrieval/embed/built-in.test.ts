@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { embeddingEntry } from "../../lib/assets.ts";
 import { silentLog } from "../../lib/log.ts";
+import { startThread } from "../start-thread.ts";
 import { createBuiltIn } from "./built-in.ts";
-import { startThread } from "./thread.ts";
+import type { Answer, Order } from "./messages.ts";
 
 const shared = createBuiltIn({ log: silentLog });
 afterAll(() => shared.stop());
@@ -26,7 +28,7 @@ function withThreads(programs: string[], options: { patience_ms?: number } = {})
     log: silentLog,
     start(hear, died) {
       started++;
-      return startThread(hear, died, left.shift());
+      return startThread<Order, Answer>(() => left.shift() ?? embeddingEntry())(hear, died);
     },
   });
   return { ...embedder, started: () => started, [Symbol.dispose]: embedder.stop };
@@ -119,7 +121,7 @@ describe("the thread", () => {
       idle_ms: 20,
       start(hear, died) {
         started++;
-        const thread = startThread(hear, died);
+        const thread = startThread<Order, Answer>(embeddingEntry)(hear, died);
         return {
           ...thread,
           end() {

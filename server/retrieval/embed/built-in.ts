@@ -1,10 +1,11 @@
+import { embeddingEntry } from "../../lib/assets.ts";
 import type { Log } from "../../lib/log.ts";
 import { unitVector } from "../../lib/unit-vector.ts";
 import { EmbeddingError } from "../../models/embedding-error.ts";
-import type { Answer } from "./messages.ts";
+import { type StartThread, startThread, type Thread } from "../start-thread.ts";
+import type { Answer, Order } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
 import { createQueue } from "./queue.ts";
-import { type EmbeddingThread, type StartThread, startThread } from "./thread.ts";
 
 /** What is asked for, and how far it is. */
 interface Job {
@@ -32,7 +33,7 @@ interface BuiltInOptions {
   idle_ms?: number;
   /** How long it may work on one slice, which takes a fraction of a second. */
   patience_ms?: number;
-  start?: StartThread;
+  start?: StartThread<Order, Answer>;
 }
 
 // A query that comes meanwhile waits for a slice: about a tenth of a second.
@@ -48,10 +49,10 @@ export function createBuiltIn({
   log,
   idle_ms = 60_000,
   patience_ms = 60_000,
-  start = (hear, died) => startThread(hear, died),
+  start = startThread(embeddingEntry),
 }: BuiltInOptions) {
   const queue = createQueue<Job>();
-  let thread: EmbeddingThread | null = null;
+  let thread: Thread<Order> | null = null;
   let slice: Slice | null = null;
   let idle: ReturnType<typeof setTimeout> | undefined;
   let count = 0;

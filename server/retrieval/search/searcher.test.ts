@@ -1,14 +1,15 @@
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../db/open.ts";
-import { vecLibrary } from "../../lib/assets.ts";
+import { searchEntry, vecLibrary } from "../../lib/assets.ts";
 import { silentLog } from "../../lib/log.ts";
 import { createMemoryStore, searchOrder } from "../../testing/memory-store.ts";
 import { temporaryFolder } from "../../testing/temporary.ts";
+import { startThread, type Thread } from "../start-thread.ts";
 import type { Filter } from "./filter.ts";
+import type { FromThread, ToThread } from "./messages.ts";
 import { createSearch } from "./search.ts";
 import { createSearcher, type Match, type SearchOrder } from "./searcher.ts";
 import { addVectors, createStoreTables, removeChunks, type StoreTables, vectorsTable } from "./tables.ts";
-import { type SearchThread, startThread } from "./thread.ts";
 
 /** A database, the searcher of it, and stores in it; in a file and with a thread, or all in memory. */
 function bench({ inFile = false, most_bytes }: { inFile?: boolean; most_bytes?: number } = {}) {
@@ -16,16 +17,16 @@ function bench({ inFile = false, most_bytes }: { inFile?: boolean; most_bytes?: 
   const path = inFile ? folder.file("search.db") : ":memory:";
   const db = openDatabase(path, { vecLibrary: vecLibrary(folder.path) });
   db.sqlite.run("PRAGMA synchronous = OFF");
-  const started: SearchThread[] = [];
+  const started: Thread<ToThread>[] = [];
   // What a thread does not catch ends it, like any fault that nobody has foreseen.
-  const kill = (thread: SearchThread) => thread.send({ do: "open", path: folder.file("none.db"), most_bytes: 0 });
+  const kill = (thread: Thread<ToThread>) => thread.send({ do: "open", path: folder.file("none.db"), most_bytes: 0 });
   const searcher = createSearcher({
     path: inFile ? path : null,
     sqlite: db.sqlite,
     log: silentLog,
     most_bytes,
     start: (hear, died) => {
-      const thread = startThread(hear, died);
+      const thread = startThread<ToThread, FromThread>(searchEntry)(hear, died);
       started.push(thread);
       if (on.killNext-- > 0) kill(thread);
       return thread;

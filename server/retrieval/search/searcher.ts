@@ -1,10 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { totalmem } from "node:os";
 import { AppError } from "../../core/errors.ts";
+import { searchEntry } from "../../lib/assets.ts";
 import type { Log } from "../../lib/log.ts";
-import type { FromThread, Match, SearchOrder } from "./messages.ts";
+import { type StartThread, startThread, type Thread } from "../start-thread.ts";
+import type { FromThread, Match, SearchOrder, ToThread } from "./messages.ts";
 import { createSearch } from "./search.ts";
-import { type SearchThread, startThread } from "./thread.ts";
 
 export type { Match, SearchOrder } from "./messages.ts";
 
@@ -23,7 +24,7 @@ interface SearcherOptions {
   log: Log;
   /** What the vectors of the stores that were searched last may take of the memory. */
   most_bytes?: number;
-  start?: typeof startThread;
+  start?: StartThread<ToThread, FromThread>;
 }
 
 /** Searches stores, away from the main thread. */
@@ -58,9 +59,13 @@ interface Waiting {
   repeated: boolean;
 }
 
-function searchInThread(path: string, most_bytes: number, { log, start = startThread }: SearcherOptions): Searcher {
+function searchInThread(
+  path: string,
+  most_bytes: number,
+  { log, start = startThread(searchEntry) }: SearcherOptions,
+): Searcher {
   const waiting = new Map<number, Waiting>();
-  let thread: SearchThread | null = null;
+  let thread: Thread<ToThread> | null = null;
   let stopped = false;
   let ids = 0;
 
