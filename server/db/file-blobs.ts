@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import type { Environment, Scope } from "../core/scope.ts";
 import { sha256 } from "../lib/hash.ts";
+import { createCollector } from "./collector.ts";
 import type { Db } from "./open.ts";
 import type { fileBlobs } from "./schema.ts";
 
@@ -91,8 +92,6 @@ export function createFileBlobs({
 
   /** Uploads of this process; what else has no hash is left of a process that is gone, or on its way out. */
   const arriving = new Set<string>();
-  let collecting: Promise<void> | null = null;
-  let stopped = false;
 
   function addBlob({ project_id, environment }: Scope, id: string, content: Content | null): void {
     insertBlob.run(project_id, environment, id, content?.sha256 ?? null, content?.bytes ?? 0, chunkBytes, now());
@@ -152,7 +151,7 @@ export function createFileBlobs({
     }
 
     function close(): void {
-      if (arriving.delete(id)) collectSoon();
+      if (arriving.delete(id)) collector.collectSoon();
     }
 
     return { append, size: () => bytes, content: whole, keep, close };
@@ -190,39 +189,18 @@ export function createFileBlobs({
     return deleteSome(blob.project_id, blob.environment, blob.id) + 1;
   }
 
-  /** Deletes what nobody uses, write by write. */
-  function collect(): Promise<void> {
-    collecting ??= collectAll().finally(() => {
-      collecting = null;
-    });
-    return collecting;
-  }
-
-  async function collectAll(): Promise<void> {
-    while (!stopped && findUnused() && (await db.write(forgetUnused)) > 0) await Bun.sleep(pause_ms);
-  }
-
-  /** A full disk may refuse even this at first; asked again, it may have found room. */
-  function collectSoon(again_ms = 1000): void {
-    collect().catch((error) => {
-      onError(error);
-      if (!stopped) setTimeout(collectSoon, again_ms, Math.min(2 * again_ms, 60_000)).unref();
-    });
-  }
+  const collector = createCollector({
+    ...{ db, forget: forgetUnused, onError, pause_ms },
+    isThere: () => findUnused() !== null,
+  });
 
   return {
     begin,
     put,
     release,
     forgetUnused,
-    collect,
-    collectSoon,
+    ...collector,
     ...createBlobReader(sqlite),
-    /** Ends after the write in flight; what is left is for the next start. */
-    async stop(): Promise<void> {
-      stopped = true;
-      await collecting?.catch(() => {});
-    },
   };
 }
 

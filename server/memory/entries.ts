@@ -122,12 +122,6 @@ export function createEntryStore(options: EntryStoreOptions) {
     return changes > 0;
   }
 
-  const note = (author: Author, done: string, id: string, details: Record<string, unknown>): void =>
-    audit.note({
-      ...{ scope: author, actor: author.actor, action: `memory_entry.${done}` },
-      ...{ target: { type: "memory_entry", id }, details },
-    });
-
   const vectors = (scope: Scope, id: string): VectorStoreRow => requireVectors(stores.find(scope, id));
 
   async function create(author: Author & Viewer, memoryId: string, input: CreateEntry) {
@@ -140,7 +134,11 @@ export function createEntryStore(options: EntryStoreOptions) {
       const known = file && replaceable(store, scopeId, entry);
       if (known) return { id: known.id, isNew: false };
       const id = insert(store, scopeId, entry);
-      note(author, "created", id, { memory_id: memoryId, file_id: entry.file_id, bytes: entry.text?.length ?? null });
+      audit.note(author, "memory_entry.created", id, {
+        memory_id: memoryId,
+        file_id: entry.file_id,
+        bytes: entry.text?.length ?? null,
+      });
       return { id, isNew: true };
     });
     if (isNew) indexer.wake();
@@ -193,7 +191,7 @@ export function createEntryStore(options: EntryStoreOptions) {
       await db.write(() => {
         vectors(author, memoryId);
         mark(find(author, memoryId, id));
-        note(author, "deleted", id, { memory_id: memoryId });
+        audit.note(author, "memory_entry.deleted", id, { memory_id: memoryId });
       });
       onDelete();
       return { id, object: "memory_entry" as const, deleted: true };
@@ -229,11 +227,6 @@ export function createEntryStore(options: EntryStoreOptions) {
       if (rows.length > 0) onDelete();
       return rows.length > 0;
     },
-
-    /** The stores that a file is in. */
-    memoryIdsOf: ({ project_id, environment }: Scope, fileId: string): string[] => [
-      ...new Set(byFile.all(project_id, environment, fileId, now()).map(({ memory_id }) => memory_id)),
-    ],
 
     /** Within a write. */
     mark,

@@ -1,5 +1,6 @@
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import type { Environment } from "../core/scope.ts";
+import { createCollector } from "../db/collector.ts";
 import type { Db } from "../db/open.ts";
 import { dropStoreTables, removeChunks } from "../retrieval/search/tables.ts";
 import type { EntryRow, StoreRow } from "./row.ts";
@@ -69,9 +70,6 @@ export function createMemorySweeper({
   );
   const deleteStore = sqlite.query("DELETE FROM memory_stores WHERE project_id = ? AND environment = ? AND id = ?");
 
-  let collecting: Promise<void> | null = null;
-  let stopped = false;
-
   /** Within a write: with their words and their vectors. Returns how many chunks those were. */
   function removeRows(store: Store, chunks: readonly { number: number }[]): number {
     const numbers = chunks.map(({ number }) => number);
@@ -117,30 +115,13 @@ export function createMemorySweeper({
     return rows.length;
   }
 
-  /** Deletes what nobody finds any more, write by write. */
-  function collect(): Promise<void> {
-    collecting ??= collectAll().finally(() => {
-      collecting = null;
-    });
-    return collecting;
-  }
-
-  async function collectAll(): Promise<void> {
-    const isThere = () => deletedEntry.get() !== null || deletedStore.get() !== null;
-    while (!stopped && isThere() && (await db.write(forgetDeleted)) > 0) await Bun.sleep(pause_ms);
-  }
-
-  /** A full disk may refuse even this at first; asked again, it may have found room. */
-  function collectSoon(again_ms = 1000): void {
-    collect().catch((error) => {
-      onError(error);
-      if (!stopped) setTimeout(collectSoon, again_ms, Math.min(2 * again_ms, 60_000)).unref();
-    });
-  }
+  const collector = createCollector({
+    ...{ db, forget: forgetDeleted, onError, pause_ms },
+    isThere: () => deletedEntry.get() !== null || deletedStore.get() !== null,
+  });
 
   return {
-    collect,
-    collectSoon,
+    ...collector,
     forgetDeleted,
     forgetExpired,
     /** Within a write: some of the stores of a project that is deleted. Returns how many rows went; 0: there are none. */
@@ -149,11 +130,6 @@ export function createMemorySweeper({
       if (!store) return 0;
       hide.run(now(), store.project_id, store.environment, store.id); // What is half gone may not be searched.
       return eraseStore(store);
-    },
-    /** Ends after the write in flight; what is left is for the next start. */
-    async stop(): Promise<void> {
-      stopped = true;
-      await collecting?.catch(() => {});
     },
   };
 }
