@@ -98,9 +98,6 @@ export function createAgentStore({
     if (attached.length > 0) db.orm.insert(agentTools).values(attached).run();
   }
 
-  const note = (author: Author, action: string, id: string, details: Record<string, unknown>): void =>
-    audit.note({ scope: author, actor: author.actor, action, target: { type: "agent", id }, details });
-
   async function create(scope: Author, input: CreateAgent) {
     checkAgent(input, scope.environment, modelAvailable);
     checkJudges(input.model, input.guardrails ?? []);
@@ -116,7 +113,7 @@ export function createAgentStore({
       });
       attach(scope, id, tools);
       versions.add(scope, id, 1, { name: input.name, model: input.model, ...definition, tools }, metadata, at);
-      note(scope, "agent.created", id, { name: input.name, version: 1 });
+      audit.note(scope, "agent.created", id, { name: input.name, version: 1 });
       return get(scope, id);
     });
   }
@@ -152,7 +149,7 @@ export function createAgentStore({
       rows.update(scope, id, { name, model, version, definition, metadata, updated_at_ms: at });
       if (input.tools) attach(scope, id, after.tools);
       versions.add(scope, id, version, after, metadata, at);
-      note(scope, "agent.updated", id, { name: after.name, version, changes });
+      audit.note(scope, "agent.updated", id, { name: after.name, version, changes });
       return get(scope, id);
     });
   }
@@ -226,7 +223,7 @@ export function createAgentStore({
       db.write(() => {
         const { name, version } = find(author, id);
         rows.remove(author, id);
-        note(author, "agent.deleted", id, { name, version });
+        audit.note(author, "agent.deleted", id, { name, version });
         return { id, object: "agent" as const, deleted: true };
       }),
   };

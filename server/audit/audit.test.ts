@@ -281,8 +281,8 @@ describe("GET /v1/audit_log", () => {
     neighbour = await server.client({ project: "neighbour" });
   });
   const audit = createAudit({ db: server.db });
-  const note = (scope: Parameters<typeof audit.note>[0]["scope"], action: string) =>
-    server.db.write(() => audit.note({ scope, actor: testActor, action, target: null }));
+  const note = (scope: object | null, action: string) =>
+    server.db.write(() => audit.note({ ...scope, actor: testActor }, action, null));
 
   test("is a list with pages, a time and filters for what, who and which", async () => {
     const client = await newAdmin();
@@ -362,8 +362,7 @@ describe("the log", () => {
     const { project_id } = client.scope;
     await other.db.write(() => {
       other.db.sqlite.query("DELETE FROM projects WHERE id = ?").run(project_id);
-      const target = { type: "project", id: project_id };
-      audit.note({ scope: null, actor: testActor, action: "project.deleted", target });
+      audit.note({ actor: testActor }, "project.deleted", project_id);
     });
     const left = other.db.sqlite.query<{ action: string }, []>("SELECT action FROM audit_log").all();
     expect(left.map(({ action }) => action)).toEqual(["project.deleted"]);

@@ -39,10 +39,10 @@ export function createRefusals({
     if (!more) return;
     findRoutes ??= createRouteFinder(routes());
     const route = findRoutes(new URL(url).pathname)[0]?.path.replace(/\/$/, "");
-    const scope = asked && { project_id: asked.project_id, environment: asked.environment };
+    const by = { actor, project_id: asked?.project_id, environment: asked?.environment };
     const details = { ...required, method, route, ...more };
     // Nobody waits for it: the answer is the same whether or not it could be noted.
-    db.write(() => audit.note({ scope, actor, action: "request.refused", target: null, details })).catch((error) =>
+    db.write(() => audit.note(by, "request.refused", null, details)).catch((error) =>
       log.warn("a refusal was not noted in the audit log", { error }),
     );
   };

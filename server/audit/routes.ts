@@ -1,9 +1,10 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Auth } from "../http/auth.ts";
 import { plainListQuery, readPage } from "../http/page.ts";
+import { Subject } from "../http/schemas.ts";
 import { AuditEntry } from "../wire/audit.ts";
 import { listOf } from "../wire/schema.ts";
-import { auditFilters } from "./schema.ts";
 import type { AuditStore } from "./store.ts";
 
 /** `GET /v1/audit_log`: who changed what. Nobody can write to it or delete from it. */
@@ -19,3 +20,11 @@ export const auditRoutes = ({ auth, entries }: { auth: Auth; entries: AuditStore
         returns: listOf(AuditEntry),
       },
     });
+
+/** Who did what to which thing. */
+const auditFilters = {
+  action: Type.String({ pattern: "^[a-z_]{1,64}\\.[a-z_]{1,64}$" }),
+  actor_id: Subject,
+  target_id: Subject,
+  request_id: Subject,
+};

@@ -4,15 +4,11 @@ import { type Role, roles } from "../wire/names.ts";
 import { cliActor } from "./actor.ts";
 import { askPassword, canAsk } from "./ask.ts";
 import { usageError } from "./exit-code.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { type DataFlags, dataDirOption, jsonOption, option } from "./option.ts";
 import { print } from "./print.ts";
+import { withStores } from "./with-stores.ts";
 
-interface Options {
-  dataDir: string;
-  json?: boolean;
-}
-
-interface AccountOptions extends Options {
+interface AccountOptions extends DataFlags {
   password?: string;
   role?: Role;
 }
@@ -50,27 +46,6 @@ export function adminCommand(): Command {
   return admin;
 }
 
-type Accounts = import("../console/accounts.ts").Accounts;
-type Setup = import("../console/setup.ts").Setup;
-type DataDir = import("../db/data-dir.ts").DataDir;
-
-async function openAccounts<T>(
-  dataDir: string,
-  work: (stores: { accounts: Accounts; setup: Setup; dir: DataDir }) => Promise<T>,
-): Promise<T> {
-  const { withData } = await import("./open-data.ts");
-  const { createAccounts } = await import("../console/accounts.ts");
-  const { createLoginThrottle } = await import("../console/login-throttle.ts");
-  const { createAudit } = await import("../db/audit.ts");
-  const { createPasswords } = await import("../console/password.ts");
-  const { createSetup } = await import("../console/setup.ts");
-  return await withData(dataDir, { create: true }, ({ db, dir }) => {
-    const audit = createAudit({ db });
-    const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle: createLoginThrottle() });
-    return work({ accounts, setup: createSetup({ db, audit, accounts }), dir });
-  });
-}
-
 async function withAccount(
   email: string,
   { dataDir, json, role, ...given }: AccountOptions,
@@ -78,8 +53,8 @@ async function withAccount(
   done: string,
 ): Promise<void> {
   const password = given.password ?? (await newPassword());
-  const user: User = await openAccounts(dataDir, ({ accounts }) =>
-    accounts[action]({ email, password, role }, cliActor),
+  const user: User = await withStores(dataDir, true, ({ accounts }) =>
+    accounts()[action]({ email, password, role }, cliActor),
   );
   print(json, user, () => `${user.email} ${done}.`);
 }
@@ -91,15 +66,16 @@ async function newPassword(): Promise<string> {
   return password;
 }
 
-async function printSetupLink({ dataDir, json }: Options): Promise<void> {
+async function printSetupLink({ dataDir, json }: DataFlags): Promise<void> {
   const { setupLink } = await import("../console/setup.ts");
   const { readServerFile } = await import("./server-file.ts");
-  await openAccounts(dataDir, async ({ setup, dir }) => {
+  await withStores(dataDir, true, async (stores) => {
+    const setup = stores.setup();
     if (!setup.required())
       throw usageError(
         'There is an account already. "runnel admin create" adds another one, "reset-password" helps out.',
       );
-    const address = readServerFile(dir.serverFile)?.address ?? "https://127.0.0.1:8443";
+    const address = readServerFile(stores.dir.serverFile)?.address ?? "https://127.0.0.1:8443";
     const setup_link = setupLink(address, await setup.issue(cliActor()));
     print(json, { setup_link }, () => setup_link);
   });

@@ -2,19 +2,16 @@ import { Command } from "commander";
 import { environments, type Permission, permissions, type Scope } from "../core/scope.ts";
 import type { Author } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
+import type { KeyStore } from "../keys/store.ts";
 import { cliActor } from "./actor.ts";
 import { readDuration } from "./duration.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { findProject, requireProject } from "./find-project.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { addDataOptions, type DataFlags, option } from "./option.ts";
 import { print, table } from "./print.ts";
+import { withStores } from "./with-stores.ts";
 
-interface Options {
-  dataDir: string;
-  json?: boolean;
-}
-
-interface ListOptions extends Options {
+interface ListOptions extends DataFlags {
   project: string;
   env: Scope["environment"];
 }
@@ -28,7 +25,7 @@ interface CreateOptions extends ListOptions {
   createProject?: boolean;
 }
 
-interface RotateOptions extends Options {
+interface RotateOptions extends DataFlags {
   overlap: string;
   expiresIn?: string;
 }
@@ -50,8 +47,6 @@ export function keysCommand(): Command {
     .addOption(option("--agents <list>", "ids of the only agents it may use, with commas"))
     .addOption(option("--cidrs <list>", "networks that it may come from, with commas: 203.0.113.0/24"))
     .addOption(option("--create-project", "make the project when there is none"))
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .addHelpText(
       "after",
       "\nExample:\n  $ runnel keys create --project shop --env live --scopes read,run --name backend",
@@ -62,8 +57,6 @@ export function keysCommand(): Command {
     .description("list the keys of a project and environment")
     .addOption(projectOption())
     .addOption(envOption())
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .action(list);
   keys
     .command("rotate")
@@ -71,35 +64,15 @@ export function keysCommand(): Command {
     .argument("<id>", "the key's id (key_…)")
     .addOption(option("--overlap <time>", "how long the old key is good: 24h, 30m, 0s; to 30 days", { default: "24h" }))
     .addOption(expiresOption())
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .addHelpText("after", "\nExample:\n  $ runnel keys rotate key_01kb… --overlap 1h")
     .action(rotate);
   keys
     .command("revoke")
     .description("end a key at once, also in a running server")
     .argument("<id>", "the key's id (key_…)")
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .action(revoke);
+  addDataOptions(...keys.commands);
   return keys;
-}
-
-async function openStores<T>(dataDir: string, create: boolean, work: (stores: Stores) => Promise<T>): Promise<T> {
-  const { withData } = await import("./open-data.ts");
-  const { createAudit } = await import("../db/audit.ts");
-  const { createKeyStore } = await import("../keys/store.ts");
-  const { createProjectStore } = await import("../projects/store.ts");
-  return await withData(dataDir, { create }, ({ db }) => {
-    const audit = createAudit({ db });
-    return work({ db, keys: createKeyStore({ db, audit }), projects: createProjectStore({ db, audit }) });
-  });
-}
-
-interface Stores {
-  db: Db;
-  keys: import("../keys/store.ts").KeyStore;
-  projects: import("../projects/store.ts").ProjectStore;
 }
 
 async function create(options: CreateOptions): Promise<void> {
@@ -113,22 +86,23 @@ async function create(options: CreateOptions): Promise<void> {
   };
   const { checkCreation } = await import("../keys/faults.ts");
   asUsage(() => checkCreation(input));
-  const key = await openStores(options.dataDir, options.createProject ?? false, async ({ keys, projects }) => {
+  const key = await withStores(options.dataDir, options.createProject ?? false, async (stores) => {
+    const projects = stores.projects();
     const known = findProject(projects, options.project);
     if (!known && !options.createProject)
       throw new CliError(`There is no project "${options.project}". --create-project makes it.`);
     if (known?.archived_at_ms) throw new CliError(`The project "${known.name}" is archived: its keys are refused.`);
     const actor = cliActor();
     const { id } = known ?? (await projects.create(options.project, actor));
-    return await keys.create({ project_id: id, environment: options.env, actor }, input);
+    return await stores.keys().create({ project_id: id, environment: options.env, actor }, input);
   });
   print(options.json, key, () => key.secret);
 }
 
 async function list({ dataDir, json, project, env }: ListOptions): Promise<void> {
-  const data = await openStores(dataDir, false, async ({ keys, projects }) => {
-    const known = requireProject(projects, project);
-    return allKeys(keys, { project_id: known.id, environment: env });
+  const data = await withStores(dataDir, false, ({ keys, projects }) => {
+    const known = requireProject(projects(), project);
+    return allKeys(keys(), { project_id: known.id, environment: env });
   });
   print(json, { object: "list", data }, () =>
     table(
@@ -149,8 +123,8 @@ async function list({ dataDir, json, project, env }: ListOptions): Promise<void>
 async function rotate(id: string, { dataDir, json, overlap, expiresIn }: RotateOptions): Promise<void> {
   const overlap_seconds = readDuration(overlap, "--overlap", { least: 0, most: 30 * 86_400 })!;
   const expires_in_seconds = readDuration(expiresIn, "--expires-in");
-  const key = await openStores(dataDir, false, ({ db, keys }) =>
-    keys.rotate(authorOf(db, id), id, {
+  const key = await withStores(dataDir, false, ({ db, keys }) =>
+    keys().rotate(authorOf(db, id), id, {
       overlap_seconds,
       ...(expires_in_seconds !== undefined && { expires_in_seconds }),
     }),
@@ -159,8 +133,8 @@ async function rotate(id: string, { dataDir, json, overlap, expiresIn }: RotateO
   print(json, key, () => key.secret);
 }
 
-async function revoke(id: string, { dataDir, json }: Options): Promise<void> {
-  const answer = await openStores(dataDir, false, ({ db, keys }) => keys.revoke(authorOf(db, id), id));
+async function revoke(id: string, { dataDir, json }: DataFlags): Promise<void> {
+  const answer = await withStores(dataDir, false, ({ db, keys }) => keys().revoke(authorOf(db, id), id));
   print(json, answer, () => `${id} is revoked.`);
 }
 
@@ -172,8 +146,8 @@ function authorOf(db: Db, keyId: string): Author {
   return { ...scope, actor: cliActor() };
 }
 
-async function allKeys(keys: Stores["keys"], scope: Scope) {
-  const all: Awaited<ReturnType<Stores["keys"]["list"]>>["data"] = [];
+async function allKeys(keys: KeyStore, scope: Scope) {
+  const all: Awaited<ReturnType<KeyStore["list"]>>["data"] = [];
   for (let after: string | null = null, more = true; more; ) {
     const page = { limit: 100, starting_after: after, ending_before: null, order: "asc" as const };
     const { data, has_more, last_id } = await keys.list(scope, { ...page, created_at: [], metadata: [], filters: {} });

@@ -2,15 +2,11 @@ import { Command } from "commander";
 import type { ModelPrice } from "../core/price.ts";
 import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { addDataOptions, type DataFlags, option } from "./option.ts";
 import { print, table } from "./print.ts";
+import { withStores } from "./with-stores.ts";
 
-interface Options {
-  dataDir: string;
-  json?: boolean;
-}
-
-interface SetOptions extends Options {
+interface SetOptions extends DataFlags {
   input: string;
   cachedInput?: string;
   output: string;
@@ -20,12 +16,7 @@ interface SetOptions extends Options {
 /** `runnel models prices`: what models cost, which budgets and usage are counted by. */
 export function modelPricesCommand(): Command {
   const prices = new Command("prices").description("what models cost, in USD per million tokens");
-  prices
-    .command("list")
-    .description("list the known prices, and of when they are")
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .action(list);
+  prices.command("list").description("list the known prices, and of when they are").action(list);
   prices
     .command("set")
     .description("set a model's price; runs that begin from now on use it, also while the server runs")
@@ -43,8 +34,6 @@ export function modelPricesCommand(): Command {
       }),
     )
     .addOption(option("--context-window <tokens>", "how much the model takes", { env: "RUNNEL_CONTEXT_WINDOW" }))
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .addHelpText(
       "after",
       `
@@ -57,26 +46,15 @@ Examples:
     .command("reset")
     .description("take back what was set: the price that came along counts again, if there is one")
     .argument("<model>", "as it was set")
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .action(reset);
+  addDataOptions(...prices.commands);
   return prices;
 }
 
-type Store = import("../connections/prices.ts").PriceStore;
-
-async function openPrices<T>(dataDir: string, create: boolean, work: (prices: Store) => Promise<T>): Promise<T> {
-  const { withData } = await import("./open-data.ts");
-  const { createPriceStore } = await import("../connections/prices.ts");
-  const { createAudit } = await import("../db/audit.ts");
-  return await withData(dataDir, { create }, ({ db }) =>
-    work(createPriceStore({ db, audit: createAudit({ db }), now: Date.now })),
-  );
-}
-
-async function list({ dataDir, json }: Options): Promise<void> {
+async function list({ dataDir, json }: DataFlags): Promise<void> {
   const { knownModels } = await import("../models/known-models.ts");
-  const data = await openPrices(dataDir, false, async (prices) => {
+  const data = await withStores(dataDir, false, (stores) => {
+    const prices = stores.prices();
     const named = prices.all().map(({ model }) => model);
     const models = [...new Set([...knownModels.map(({ provider, model }) => `${provider}/${model}`), ...named])];
     return models.map((model) => ({ model, ...prices.priceOf(model)! }));
@@ -101,12 +79,12 @@ async function set(model: string, { dataDir, json, ...given }: SetOptions): Prom
     output: readUsd(given.output, "--output"),
     context_window: given.contextWindow === undefined ? null : readTokens(given.contextWindow),
   };
-  await openPrices(dataDir, true, (prices) => prices.set(model, price, cliActor()));
+  await withStores(dataDir, true, ({ prices }) => prices().set(model, price, cliActor()));
   print(json, { model, ...price }, () => `${model} costs ${price.input} in and ${price.output} out.`);
 }
 
-async function reset(model: string, { dataDir, json }: Options): Promise<void> {
-  const wasSet = await openPrices(dataDir, false, (prices) => prices.reset(model, cliActor()));
+async function reset(model: string, { dataDir, json }: DataFlags): Promise<void> {
+  const wasSet = await withStores(dataDir, false, ({ prices }) => prices().reset(model, cliActor()));
   if (!wasSet) throw new CliError(`No price is set for "${model}".`);
   print(json, { model, deleted: true }, () => `The price of ${model} is no longer yours.`);
 }

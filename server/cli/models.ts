@@ -6,15 +6,11 @@ import { modelPrefix } from "../models/registry.ts";
 import { cliActor } from "./actor.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { modelPricesCommand } from "./model-prices.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { addDataOptions, type DataFlags, option } from "./option.ts";
 import { print, table } from "./print.ts";
+import { withStores } from "./with-stores.ts";
 
-interface Options {
-  dataDir: string;
-  json?: boolean;
-}
-
-interface AddOptions extends Options {
+interface AddOptions extends DataFlags {
   provider?: string;
   baseUrl?: string;
   apiKey?: string;
@@ -31,8 +27,6 @@ export function modelsCommand(): Command {
     .addOption(option("--base-url <url>", "address of the API, /v1 included"))
     .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" }))
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
     .addHelpText(
       "after",
       `
@@ -41,40 +35,16 @@ Examples:
   $ runnel models add local --base-url http://127.0.0.1:8080/v1   (models: openai_compatible/local/…)`,
     )
     .action(add);
-  models
-    .command("list")
-    .description("list the connections, without their keys")
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .action(list);
-  models
-    .command("remove")
-    .description("remove a stored connection")
-    .argument("<name>")
-    .addOption(dataDirOption())
-    .addOption(jsonOption())
-    .action(remove);
+  models.command("list").description("list the connections, without their keys").action(list);
+  models.command("remove").description("remove a stored connection").argument("<name>").action(remove);
+  addDataOptions(...models.commands);
   models.addCommand(modelPricesCommand());
   return models;
 }
 
-type Store = import("../connections/store.ts").ConnectionStore;
-
-async function openConnections<T>(dataDir: string, create: boolean, work: (store: Store) => Promise<T>): Promise<T> {
-  const { withData } = await import("./open-data.ts");
-  const { createConnectionStore } = await import("../connections/store.ts");
-  const { createAudit } = await import("../db/audit.ts");
-  const { createSeal } = await import("../lib/seal.ts");
-  return await withData(dataDir, { create }, ({ db, dir }) => {
-    const seal = createSeal(dir.masterKey(process.env));
-    const audit = createAudit({ db });
-    return work(createConnectionStore({ db, audit, seal, environment: process.env, now: Date.now }));
-  });
-}
-
 async function add(name: string, { dataDir, json, ...given }: AddOptions): Promise<void> {
   const connection = readConnection(name, given);
-  await openConnections(dataDir, true, (connections) => connections.put(connection, cliActor()));
+  await withStores(dataDir, true, ({ connections }) => connections().put(connection, cliActor()));
   const { api_key: _, ...shown } = connection;
   print(json, shown, () => `Added ${name}. Its models are ${modelPrefix(connection)}/….`);
 }
@@ -90,7 +60,7 @@ const flags = {
 /** The connection that was given; throws a usage error with what is wrong, and by which flag. */
 export function readConnection(
   name: string,
-  { provider, baseUrl, apiKey, maxConcurrent }: Omit<AddOptions, keyof Options>,
+  { provider, baseUrl, apiKey, maxConcurrent }: Omit<AddOptions, keyof DataFlags>,
 ): Connection {
   const max_concurrent = maxConcurrent === undefined ? null : Number(maxConcurrent);
   const read = checkConnection({ name, provider, base_url: baseUrl, api_key: apiKey, max_concurrent });
@@ -99,8 +69,8 @@ export function readConnection(
   throw usageError(flag ? read.message.replace(/\.$/, ` (${flag}).`) : read.message);
 }
 
-async function list({ dataDir, json }: Options): Promise<void> {
-  const all = await openConnections(dataDir, false, async (connections) => connections.list());
+async function list({ dataDir, json }: DataFlags): Promise<void> {
+  const all = await withStores(dataDir, false, ({ connections }) => connections().list());
   const data = all.map(({ created_at_ms, ...rest }) => ({ ...rest, created_at: timestampOrNull(created_at_ms) }));
   print(json, { object: "list", data }, () =>
     table(
@@ -112,8 +82,8 @@ async function list({ dataDir, json }: Options): Promise<void> {
   );
 }
 
-async function remove(name: string, { dataDir, json }: Options): Promise<void> {
-  const removed = await openConnections(dataDir, false, (connections) => connections.remove(name, cliActor()));
+async function remove(name: string, { dataDir, json }: DataFlags): Promise<void> {
+  const removed = await withStores(dataDir, false, ({ connections }) => connections().remove(name, cliActor()));
   if (!removed) throw new CliError(`There is no stored connection "${name}".`);
   print(json, { name, deleted: true }, () => `${name} is removed.`);
 }

@@ -1,17 +1,18 @@
-import { statfsSync } from "node:fs";
-import { alarmed, createAlarm } from "../db/alarm.ts";
+import { statfsSync, statSync } from "node:fs";
+import { type Alarm, alarmed, createAlarm } from "../db/alarm.ts";
 import { type Ballast, createBallast } from "../db/ballast.ts";
+import { faultsOf } from "../db/check.ts";
 import { keepLogShort } from "../db/checkpoint.ts";
+import { DatabaseUnusable } from "../db/damage.ts";
 import { type DataDir, openDataDir } from "../db/data-dir.ts";
 import { masterKeyId, noteMasterKeyId, readMasterKeyId } from "../db/key-fact.ts";
 import { networkDisk } from "../db/network-disk.ts";
 import { type Db, openDatabase } from "../db/open.ts";
-import { createSpace } from "../db/space.ts";
+import { createSpace, type Reserve } from "../db/space.ts";
 import type { Log } from "../lib/log.ts";
-import { checkAfterCrash } from "./check-after-crash.ts";
+import { ownCommand } from "../lib/own-command.ts";
 import { checkSlowly } from "./check-slowly.ts";
-import { CliError } from "./exit-code.ts";
-import { readReserve } from "./free-space.ts";
+import { CliError, usageError } from "./exit-code.ts";
 
 export interface StorageFlags {
   dataDir: string;
@@ -90,4 +91,59 @@ async function matchMasterKey({ sqlite, write }: Db, key: Uint8Array, log: Log):
       needed: noted,
       found: masterKeyId(key),
     });
+}
+
+// Read in some 60 ms. A larger one would keep its runs waiting, and is looked through while they go on.
+const atOnce_bytes = 64 * 1024 * 1024;
+
+/**
+ * Looks through the database after a process that did not end in order. Throws `DatabaseUnusable` before anything is
+ * built upon a small one that is damaged; answers the process that looks through a large one, and sounds the alarm.
+ */
+function checkAfterCrash(given: { db: Db; dir: DataDir; log: Log; alarm: Alarm }): { stop(): void } {
+  const { db, dir } = given;
+  if (endedInOrder(db)) return nothing;
+  if (statSync(dir.database).size > atOnce_bytes) return checkApart(given);
+  const faults = faultsOf(db.sqlite, "quick");
+  if (faults.length > 0) throw new DatabaseUnusable(dir.database, `is damaged: ${faults.join("; ")}`);
+  return nothing;
+}
+
+const nothing = { stop() {} };
+
+const endedInOrder = ({ sqlite }: Db): boolean =>
+  sqlite.query("SELECT 1 FROM facts WHERE name = 'clean_stop'").get() !== null;
+
+interface Examined {
+  findings: { check: string; result: string; detail: string }[];
+}
+
+function checkApart({ dir, log, alarm }: { dir: DataDir; log: Log; alarm: Alarm }): { stop(): void } {
+  const child = Bun.spawn(ownCommand("doctor", "--data-dir", dir.path, "--json"), {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  child.unref();
+  const judge = (examined: unknown): void => {
+    const found = (examined as Examined).findings.find(({ check }) => check === "integrity");
+    if (found?.result === "ok") log.info("the database is whole", { path: dir.database });
+    else alarm.sound(found?.detail ?? "It cannot be read.");
+  };
+  new Response(child.stdout)
+    .json()
+    .then(judge)
+    .catch((error) => log.warn("the database could not be checked", { error }));
+  return { stop: () => child.kill() };
+}
+
+const units: Record<string, number> = { "": 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
+
+/** Reads `--min-free-space`: bytes with a unit, or a share of the disk. */
+export function readReserve(text: string): Reserve {
+  const [, digits, unit] = /^(\d{1,15}(?:\.\d+)?) ?([KMGT]B|%)?$/i.exec(text.trim()) ?? [];
+  if (digits === undefined) throw usageError(`--min-free-space takes 512MB, 2GB or 5%, not "${text}".`);
+  if (unit === "%") return (disk_bytes) => (disk_bytes * Number(digits)) / 100;
+  const bytes = Number(digits) * units[(unit ?? "").toUpperCase()]!;
+  return () => bytes;
 }

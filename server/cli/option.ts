@@ -30,6 +30,16 @@ export const dataDirOption = () =>
   option("--data-dir <path>", "folder that holds everything", { default: "./runnel-data" });
 export const jsonOption = () => option("--json", "print one JSON object on standard output");
 
+export interface DataFlags {
+  dataDir: string;
+  json?: boolean;
+}
+
+/** Gives commands the flags of those that work on a data directory and print an object. */
+export function addDataOptions(...commands: readonly Command[]): void {
+  for (const command of commands) command.addOption(dataDirOption()).addOption(jsonOption());
+}
+
 /**
  * Forgets variables that mean nothing: a switch that is set to 0 or false is off, and an empty value is none. To the
  * parser of arguments a variable that exists is one that is set, so `RUNNEL_INSECURE_HTTP=0` would switch it on.

@@ -1,18 +1,18 @@
 import { Command } from "commander";
+import { build } from "../lib/build-info.ts";
 import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
-import { doctorCommand } from "./doctor-command.ts";
+import { type ClientFlags, clientOptions } from "./client-options.ts";
+import type { DoctorFlags } from "./doctor.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
-import { tidyEnvironment } from "./option.ts";
+import { dataDirOption, jsonOption, tidyEnvironment } from "./option.ts";
+import { print } from "./print.ts";
 import { projectsCommand } from "./projects.ts";
-import { readThroughCommand } from "./read-through-command.ts";
 import { restoreCommand } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { suiteCommand } from "./suite-command.ts";
-import { traceCommand } from "./trace-command.ts";
-import { versionCommand, versionText } from "./version.ts";
 
 /** The command line. Commands load what they need when they run: `runnel version` loads no server. */
 export function createProgram(): Command {
@@ -46,3 +46,48 @@ Exit codes: 0 done, 1 failed, 2 usage, 75 data directory in use, 78 database new
 
 const descendants = (command: Command): Command[] =>
   command.commands.flatMap((child) => [child, ...descendants(child)]);
+
+const doctorCommand = (): Command =>
+  new Command("doctor")
+    .description(
+      "check the data directory, the database, the disk, the limit of open files, the certificate, the models' connections, the sandbox and the embedding model",
+    )
+    .addOption(dataDirOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExits with 1 when something is broken. Calls no provider.")
+    .action(async (flags: DoctorFlags) => await (await import("./doctor.ts")).doctor(flags));
+
+/** Reads a database through beside the server that serves it. The server starts this by itself. */
+const readThroughCommand = (): Command =>
+  new Command("read-through")
+    .description(
+      "read the whole database through, slowly, beside the server that serves it, which does so by itself once a day",
+    )
+    .addOption(dataDirOption())
+    .action(async ({ dataDir }: { dataDir: string }) => {
+      const { readSlowly } = await import("./read-through.ts");
+      print(true, { ...(await readSlowly(dataDir)) }, () => "");
+    });
+
+function traceCommand(): Command {
+  const command = new Command("trace")
+    .description("show what a run did, step by step, with times, tokens and errors")
+    .argument("<run>", "id of a run (run_…) or of its trace (trc_…), or a file: a capsule or an exported trace");
+  for (const each of clientOptions()) command.addOption(each);
+  return command
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ runnel trace run_01…\n  $ runnel trace run_01….capsule.sqlite3   needs no server",
+    )
+    .action(async (run: string, flags: ClientFlags) => await (await import("./trace.ts")).trace(run, flags));
+}
+
+/** `runnel 1.2.3 (commit 0123456789ab, built 2026-11-21T…)`. */
+const versionText = (): string =>
+  `runnel ${build.version} (commit ${build.commit}${build.date ? `, built ${build.date}` : ""})`;
+
+const versionCommand = (): Command =>
+  new Command("version")
+    .description("print the version, the commit and the date of the build")
+    .addOption(jsonOption())
+    .action(({ json }: { json?: boolean }) => print(json, { ...build, bun: Bun.version }, versionText));

@@ -1,26 +1,24 @@
 import { Command } from "commander";
 import type { RetentionDays } from "../core/project-settings.ts";
 import { type Environment, environments } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import type { Project, ProjectStore } from "../projects/store.ts";
 import { cliActor } from "./actor.ts";
 import { ask, canAsk } from "./ask.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { requireProject } from "./find-project.ts";
-import { dataDirOption, jsonOption, option } from "./option.ts";
+import { type DataFlags, dataDirOption, jsonOption, option } from "./option.ts";
 import { print, table } from "./print.ts";
 import { addLimitOptions, type LimitFlags, limitRows, readLimits } from "./project-limits.ts";
+import { withStores } from "./with-stores.ts";
 
-interface Options {
-  dataDir: string;
-  json?: boolean;
-}
-
-interface RetentionOptions extends Options {
+interface RetentionOptions extends DataFlags {
   env?: Environment;
   runsDays?: string;
   tracesDays?: string;
 }
 
-interface DeleteOptions extends Options {
+interface DeleteOptions extends DataFlags {
   yes?: boolean;
 }
 
@@ -50,10 +48,10 @@ export function projectsCommand(): Command {
     .action(limits);
   add("archive", "put a project away: its keys are refused and its runs cancelled, at once; nothing is deleted")
     .argument("<name>", "project by name or id")
-    .action((name: string, options: Options) => putAway(name, options, "archive"));
+    .action((name: string, options: DataFlags) => putAway(name, options, "archive"));
   add("unarchive", "take an archived project back into use, with its keys")
     .argument("<name>", "project by name or id")
-    .action((name: string, options: Options) => putAway(name, options, "unarchive"));
+    .action((name: string, options: DataFlags) => putAway(name, options, "unarchive"));
   add("delete", "delete a project with everything in it, for good")
     .argument("<name>", "project by name or id")
     .addOption(option("--yes", "do not ask", { env: "RUNNEL_DELETE_YES" }))
@@ -61,29 +59,24 @@ export function projectsCommand(): Command {
   return projects;
 }
 
-interface Stores {
-  db: import("../db/open.ts").Db;
-  projects: ProjectStore;
-}
-type ProjectStore = import("../projects/store.ts").ProjectStore;
-type Project = import("../projects/store.ts").Project;
+/** Works on a project that must be there. */
+const onProject = (
+  dataDir: string,
+  nameOrId: string,
+  work: (projects: ProjectStore, known: Project) => Project | Promise<Project>,
+): Promise<Project> =>
+  withStores(dataDir, false, (stores) => {
+    const projects = stores.projects();
+    return work(projects, requireProject(projects, nameOrId));
+  });
 
-async function openProjects<T>(dataDir: string, make: boolean, work: (stores: Stores) => Promise<T>): Promise<T> {
-  const { withData } = await import("./open-data.ts");
-  const { createAudit } = await import("../db/audit.ts");
-  const { createProjectStore } = await import("../projects/store.ts");
-  return await withData(dataDir, { create: make }, ({ db }) =>
-    work({ db, projects: createProjectStore({ db, audit: createAudit({ db }) }) }),
-  );
-}
-
-async function create(name: string, { dataDir, json }: Options): Promise<void> {
-  const project = await openProjects(dataDir, true, ({ projects }) => projects.create(name, cliActor()));
+async function create(name: string, { dataDir, json }: DataFlags): Promise<void> {
+  const project = await withStores(dataDir, true, ({ projects }) => projects().create(name, cliActor()));
   print(json, { id: project.id, name }, () => `${project.id}  ${name}`);
 }
 
-async function list({ dataDir, json }: Options): Promise<void> {
-  const data = (await openProjects(dataDir, false, async ({ projects }) => projects.list())).map(await shown());
+async function list({ dataDir, json }: DataFlags): Promise<void> {
+  const data = (await withStores(dataDir, false, ({ projects }) => projects().list())).map(await shown());
   print(json, { object: "list", data }, () =>
     table(
       ["ID", "NAME", "CREATED", "ARCHIVED", "TEST KEEPS", "LIVE KEEPS"],
@@ -95,10 +88,8 @@ async function list({ dataDir, json }: Options): Promise<void> {
   );
 }
 
-async function rename(nameOrId: string, name: string, { dataDir, json }: Options): Promise<void> {
-  const project = await openProjects(dataDir, false, ({ projects }) =>
-    projects.update(requireProject(projects, nameOrId).id, { name }, cliActor()),
-  );
+async function rename(nameOrId: string, name: string, { dataDir, json }: DataFlags): Promise<void> {
+  const project = await onProject(dataDir, nameOrId, (projects, { id }) => projects.update(id, { name }, cliActor()));
   print(json, (await shown())(project), () => `${project.id}  ${name}`);
 }
 
@@ -106,10 +97,9 @@ async function retention(name: string, { dataDir, json, env, runsDays, tracesDay
   const change = { runs_days: readDays(runsDays, "--runs-days"), traces_days: readDays(tracesDays, "--traces-days") };
   const changes = runsDays !== undefined || tracesDays !== undefined;
   if (changes && !env) throw usageError("--env says whose days these are: test or live.");
-  const project = await openProjects(dataDir, false, async ({ projects }) => {
-    const known = requireProject(projects, name);
-    return changes ? await projects.keep(known.id, env!, change, cliActor()) : known;
-  });
+  const project = await onProject(dataDir, name, (projects, known) =>
+    changes ? projects.keep(known.id, env!, change, cliActor()) : known,
+  );
   const { retention } = (await shown())(project);
   const asked = environments.filter((environment) => !env || environment === env);
   print(json, { project: project.name, retention }, () =>
@@ -120,12 +110,11 @@ async function retention(name: string, { dataDir, json, env, runsDays, tracesDay
   );
 }
 
-async function limits(name: string, { dataDir, json, ...flags }: Options & LimitFlags): Promise<void> {
+async function limits(name: string, { dataDir, json, ...flags }: DataFlags & LimitFlags): Promise<void> {
   const change = readLimits(flags);
-  const project = await openProjects(dataDir, false, async ({ projects }) => {
-    const known = requireProject(projects, name);
-    return change ? await projects.update(known.id, change, cliActor()) : known;
-  });
+  const project = await onProject(dataDir, name, (projects, known) =>
+    change ? projects.update(known.id, change, cliActor()) : known,
+  );
   const seen = (await shown())(project);
   const { limits, budget_per_day, unknown_price } = seen;
   print(json, { project: project.name, limits, budget_per_day, unknown_price }, () =>
@@ -133,10 +122,8 @@ async function limits(name: string, { dataDir, json, ...flags }: Options & Limit
   );
 }
 
-async function putAway(name: string, { dataDir, json }: Options, verb: "archive" | "unarchive"): Promise<void> {
-  const project = await openProjects(dataDir, false, ({ projects }) =>
-    projects[verb](requireProject(projects, name).id, cliActor()),
-  );
+async function putAway(name: string, { dataDir, json }: DataFlags, verb: "archive" | "unarchive"): Promise<void> {
+  const project = await onProject(dataDir, name, (projects, { id }) => projects[verb](id, cliActor()));
   print(
     json,
     (await shown())(project),
@@ -145,13 +132,12 @@ async function putAway(name: string, { dataDir, json }: Options, verb: "archive"
 }
 
 async function remove(name: string, { dataDir, json, yes }: DeleteOptions): Promise<void> {
-  const project = await openProjects(dataDir, false, async ({ projects }) => {
-    const known = requireProject(projects, name);
+  const project = await onProject(dataDir, name, async (projects, known) => {
     if (!yes) await confirm(known);
     return await projects.remove(known.id, cliActor());
   });
   // Opened anew: an older database was brought forward under the lock, which is asked for again now.
-  await openProjects(dataDir, false, ({ db }) => erased(db, dataDir, project.id));
+  await withStores(dataDir, false, ({ db }) => erased(db, dataDir, project.id));
   print(json, { id: project.id, object: "project", deleted: true }, () => `${project.name} is deleted.`);
 }
 
@@ -164,7 +150,7 @@ async function confirm({ name }: Project): Promise<void> {
 const lookAgain_ms = 100;
 
 /** A server that runs on the directory erases by itself, after it has ended what it runs there. Else it is done here. */
-async function erased(db: Stores["db"], dataDir: string, id: string): Promise<void> {
+async function erased(db: Db, dataDir: string, id: string): Promise<void> {
   const { openDataDir } = await import("../db/data-dir.ts");
   const { createMemorySweeper } = await import("../memory/sweeper.ts");
   const { createEraser } = await import("../projects/erase.ts");

@@ -1,6 +1,7 @@
 import { type App, createApp } from "../app.ts";
 import { createAccounts } from "../console/accounts.ts";
 import { createDashboard } from "../console/assets.ts";
+import type { MakeBackup } from "../console/backups.ts";
 import { createLoginThrottle } from "../console/login-throttle.ts";
 import { createPasswords } from "../console/password.ts";
 import { createSetup, setupLink } from "../console/setup.ts";
@@ -12,11 +13,11 @@ import { dashboardDir } from "../lib/assets.ts";
 import { build } from "../lib/build-info.ts";
 import { createAddressRules } from "../lib/egress-policy.ts";
 import { createLog, type LogFormat } from "../lib/log.ts";
+import { ownCommand } from "../lib/own-command.ts";
 import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { cliActor } from "./actor.ts";
-import { backUpApart } from "./back-up-apart.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
@@ -234,3 +235,22 @@ async function stop({ entrance, app, storage }: Running): Promise<void> {
   removeServerFile(storage.dir.serverFile);
   storage.close();
 }
+
+/**
+ * Makes a backup as `runnel backup` does, in a process of its own: to copy a large database on the thread that answers
+ * requests would keep everybody waiting. The master key never goes along.
+ */
+const backUpApart =
+  (dataDir: string): MakeBackup =>
+  async (file) => {
+    const { RUNNEL_INCLUDE_KEY: _, ...env } = process.env;
+    const command = ownCommand("backup", file, "--data-dir", dataDir, "--json");
+    const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [said, complaint, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    if (code !== 0) throw new Error(`The backup failed: ${complaint.trim().slice(0, 1000)}`);
+    return JSON.parse(said) as { version: number };
+  };

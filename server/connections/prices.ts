@@ -31,15 +31,6 @@ export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now
     .prepare();
   const selectAll = orm.select().from(modelPrices).orderBy(modelPrices.model).prepare();
 
-  const note = (done: string, model: string, actor: Actor, details: object = {}): void =>
-    audit.note({
-      scope: null,
-      actor,
-      action: `model_price.${done}`,
-      target: { type: "model", id: model },
-      details: { ...details },
-    });
-
   /** The operator's price of a model, or of all models of its server. */
   const given = (model: string): Row | null => select.get({ model }) ?? select.get({ model: anyOf(model) }) ?? null;
 
@@ -73,7 +64,7 @@ export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now
           .values({ model, ...values })
           .onConflictDoUpdate({ target: modelPrices.model, set: values })
           .run();
-        note("set", model, actor, price);
+        audit.note({ actor }, "model_price.set", model, price);
       });
     },
 
@@ -81,7 +72,7 @@ export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now
     reset: (model: string, actor: Actor): Promise<boolean> =>
       db.write(() => {
         if (!orm.delete(modelPrices).where(eq(modelPrices.model, model)).returning().get()) return false;
-        note("reset", model, actor);
+        audit.note({ actor }, "model_price.reset", model);
         return true;
       }),
   };

@@ -82,9 +82,6 @@ export function createConnectionStore({
     ...limitOf(max_concurrent ?? null),
   });
 
-  const note = (action: string, id: string, actor: Actor, details: Record<string, unknown>): void =>
-    audit.note({ scope: null, actor, action, target: { type: "model_connection", id }, details });
-
   function find(name: ModelName, environment: Environment): Stored | null {
     if (name.provider === "test" && environment === "live") return null;
     const found = connectionFor(name, all());
@@ -177,7 +174,7 @@ export function createConnectionStore({
       await db.write(() => {
         upsert.run();
         const details = { provider, has_key: api_key !== null, ...(max_concurrent && { max_concurrent }) };
-        note("model_connection.saved", name, actor, details);
+        audit.note({ actor }, "model_connection.saved", name, details);
       });
     },
 
@@ -186,7 +183,7 @@ export function createConnectionStore({
       const named = eq(modelConnections.name, name);
       return db.write(() => {
         const [removed] = db.orm.delete(modelConnections).where(named).returning().all();
-        if (removed) note("model_connection.removed", name, actor, { provider: removed.provider });
+        if (removed) audit.note({ actor }, "model_connection.removed", name, { provider: removed.provider });
         return removed !== undefined;
       });
     },

@@ -55,8 +55,6 @@ export function createAccounts({
   }
 
   const failures = createSample({ ...notedFailures, now });
-  const note = (action: string, id: string, actor: Actor, details = {}): void =>
-    audit.note({ scope: null, actor, action, target: { type: "user", id }, details });
   function slowDown(account: string, address: string | null): void {
     const wait = throttle.take(account, address);
     if (wait > 0) throw new AppError("rate_limited", "Too many failed sign-ins. Wait a while.", { retryAfter: wait });
@@ -85,7 +83,7 @@ export function createAccounts({
           throw new AppError("name_taken", `There is already an account for ${address}.`, { param: "email" });
         const id = newConsoleId("user", now());
         orm.insert(users).values({ id, email: address, password_hash: hash, created_at_ms: now(), role }).run();
-        note("user.created", id, by(id), { email: address, role });
+        audit.note({ actor: by(id) }, "user.created", id, { email: address, role });
         return { id, email: address, role };
       });
     },
@@ -100,7 +98,8 @@ export function createAccounts({
         // Of an account that is not there too: the time that the write takes would tell. Not by what was typed, which
         // may be a password in the wrong field.
         const id = row?.id ?? "unknown";
-        if (details) await db.write(() => note("user.sign_in_failed", id, { type: "user", id, ...origin }, details));
+        const by = { actor: { type: "user" as const, id, ...origin } };
+        if (details) await db.write(() => audit.note(by, "user.sign_in_failed", id, details));
         throw new AppError("invalid_login", "The e-mail address or the password is wrong.");
       }
       throttle.forgive(account, origin.ip);
@@ -123,7 +122,7 @@ export function createAccounts({
       const hash = await passwords.hash(password);
       await db.write(() => {
         setPassword(row.id, hash, token);
-        note("user.password_changed", row.id, actor);
+        audit.note({ actor }, "user.password_changed", row.id);
       });
     },
 
@@ -136,7 +135,7 @@ export function createAccounts({
         if (!row)
           throw new AppError("resource_not_found", `There is no account for ${email.trim()}.`, { param: "email" });
         setPassword(row.id, hash, null);
-        note("user.password_reset", row.id, by(row.id));
+        audit.note({ actor: by(row.id) }, "user.password_reset", row.id);
         return userOf(row);
       });
     },

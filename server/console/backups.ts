@@ -67,9 +67,7 @@ export function createBackups({ db, audit, dataDir, make, requireRoom, now = Dat
     ready = { id, object: "backup", filename, bytes, version, ...times };
     timer = setTimeout(forget, keptFor_ms);
     timer.unref();
-    const target = { type: "backup", id };
-    const details = { bytes, version };
-    await db.write(() => audit.note({ scope: null, actor, action: "backup.created", target, details }));
+    await db.write(() => audit.note({ actor }, "backup.created", id, { bytes, version }));
     return ready;
   }
 
@@ -86,8 +84,7 @@ export function createBackups({ db, audit, dataDir, make, requireRoom, now = Dat
     async download(id: string, actor: Actor): Promise<Response> {
       if (folder === null || ready?.id !== id) throw notFound();
       const { filename } = ready;
-      const target = { type: "backup", id };
-      await db.write(() => audit.note({ scope: null, actor, action: "backup.downloaded", target }));
+      await db.write(() => audit.note({ actor }, "backup.downloaded", id));
       return new Response(Bun.file(join(folder, id)), {
         headers: {
           "content-type": "application/vnd.sqlite3",

@@ -85,9 +85,8 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
         const { connection } = connections.resolve(`${known.prefix}/any`, "live");
         const tried = await tryConnection(connection, body.model?.trim() || null);
         const details = { ok: tried.ok, ...(tried.model && { model: tried.model }) };
-        const target = { type: "model_connection", id: name };
-        const action = "model_connection.tested"; // It has cost something, if little.
-        await db.write(() => audit.note({ scope: null, actor: visitor.actor, action, target, details }));
+        // It has cost something, if little.
+        await db.write(() => audit.note(visitor, "model_connection.tested", name, details));
         return tried;
       },
       { role: "owner", ...named, body: ConnectionTest },

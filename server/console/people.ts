@@ -45,9 +45,6 @@ export function createPeople({
   const { orm } = db;
   const user = { id: users.id, email: users.email, role: users.role };
 
-  const note = (action: string, type: "user" | "invitation", id: string, actor: Actor, details = {}): void =>
-    audit.note({ scope: null, actor, action, target: { type, id }, details });
-
   function find(id: string): User {
     const found = orm.select(user).from(users).where(eq(users.id, id)).get();
     if (!found) throw notFound();
@@ -114,7 +111,7 @@ export function createPeople({
           ...{ invited_by: actor.id, ...times },
         };
         orm.insert(invitations).values(row).run();
-        note("invitation.created", "invitation", row.id, actor, { email, role: row.role });
+        audit.note({ actor }, "invitation.created", row.id, { email, role: row.role });
         return { ...shown(row), token };
       });
     },
@@ -122,7 +119,7 @@ export function createPeople({
     async withdraw(id: string, actor: Actor): Promise<void> {
       await db.write(() => {
         if (!orm.delete(invitations).where(eq(invitations.id, id)).returning().get()) throw notFound();
-        note("invitation.withdrawn", "invitation", id, actor);
+        audit.note({ actor }, "invitation.withdrawn", id);
       });
     },
 
@@ -147,7 +144,7 @@ export function createPeople({
         requireOtherOwner(user);
         orm.update(users).set({ role }).where(eq(users.id, id)).run();
         withdrawAllOf(id);
-        note("user.role_changed", "user", id, actor, { email: user.email, from: user.role, to: role });
+        audit.note({ actor }, "user.role_changed", id, { email: user.email, from: user.role, to: role });
         return { ...user, role };
       }),
 
@@ -158,7 +155,7 @@ export function createPeople({
         requireOtherOwner(user);
         orm.delete(users).where(eq(users.id, id)).run();
         withdrawAllOf(id);
-        note("user.removed", "user", id, actor, { email: user.email });
+        audit.note({ actor }, "user.removed", id, { email: user.email });
       }),
   };
 }

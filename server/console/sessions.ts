@@ -56,16 +56,7 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
   }
 
   const note = (action: string, id: string, origin: Origin): void =>
-    audit.note({ scope: null, actor: { type: "user", id, ...origin }, action, target: { type: "user", id } });
-
-  const noteEnded = (id: string, actor: Actor, sessions: number): void =>
-    audit.note({
-      scope: null,
-      actor,
-      action: "user.sessions_ended",
-      target: { type: "user", id },
-      details: { sessions },
-    });
+    audit.note({ actor: { type: "user", id, ...origin } }, action, id);
 
   return {
     find,
@@ -129,7 +120,7 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
       await db.write(() => {
         const own = and(eq(sessions.user_id, userId), eq(sessions.id, id));
         if (!orm.delete(sessions).where(own).returning().get()) throw notFound();
-        noteEnded(userId, actor, 1);
+        audit.note({ actor }, "user.sessions_ended", userId, { sessions: 1 });
       });
     },
 
@@ -138,7 +129,7 @@ export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: A
       db.write(() => {
         const others = and(eq(sessions.user_id, userId), not(byHash(token)));
         const { length } = orm.delete(sessions).where(others).returning({ id: sessions.id }).all();
-        if (length > 0) noteEnded(userId, actor, length);
+        if (length > 0) audit.note({ actor }, "user.sessions_ended", userId, { sessions: length });
         return length;
       }),
   };

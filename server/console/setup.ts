@@ -47,7 +47,7 @@ export function createSetup({
           .insert(setupTokens)
           .values({ hash: sha256Bytes(token), expires_at_ms: now() + validFor_ms })
           .run();
-        audit.note({ scope: null, actor, action: "setup_link.issued", target: null });
+        audit.note({ actor }, "setup_link.issued", null);
       });
       return token;
     },

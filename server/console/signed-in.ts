@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { AppError } from "../core/errors.ts";
 import type { Actor } from "../db/audit.ts";
 import type { OnRefused, Refusal } from "../http/auth.ts";
 import { readJsonBody } from "../http/json-body.ts";
@@ -6,7 +7,6 @@ import type { Role } from "../wire/names.ts";
 import type { User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
 import { reaches } from "./role.ts";
-import { roleMissing } from "./role-missing.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -69,3 +69,11 @@ export function signedIn({ sessions, setup, cookie, clientOf, onRefused }: Signe
     }),
   });
 }
+
+/** What somebody is told who may do less than this takes. */
+const roleMissing = (role: Role, least: Role): AppError =>
+  new AppError("insufficient_role", `You are ${a(role)} here. This needs the role "${least}".`, {
+    details: { required_role: least, role },
+  });
+
+const a = (role: Role): string => (role === "owner" ? "an owner" : `a ${role}`);

@@ -1,5 +1,5 @@
 import { newId } from "../core/ids.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "./open.ts";
 
 /** Who changes something, and from where. On the command line it is an account of the machine. */
@@ -18,15 +18,12 @@ export interface Author extends Scope {
   readonly actor: Actor;
 }
 
-interface AuditNote {
-  /** Null for what concerns the whole server: operators alone see it. */
-  scope: Scope | { project_id: string; environment: null } | null;
-  actor: Actor;
-  /** `<what>.<done>`, such as `agent.updated`. */
-  action: string;
-  target: { type: string; id: string } | null;
-  /** Anybody who may read the log reads this for a year: names and numbers, and never a secret or a user's text. */
-  details?: Record<string, unknown>;
+/** Whoever changes something, and of what project: of none, it concerns the whole server, and operators alone see it. */
+interface By {
+  readonly actor: Actor;
+  readonly project_id?: string;
+  /** None: it concerns both. */
+  readonly environment?: Environment;
 }
 
 /** The only writer of the audit log. */
@@ -42,21 +39,18 @@ export function createAudit({ db, now = Date.now }: { db: Pick<Db, "sqlite">; no
   );
 
   return {
-    /** Within the write that makes the change: what is rolled back was not done, and is not told of. */
-    note({ scope, actor, action, target, details = {} }: AuditNote): void {
+    /**
+     * Within the write that makes the change: what is rolled back was not done, and is not told of. The action is
+     * `<what>.<done>`, such as `agent.updated`, and `target` the id of what that is. Anybody who may read the log reads the
+     * details for a year: names and numbers, and never a secret or a user's text.
+     */
+    note({ actor, project_id, environment }: By, action: string, target: string | null, details: object = {}): void {
+      // A price is noted with the model whose it is.
+      const type = action.startsWith("model_price.") ? "model" : action.split(".", 1)[0]!;
       insert.run(
-        newId("audit_entry", now()),
-        scope?.project_id ?? null,
-        scope?.environment ?? null,
-        action,
-        actor.type,
-        actor.id,
-        actor.ip,
-        actor.request_id,
-        target?.type ?? null,
-        target?.id ?? null,
-        JSON.stringify(details),
-        now(),
+        ...[newId("audit_entry", now()), project_id ?? null, environment ?? null, action],
+        ...[actor.type, actor.id, actor.ip, actor.request_id],
+        ...[target === null ? null : type, target, JSON.stringify(details), now()],
       );
     },
 

@@ -1,12 +1,13 @@
 import { Database } from "bun:sqlite";
+import { renameSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { failpoint } from "../lib/failpoint.ts";
 import { truncateLog } from "./checkpoint.ts";
-import { createDatabase } from "./create.ts";
-import { looksLikeDatabase, nameDamage } from "./damage.ts";
+import { DatabaseUnusable, looksLikeDatabase, nameDamage } from "./damage.ts";
+import { syncFile, syncFolder } from "./durable-file.ts";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
-import { createSnapshot, type Snapshot } from "./snapshot.ts";
 import { requireOwn } from "./version.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -80,4 +81,56 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve }: OpenDa
       sqlite.close(false);
     },
   };
+}
+
+/** Makes a database where there is none: whole or not at all, so that an empty file always means a loss. */
+function createDatabase(path: string): void {
+  // What is left of a database that somebody lost: a new one in its place would hide that, and end its log.
+  if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size)
+    throw new DatabaseUnusable(path, `is missing, but its log ${path}-wal is there`);
+  for (const stale of [`${path}-wal`, `${path}-shm`]) rmSync(stale, { force: true });
+  const partial = `${path}.partial`;
+  rmSync(partial, { force: true });
+  const sqlite = new Database(partial, { create: true, strict: true });
+  try {
+    for (const pragma of ["journal_mode = MEMORY", "synchronous = OFF", "foreign_keys = ON"])
+      sqlite.run(`PRAGMA ${pragma}`);
+    migrate(sqlite, ":memory:"); // There is nothing yet that an upgrade could spoil.
+  } finally {
+    sqlite.close();
+  }
+  syncFile(partial);
+  renameSync(partial, path);
+  syncFolder(dirname(path));
+}
+
+/**
+ * One read transaction for everything that is read in one tick: a statement alone pays for the locks of a transaction of
+ * its own, which cost more than the reading. It ends with the tick, so nobody reads what was true before they asked, and
+ * it must have ended before a write begins.
+ */
+interface Snapshot {
+  begin(): void;
+  end(): void;
+}
+
+function createSnapshot(sqlite: Database): Snapshot {
+  const [beginRead, endRead] = ["BEGIN", "COMMIT"].map((sql) => sqlite.query(sql));
+  let open = false;
+
+  function begin(): void {
+    if (open || sqlite.inTransaction) return;
+    beginRead!.run();
+    open = true;
+    setImmediate(end);
+  }
+
+  function end(): void {
+    if (!open) return;
+    open = false;
+    // An error of the storage has ended it already.
+    if (sqlite.inTransaction) endRead!.run();
+  }
+
+  return { begin, end };
 }

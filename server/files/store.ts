@@ -143,11 +143,7 @@ export function createFileStore({
   const shown = (row: Row) => shownFile(row, memory.of(row, row.id));
 
   const note = (author: Author, action: string, { id, filename, purpose, bytes }: Row): void =>
-    audit.note({
-      ...{ scope: author, actor: author.actor, action },
-      target: { type: "file", id },
-      details: { filename, purpose, bytes },
-    });
+    audit.note(author, action, id, { filename, purpose, bytes });
 
   const notExpired = (): Condition => ({ sql: "expires_at_ms IS NULL OR expires_at_ms > ?", values: [now()] });
 

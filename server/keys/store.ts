@@ -51,15 +51,6 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
     return toApiKey(newer ? { ...row, last_used_at_ms: newer.at, last_used_ip: newer.ip } : row, now());
   }
 
-  const note = ({ actor, project_id, environment }: Author, done: string, id: string, details: object): void =>
-    audit.note({
-      scope: { project_id, environment },
-      actor,
-      action: `api_key.${done}`,
-      target: { type: "api_key", id },
-      details: { ...details },
-    });
-
   /** Within a write. A body may take its time: a key that was revoked meanwhile changes nothing any more. */
   function requireStanding({ actor }: Author): void {
     if (actor.type === "api_key" && admission.noLongerValid(actor.id))
@@ -133,7 +124,11 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         };
         requireRights(author, rights);
         const made = insert(author, rights, { name: input.name, metadata: input.metadata ?? {} });
-        note(author, "created", made.id, { name: made.name, scopes: made.scopes, expires_at: made.expires_at });
+        audit.note(author, "api_key.created", made.id, {
+          name: made.name,
+          scopes: made.scopes,
+          expires_at: made.expires_at,
+        });
         return made;
       }),
 
@@ -157,7 +152,10 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         if (changes.length === 0) return toKey(row);
         const changed = rows.update(author, id, after);
         const end = timestampOrNull(changed.expires_at_ms);
-        note(author, "updated", id, { changes: changes.map((field) => field.replace(/_ms$/, "")), expires_at: end });
+        audit.note(author, "api_key.updated", id, {
+          changes: changes.map((field) => field.replace(/_ms$/, "")),
+          expires_at: end,
+        });
         return toKey(changed);
       }),
 
@@ -177,7 +175,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         const made = insert(author, rights, { ...row, rotated_from: id });
         const end = Math.min(after(overlap_seconds), row.expires_at_ms ?? Number.POSITIVE_INFINITY);
         const before = rows.update(author, id, { rotated_to: made.id, expires_at_ms: end });
-        note(author, "rotated", id, { rotated_to: made.id, expires_at: timestamp(end) });
+        audit.note(author, "api_key.rotated", id, { rotated_to: made.id, expires_at: timestamp(end) });
         return { ...made, previous: { id, status: keyStatus(before, now()), expires_at: timestamp(end) } };
       }),
 
@@ -189,7 +187,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         if (row.revoked_at_ms !== null) throw notFound();
         requireAnotherAdmin(row);
         rows.update(author, id, { revoked_at_ms: now() });
-        note(author, "revoked", id, { name: row.name });
+        audit.note(author, "api_key.revoked", id, { name: row.name });
         return { id, object: "api_key" as const, deleted: true };
       }),
 
@@ -207,7 +205,7 @@ export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: A
         const revoked_at_ms = revokes(row) ? now() : undefined;
         rows.update(row, row.id, { exposed_at_ms: row.exposed_at_ms ?? now(), revoked_at_ms });
         const actor = { type: "api_key" as const, id: row.id, ip: null, request_id: null };
-        note({ ...row, actor }, "exposed", row.id, { revoked: revokes(row) });
+        audit.note({ ...row, actor }, "api_key.exposed", row.id, { revoked: revokes(row) });
       });
     },
   };

@@ -46,10 +46,7 @@ export function createMemoryStores(options: MemoryStoreOptions) {
   const shown = (row: StoreRow) => shownStore(row, progressOf);
 
   const note = (author: Author, done: string, { id, name, kind }: Pick<StoreRow, "id" | "name" | "kind">, more = {}) =>
-    audit.note({
-      ...{ scope: author, actor: author.actor, action: `memory.${done}` },
-      ...{ target: { type: "memory", id }, details: { name, kind, ...more } },
-    });
+    audit.note(author, `memory.${done}`, id, { name, kind, ...more });
 
   async function create(author: Author, input: CreateMemory) {
     const { name, kind, scope = "project", ttl_seconds = null, metadata = {} } = input;

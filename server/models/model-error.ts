@@ -1,7 +1,7 @@
+import { hide } from "../lib/redact.ts";
 import type { RequestState } from "../lib/request-state.ts";
+import { retryAfter } from "../lib/retry.ts";
 import type { ModelError } from "./port.ts";
-import { redact } from "./redact.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 /** What the caller's abort ends a stream with. */
 export const abortedError: ModelError = {
@@ -259,4 +259,36 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** How long a provider asks to be left alone: `retry-after-ms`, `Retry-After` in seconds or as a date, or in Google's body. */
+function retryAfterMs(headers: Record<string, string>, body: string, now: number): number | null {
+  return milliseconds(headers["retry-after-ms"]) ?? retryAfter(headers["retry-after"], now) ?? delayInBody(body);
+}
+
+function milliseconds(value: string | undefined): number | null {
+  return value !== undefined && /^\d+(\.\d+)?$/.test(value.trim()) ? Math.ceil(Number(value)) : null;
+}
+
+function delayInBody(body: string): number | null {
+  const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return delay === undefined ? null : Math.ceil(Number(delay) * 1000);
+}
+
+const limit = 500;
+
+/** Takes keys and credentials out of a provider's sentence, and keeps it a short single line. */
+function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, "[redacted]");
+  clean = hide(clean, secrets); // As it is spelled in JSON or a URL, too.
+  clean = clean
+    // Providers echo keys half starred: `sk-proj-ab***yz`.
+    .replace(/\b(sk|pk|rk|gsk|xai|AIza)[-_]?[\w*•.-]{8,}/g, "[redacted]")
+    .replace(/\bBearer\s+\S+/gi, "Bearer [redacted]")
+    .replace(/\/\/[^/\s@]+@/g, "//[redacted]@")
+    .replace(/([?&](?:key|api_key|token|access_token)=)[^&\s]+/gi, "$1[redacted]")
+    .replace(/\s+/g, " ")
+    .trim();
+  return clean.length > limit ? `${clean.slice(0, limit).toWellFormed()}…` : clean;
 }

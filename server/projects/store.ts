@@ -43,13 +43,7 @@ export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audi
     .prepare();
 
   const note = (done: string, { id, name }: Project, actor: Actor, details: object = {}): void =>
-    audit.note({
-      scope: { project_id: id, environment: null },
-      actor,
-      action: `project.${done}`,
-      target: { type: "project", id },
-      details: { name, ...details },
-    });
+    audit.note({ actor, project_id: id }, `project.${done}`, id, { name, ...details });
 
   /** Within a write: changes a project that is there, and returns what it has become. */
   const set = (id: string, values: Partial<Project>): Project =>
@@ -135,13 +129,7 @@ export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audi
       db.write(() => {
         const project = find(id);
         // Not among the project's own entries, which go with it.
-        audit.note({
-          scope: null,
-          actor,
-          action: "project.deleted",
-          target: { type: "project", id },
-          details: { name: project.name },
-        });
+        audit.note({ actor }, "project.deleted", id, { name: project.name });
         // No project can be given such a name.
         set(id, { name: `deleted ${id}`, archived_at_ms: project.archived_at_ms ?? now(), deleted_at_ms: now() });
         return project;

@@ -304,8 +304,7 @@ function byPerson({ audit }: RunRoutes, principal: Principal, done: string, note
     note?.(row, before);
     const { id, agent_id, seq } = row;
     if (seq === before) return; // It was so already.
-    const target = { type: "run", id };
-    audit.note({ scope: row, actor: principal.actor, action: `run.${done}`, target, details: { agent_id } });
+    audit.note({ ...row, actor: principal.actor }, `run.${done}`, id, { agent_id });
   };
 }
 

@@ -188,15 +188,6 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     sqlite.query("DELETE FROM runs WHERE id = ?").run(row.id);
   }
 
-  const noteDeleted = (author: Author, target: { type: string; id: string }, { agent_id, status }: RunRow): void =>
-    audit.note({
-      scope: author,
-      actor: author.actor,
-      action: `${target.type}.deleted`,
-      target,
-      details: { agent_id, status },
-    });
-
   return {
     standing,
     read,
@@ -271,7 +262,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         // What an agent did for another one is a part of what that one did.
         for (const child of children) if (child.summary === null) eraseTrace(child);
         eraseTrace(row);
-        noteDeleted(scope, { type: "trace", id: siblingId(id, "trace") }, row);
+        audit.note(scope, "trace.deleted", siblingId(id, "trace"), { agent_id: row.agent_id, status: row.status });
       });
     },
 
@@ -285,7 +276,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
         requireUnpinned(scope, [id, ...children.map((child) => child.id)]);
         for (const child of children) erase(child);
         erase(row);
-        noteDeleted(scope, { type: "run", id }, row);
+        audit.note(scope, "run.deleted", id, { agent_id: row.agent_id, status: row.status });
       });
     },
 

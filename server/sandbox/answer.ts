@@ -2,7 +2,6 @@ import { isShallow } from "../lib/json-limits.ts";
 import { bounds } from "./bounds.ts";
 import { decodeFile, readEnd } from "./end-message.ts";
 import type { Packet } from "./packet.ts";
-import { printedText } from "./printed-text.ts";
 import type { ProgramError, ProgramFile, ProgramOutcome } from "./program.ts";
 
 /** What was heard of a program so far. Whoever speaks may be the program itself, out of its interpreter: all is bounded. */
@@ -55,5 +54,22 @@ export function openAnswer() {
         peak_memory_mb: end?.peak_memory_mb ?? null,
       };
     },
+  };
+}
+
+/** Collects what a program printed, up to the bound. */
+function printedText() {
+  const pieces: Uint8Array[] = [];
+  let room: number = bounds.printed;
+  let cut = false;
+  return {
+    add(piece: Uint8Array): void {
+      cut ||= piece.length > room;
+      if (room > 0 && piece.length > 0) pieces.push(piece.subarray(0, room));
+      room -= Math.min(room, piece.length);
+    },
+    isCut: (): boolean => cut,
+    /** As a stream, so that a character that the bound went through is left out. */
+    text: (): string => new TextDecoder().decode(Buffer.concat(pieces), { stream: true }),
   };
 }

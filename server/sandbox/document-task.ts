@@ -1,7 +1,8 @@
+import { documentBounds } from "../documents/bounds.ts";
 import type { Chunking, DocumentChunk } from "../documents/chunking.ts";
-import type { ParseFault } from "../documents/document-error.ts";
-import { chunkedTextLimit, openDocumentAnswer } from "./document-answer.ts";
+import { type ParseFault, parseFaults } from "../documents/document-error.ts";
 import { encodeHead } from "./head.ts";
+import type { Packet } from "./packet.ts";
 import type { Task } from "./task.ts";
 
 /** What a child is told of a document; its bytes come behind it. */
@@ -24,6 +25,8 @@ export type DocumentOutcome =
 
 const codes = { late: "document_timeout", memory: "document_out_of_memory", failed: "sandbox_failed" } as const;
 
+/** Text with what overlaps of it: an overlap is less than half of a chunk. */
+const chunkedTextLimit = 2 * documentBounds.text;
 /** Escapes of JSON make a character at most six times as long; a text of nothing else is none that we would say. */
 const said_max = 2 * chunkedTextLimit + 2 ** 20;
 
@@ -50,3 +53,59 @@ export function documentTask({ mime_type, bytes, chunking, content }: DocumentOr
       },
   };
 }
+
+const packetLimit = 4 * 2 ** 20;
+
+/** What was heard of a document so far. Whoever speaks may be the document itself, out of its parser. */
+function openDocumentAnswer({ max_chunk_size_tokens }: Chunking) {
+  const chunks: DocumentChunk[] = [];
+  let size = 0;
+  let end: { error: { code: ParseFault; message: string } | null; pages: number | null } | null = null;
+
+  const take = (given: unknown) => {
+    const chunk = readChunk(given, max_chunk_size_tokens);
+    size += Buffer.byteLength(chunk.text);
+    if (chunks.length >= documentBounds.chunks || size > chunkedTextLimit) throw new Error("The chunks are too many.");
+    chunks.push(chunk);
+  };
+  return {
+    /** Throws for what no reader of ours says. */
+    hear({ kind, payload }: Packet): void {
+      if (end !== null || payload.length > packetLimit) throw new Error(`${kind} is out of turn, or too long.`);
+      const said: unknown = JSON.parse(new TextDecoder().decode(payload) || "null");
+      if (kind === "ended") end = readEnd(Object(said));
+      else if (kind === "chunks" && Array.isArray(said)) said.forEach(take);
+      else throw new Error(`${kind} is none of a document's.`);
+    },
+    isWhole: (): boolean => end !== null,
+    /** Null: it has not answered. */
+    said: () => end && (end.error ? { error: end.error } : { chunks, pages: end.pages }),
+  };
+}
+
+function readChunk(given: unknown, most: number): DocumentChunk {
+  const [text, tokens, page, heading]: unknown[] = Array.isArray(given) ? given : [];
+  if (typeof text !== "string" || text.trim() === "" || !isPlain(text)) throw new Error("A chunk has no plain text.");
+  if (!isCount(tokens, most)) throw new Error("A chunk is too long.");
+  if (page !== null && !isCount(page, documentBounds.pages)) throw new Error("A chunk is on no page.");
+  if (heading !== null && !isHeading(heading)) throw new Error("A chunk has no plain heading.");
+  return { text, tokens, page, heading };
+}
+
+function readEnd({ error, pages }: Record<string, unknown>) {
+  if (pages !== null && !isCount(pages, documentBounds.pages)) throw new Error("The pages are too many.");
+  if (error === null) return { error: null, pages };
+  const { code, message }: Record<string, unknown> = Object(error);
+  const known = parseFaults.find((candidate) => candidate === code);
+  if (!known || typeof message !== "string") throw new Error("The child's error is none.");
+  return { error: { code: known, message: message.slice(0, documentBounds.message) }, pages };
+}
+
+const isCount = (value: unknown, most: number): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most;
+
+/** What a database and JSON can hold: no half characters, and none that ends a text early. */
+const isPlain = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+const isHeading = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= documentBounds.heading && isPlain(value);

@@ -1,4 +1,5 @@
 /// <reference path="./python-modules.d.ts" />
+
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pythonDir } from "../lib/assets.ts";
@@ -8,7 +9,6 @@ import { fileTaker } from "./file-taker.ts";
 import type { Program, ProgramError } from "./program.ts";
 import driverSource from "./python-driver.py" with { type: "text" };
 import { type Interpreter, startInterpreter } from "./python-interpreter.ts";
-import { interruptAfter } from "./python-interrupt.ts";
 import type { LoadRuntime, ProgramEnd, ProgramIo } from "./runtime.ts";
 import { decodeZones, type ZoneFiles } from "./time-zones.ts";
 
@@ -162,4 +162,31 @@ function namesIn(fs: Interpreter["FS"], folder: string): string[] {
   } catch {
     return [];
   }
+}
+
+const SIGINT = 2;
+const again_ms = 100;
+
+/**
+ * Interrupts the program at its deadline, as Ctrl-C would, and again should it catch that: what it printed and wrote
+ * before is then not lost, as it is when its process is killed. The answer stops this, and tells whether it happened.
+ */
+function interruptAfter(python: Interpreter, timeout_ms: number): () => boolean {
+  let next = performance.now() + timeout_ms;
+  let interrupted = false;
+  // The interpreter reads this between the program's instructions, where others let a second thread write to it.
+  const signals = {
+    get 0(): number {
+      if (performance.now() < next) return 0;
+      next += again_ms;
+      interrupted = true;
+      return SIGINT;
+    },
+    set 0(_: number) {},
+  };
+  python.setInterruptBuffer(signals as unknown as Uint8Array);
+  return () => {
+    next = Number.POSITIVE_INFINITY;
+    return interrupted;
+  };
 }

@@ -48,10 +48,8 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
     if (!row?.enabled || row.failure_count < failuresAllowed) return;
     const reason = `${failuresAllowed} failures in a row. The last one: ${error.code}: ${error.message}`;
     disabling.run(reason.slice(0, 1000), project_id, environment, id);
-    audit.note({
-      ...{ scope: { project_id, environment }, actor: itself, action: "schedule.disabled" },
-      ...{ target: { type: "schedule", id }, details: { name: row.name, code: error.code } },
-    });
+    const by = { project_id, environment, actor: itself };
+    audit.note(by, "schedule.disabled", id, { name: row.name, code: error.code });
   }
 
   function end(found: Hit, outcome: Outcome, error: Failure | null): void {

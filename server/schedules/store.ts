@@ -38,12 +38,6 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
     return row;
   }
 
-  const note = (author: Author, done: string, id: string, details: Record<string, unknown>): void =>
-    audit.note({
-      ...{ scope: author, actor: author.actor, action: `schedule.${done}` },
-      ...{ target: { type: "schedule", id }, details },
-    });
-
   /** Throws with every fault of a schedule as it is about to be. */
   function check(viewer: Viewer, row: Row, input: UpdateSchedule): void {
     const definition = definitionOf(row);
@@ -68,7 +62,7 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
     if (row.enabled) Object.assign(row, planAfter(row, at));
     await db.write(() => {
       rows.insert(author, row);
-      note(author, "created", row.id, { name: row.name, agent_id: row.agent_id, enabled: row.enabled });
+      audit.note(author, "schedule.created", row.id, { name: row.name, agent_id: row.agent_id, enabled: row.enabled });
     });
     onPlan();
     return shownSchedule(row);
@@ -79,7 +73,7 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
     check(author, changed(known, input), input);
     const row = await db.write(() => {
       const after = replanned(find(author, id), input);
-      note(author, "updated", id, { name: after.name, changes: Object.keys(input) });
+      audit.note(author, "schedule.updated", id, { name: after.name, changes: Object.keys(input) });
       return rows.update(author, id, { ...after, updated_at_ms: now() });
     });
     onPlan();
@@ -118,7 +112,7 @@ export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now
       await db.write(() => {
         const { name, agent_id } = find(author, id);
         rows.remove(author, id);
-        note(author, "deleted", id, { name, agent_id });
+        audit.note(author, "schedule.deleted", id, { name, agent_id });
       });
       onPlan();
       return { id, object: "schedule" as const, deleted: true };

@@ -16,7 +16,7 @@ type Row = typeof secrets.$inferSelect;
 interface SecretStoreOptions {
   db: Db;
   seal: Seal;
-  audit: Pick<Audit, "note">;
+  audit: Audit;
   now?: () => number;
 }
 
@@ -44,14 +44,6 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
     if (!row) throw notFound();
     return row;
   };
-  const note = ({ project_id, environment, actor }: Author, action: string, { id, name }: Row) =>
-    audit.note({
-      scope: { project_id, environment },
-      actor,
-      action,
-      target: { type: "secret", id },
-      details: { name },
-    });
 
   return {
     get: (scope: Scope, name: string) => toSecret(find(scope, name)),
@@ -69,7 +61,7 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
               ...{ id: newId("secret", at), name, sealed, metadata: metadata ?? {} },
               ...{ created_at_ms: at, updated_at_ms: at },
             });
-        note(author, "secret.set", row);
+        audit.note(author, "secret.set", row.id, { name });
         return toSecret(row);
       });
     },
@@ -79,7 +71,7 @@ export function createSecretStore({ db, seal, audit, now = Date.now }: SecretSto
       db.write(() => {
         const row = find(author, name);
         rows.remove(author, row.id);
-        note(author, "secret.deleted", row);
+        audit.note(author, "secret.deleted", row.id, { name });
         return { id: row.id, object: "secret" as const, deleted: true };
       }),
 

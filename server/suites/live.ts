@@ -4,7 +4,7 @@ import { stepPairs } from "../core/diff.ts";
 import { equalJson } from "../core/equal.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import type { Divergence } from "../core/run-event.ts";
+import type { Divergence, JournalEntry, RunEvent } from "../core/run-event.ts";
 import { isOver, type RunState } from "../core/run-state.ts";
 import type { Scope } from "../core/scope.ts";
 import { isStorageRefusal } from "../db/damage.ts";
@@ -17,8 +17,6 @@ import type { ForkRun } from "../runs/fork-schema.ts";
 import type { RunService } from "../runs/service.ts";
 import type { Note, RunStore } from "../runs/store.ts";
 import { readTrace } from "../traces/read-trace.ts";
-import { forkStep } from "./fork-step.ts";
-
 import { type CaseError, headOf, type LiveResult } from "./row.ts";
 import type { Live } from "./schema.ts";
 
@@ -142,3 +140,29 @@ const failed = (run_id: string, error: CaseError): LiveResult => ({ ...nothing, 
 
 const notMade = skipped("internal_error", "The fork could not be made.");
 const internalError = { code: "internal_error", message: "The fork could not be compared." };
+
+/**
+ * The step after which a run goes on live where its replay diverged: the model is asked anew, with what the record has of
+ * everything before; where a call comes out otherwise, its answer stands and the call is made anew. -1 is the start.
+ */
+function forkStep(entries: readonly JournalEntry[], { step_index, kind }: Divergence): number {
+  if (kind === "tool_call") return lastStep(entries, (event) => hasEnded(event, ["model_call"], step_index + 1));
+  const asked = lastStep(
+    entries,
+    (event) => event.type === "step.started" && event.step_type === "model_call" && event.step_index <= step_index,
+  );
+  return lastStep(entries, (event) => hasEnded(event, ["model_call", "tool_call", "subagent"], asked));
+}
+
+/** The step of the last such entry, or -1. */
+function lastStep(entries: readonly JournalEntry[], fits: (event: RunEvent) => boolean): number {
+  const event = entries.findLast((entry) => fits(entry.event))?.event;
+  return event && "step_index" in event ? (event.step_index ?? -1) : -1;
+}
+
+/** A model call that failed is nothing to go on after; a tool that did is what the model was told. */
+const hasEnded = (event: RunEvent, types: readonly string[], before: number): boolean =>
+  event.type === "step.completed" &&
+  types.includes(event.step_type) &&
+  (event.step_type !== "model_call" || event.status === "completed") &&
+  event.step_index < before;

@@ -10,10 +10,9 @@ import type { Viewer } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
-import { changedCases } from "./changed-cases.ts";
 import { ownOnly } from "./own-only.ts";
 import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
-import type { CreateSuite, UpdateSuite } from "./schema.ts";
+import { type CreateSuite, casesMax, type UpdateSuite } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
 interface SuiteStoreOptions {
@@ -82,12 +81,6 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
     }
   }
 
-  const note = (author: Author, done: string, id: string, details: Record<string, unknown>): void =>
-    audit.note({
-      ...{ scope: author, actor: author.actor, action: `suite.${done}` },
-      ...{ target: { type: "suite", id }, details },
-    });
-
   async function create(author: Author & Viewer, { name, run_ids, description, metadata }: CreateSuite) {
     requireName(name);
     const cases = await pin(author, run_ids);
@@ -97,7 +90,7 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
       const times = { created_at_ms: at, updated_at_ms: at };
       rows.insert(author, { id, name, description, metadata: metadata ?? {}, ...times });
       setCases(author, id, cases);
-      note(author, "created", id, { name, cases: cases.length });
+      audit.note(author, "suite.created", id, { name, cases: cases.length });
       return shown(find(author, id));
     });
   }
@@ -114,7 +107,7 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
       rows.update(author, id, { name, description, metadata, updated_at_ms: now() });
       const cases = changedCases(casesOf(row), pinned, input);
       if (cases) setCases(author, id, cases, param);
-      note(author, "updated", id, { name, changes: Object.keys(input) });
+      audit.note(author, "suite.updated", id, { name, changes: Object.keys(input) });
       return shown(find(author, id));
     });
   }
@@ -140,7 +133,7 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
       await db.write(() => {
         const { name, cases_count } = find(author, id);
         rows.remove(author, id);
-        note(author, "deleted", id, { name, cases: cases_count });
+        audit.note(author, "suite.deleted", id, { name, cases: cases_count });
       });
       return { id, object: "suite" as const, deleted: true };
     },
@@ -149,3 +142,23 @@ export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreO
 
 const countCases = sql<number>`SELECT count(*) FROM suite_cases c WHERE c.project_id = suites.project_id
   AND c.environment = suites.environment AND c.suite_id = suites.id`;
+
+/**
+ * What a suite pins after a change: `pinned` in place of all, or without those that go and with those that come behind
+ * the others. Undefined where the change says nothing of its runs.
+ */
+function changedCases(
+  cases: readonly PinnedRow[],
+  pinned: readonly PinnedRow[],
+  { run_ids, add_run_ids, remove_run_ids }: UpdateSuite,
+): readonly PinnedRow[] | undefined {
+  if (!add_run_ids && !remove_run_ids) return run_ids && pinned;
+  const param = add_run_ids ? "add_run_ids" : "remove_run_ids";
+  if (run_ids) throw validationError([fault(param, "Give either run_ids, or those that come and go.")]);
+  const kept = cases.filter(({ run_id }) => !remove_run_ids?.includes(run_id));
+  const known = new Set(kept.map(({ run_id }) => run_id));
+  const changed = [...kept, ...pinned.filter(({ run_id }) => !known.has(run_id))];
+  if (changed.length === 0) throw validationError([fault(param, "A suite pins at least one run.")]);
+  if (changed.length > casesMax) throw validationError([fault(param, `A suite pins at most ${casesMax} runs.`)]);
+  return changed.map((each, index) => ({ ...each, position: index + 1 }));
+}

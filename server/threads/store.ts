@@ -133,14 +133,7 @@ export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; no
         if (status !== "idle")
           throw new AppError("run_not_terminal", "A run of this thread is not over: cancel it first.");
         rows.remove(author, id);
-        const target = { type: "thread", id };
-        audit.note({
-          scope: author,
-          actor: author.actor,
-          action: "thread.deleted",
-          target,
-          details: { message_count },
-        });
+        audit.note(author, "thread.deleted", id, { message_count });
       });
       return { id, object: "thread" as const, deleted: true };
     },

@@ -78,9 +78,6 @@ export function createToolStore(options: ToolStoreOptions) {
       throw new AppError("name_taken", `There is already a tool "${name}".`, { param: "name" });
   };
 
-  const note = (author: Author, action: string, id: string, details: Record<string, unknown>): void =>
-    audit.note({ scope: author, actor: author.actor, action, target: { type: "tool", id }, details });
-
   const known = async (viewer: Viewer, type: ToolType): Promise<Known> => ({
     hasSecret: (name) => options.secrets.has(viewer, name),
     hasAgent: (id) => options.hasAgent(viewer, id),
@@ -114,7 +111,7 @@ export function createToolStore(options: ToolStoreOptions) {
         ...{ id, name: input.name, type, definition: changed(input, type, null), sealed },
         ...{ metadata: input.metadata ?? {}, created_at_ms: at, updated_at_ms: at },
       });
-      note(scope, "tool.created", id, { name: input.name, type });
+      audit.note(scope, "tool.created", id, { name: input.name, type });
     });
     if (type === "mcp") await relistIfPossible(scope, id);
     return { ...shownTool(find(scope, id)), ...(signing_secret && { signing_secret }) };
@@ -132,7 +129,7 @@ export function createToolStore(options: ToolStoreOptions) {
         ...{ name: input.name, definition: changed(input, row.type, definitionOf(row)) },
         ...{ sealed: input.headers && withHeaders(row, input.headers), metadata: input.metadata, updated_at_ms: now() },
       });
-      note(scope, "tool.updated", id, { name, changes: Object.keys(input) });
+      audit.note(scope, "tool.updated", id, { name, changes: Object.keys(input) });
     });
     if (before.type === "mcp" && changesList.some((name) => input[name] !== undefined))
       await relistIfPossible(scope, id);
@@ -169,7 +166,7 @@ export function createToolStore(options: ToolStoreOptions) {
   async function refresh(author: Author, id: string) {
     const { type } = find(author, id);
     if (type !== "mcp") throw new AppError("validation_failed", "Only mcp tools have a list of tools to refresh.");
-    await relist(author, id, ({ name }) => note(author, "tool.refreshed", id, { name }));
+    await relist(author, id, ({ name }) => audit.note(author, "tool.refreshed", id, { name }));
     return shownTool(find(author, id));
   }
 
@@ -202,7 +199,7 @@ export function createToolStore(options: ToolStoreOptions) {
       db.write(() => {
         const { name, type } = find(author, id);
         rows.remove(author, id);
-        note(author, "tool.deleted", id, { name, type });
+        audit.note(author, "tool.deleted", id, { name, type });
         return { id, object: "tool" as const, deleted: true };
       }),
     /** What a run pins of these tools, in their order: switched-off ones are left out, and so are ids of nothing. */

@@ -41,15 +41,7 @@ export function createToolTest({ db, audit, tools, runTool }: ToolTestOptions) {
     requireTestable(snapshot);
     requireFit(snapshot, args);
     // Before the call: what it does to the world is done, whatever becomes of this process.
-    await db.write(() =>
-      audit.note({
-        scope: author,
-        actor: author.actor,
-        action: "tool.tested",
-        target: { type: "tool", id },
-        details: { name: snapshot.name, type: snapshot.type },
-      }),
-    );
+    await db.write(() => audit.note(author, "tool.tested", id, { name: snapshot.name, type: snapshot.type }));
     const begun = performance.now();
     const outcome = await runTool(author, snapshot, args, signal);
     return { ...answerOf(outcome), latency_ms: Math.round(performance.now() - begun) };

@@ -61,9 +61,7 @@ export function createImports({
         journal.pin(viewer, place.run_id, agent);
         return [place.run_id, own];
       });
-      const { actor } = viewer;
-      const target = { type: "trace", id: siblingId(root, "trace") };
-      audit.note({ scope: viewer, actor, action: "trace.imported", target, details: { runs: arrivals.length } });
+      audit.note(viewer, "trace.imported", siblingId(root, "trace"), { runs: arrivals.length });
       return inserted;
     });
     return root;

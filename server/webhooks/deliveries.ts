@@ -91,9 +91,6 @@ export function createDeliveryStore({
     );
   }
 
-  const note = (author: Author, action: string, type: string, id: string, details: Record<string, unknown>): void =>
-    audit.note({ scope: author, actor: author.actor, action, target: { type, id }, details });
-
   function sendAgain({ project_id, environment }: Viewer, ids: readonly string[]): void {
     again.run(now(), project_id, environment, JSON.stringify(ids));
   }
@@ -145,7 +142,7 @@ export function createDeliveryStore({
         webhook(author, id);
         insert.run(project_id, environment, delivery.id, id, testEvent, event.created_at_ms);
         record(delivery, tried.body, tried.outcome);
-        note(author, "webhook.tested", "webhook", id, { delivery_id: delivery.id });
+        audit.note(author, "webhook.tested", id, { delivery_id: delivery.id });
         return whole(find(author, id, delivery.id));
       });
     },
@@ -156,7 +153,7 @@ export function createDeliveryStore({
       const shown = await db.write(() => {
         const { type } = find(author, webhookId, id);
         sendAgain(author, [id]);
-        note(author, "delivery.redelivered", "delivery", id, { webhook_id: webhookId, type });
+        audit.note(author, "delivery.redelivered", id, { webhook_id: webhookId, type });
         return whole(find(author, webhookId, id));
       });
       wake(author, webhookId);
@@ -173,7 +170,7 @@ export function createDeliveryStore({
         const begun = after;
         after = await db.write(() => {
           webhook(author, id);
-          if (begun === "") note(author, "webhook.redelivered", "webhook", id, { since });
+          if (begun === "") audit.note(author, "webhook.redelivered", id, { since });
           const { project_id, environment } = author;
           const some = selectFailed.all(project_id, environment, id, begun, from, againPerWrite);
           sendAgain(

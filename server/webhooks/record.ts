@@ -5,7 +5,6 @@ import { webhookDeliveries } from "../db/schema.ts";
 import { testEvent } from "../wire/names.ts";
 import type { Outcome } from "./attempt.ts";
 import { createWebhookRows, type DeliveryRow, type WebhookRow } from "./row.ts";
-import { waitAfter } from "./schedule.ts";
 
 /** What an attempt came to for its webhook. */
 type Verdict = "delivered" | "failed" | "disabled" | "nothing";
@@ -64,17 +63,12 @@ export function createRecorder({
       ...[webhook.project_id, webhook.environment, webhook.id],
     );
     if (reason && webhook.enabled) {
-      noteDisabled(webhook, reason);
+      const { project_id, environment, id, url } = webhook;
+      const by = { project_id, environment, actor: itself };
+      audit.note(by, "webhook.disabled", id, { host: new URL(url).host, reason });
       return "disabled";
     }
     return error ? "failed" : "delivered";
-  }
-
-  function noteDisabled({ project_id, environment, id, url }: WebhookRow, reason: string): void {
-    audit.note({
-      ...{ scope: { project_id, environment }, actor: itself, action: "webhook.disabled" },
-      ...{ target: { type: "webhook", id }, details: { host: new URL(url).host, reason } },
-    });
   }
 
   /** What was tried may be gone by now: deleted with its webhook, its run or its project. */
@@ -95,4 +89,32 @@ export function createRecorder({
     insert(delivery, attempts, outcome);
     return delivery.type === testEvent ? "nothing" : judge(webhook, outcome);
   };
+}
+
+const second_ms = 1000;
+const minute_ms = 60 * second_ms;
+const hour_ms = 60 * minute_ms;
+
+/** The waits after the first, second, … failed attempt, as Standard Webhooks has them: 75 hours in all. */
+const waits_ms = [
+  5 * second_ms,
+  5 * minute_ms,
+  30 * minute_ms,
+  2 * hour_ms,
+  5 * hour_ms,
+  10 * hour_ms,
+  14 * hour_ms,
+  20 * hour_ms,
+  24 * hour_ms,
+] as const;
+
+const longestAsked_ms = 24 * hour_ms;
+
+/** How long to wait after so many failures in a row: never less than was asked for; null: no more attempts. */
+function waitAfter(failures: number, asked_ms: number | null, random = Math.random): number | null {
+  const wait = waits_ms[failures - 1];
+  if (wait === undefined) return null;
+  // Those that failed together would come back together.
+  const jittered = Math.round(wait * (0.8 + 0.4 * random()));
+  return Math.max(jittered, Math.min(asked_ms ?? 0, longestAsked_ms));
 }

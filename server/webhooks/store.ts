@@ -46,10 +46,7 @@ export function createWebhookStore({
   );
 
   const note = (author: Author, done: string, { id, url }: Pick<WebhookRow, "id" | "url">, more: object = {}): void =>
-    audit.note({
-      ...{ scope: author, actor: author.actor, action: `webhook.${done}`, target: { type: "webhook", id } },
-      details: { host: new URL(url).host, ...more },
-    });
+    audit.note(author, `webhook.${done}`, id, { host: new URL(url).host, ...more });
 
   /** The answer alone holds the secret. */
   async function create(author: Author & Viewer, input: CreateWebhook) {

@@ -1,12 +1,13 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Certificate, covers } from "../certificate.ts";
+import { type Certificate, covers, toCertificate } from "../certificate.ts";
 import type { Log } from "../log.ts";
+import { replaceFile } from "../replace-file.ts";
 import { sleep } from "../retry.ts";
 import { openAccountKey } from "./account-key.ts";
-import { openAcmeClient } from "./client.ts";
-import { keepObtained, readObtained } from "./kept-certificate.ts";
-import { obtain } from "./obtain.ts";
+import { AcmeError, openAcmeClient } from "./client.ts";
+import { type Obtained, obtain } from "./obtain.ts";
 import { renewAt, waitAfter } from "./schedule.ts";
 
 interface DomainsOptions {
@@ -106,3 +107,34 @@ const datesOf = ({ cert, expires_at_ms }: Certificate) => ({
 });
 
 const reasonOf = (error: unknown) => ({ reason: error instanceof Error ? error.message : String(error) });
+
+// Chain and key lie in one file: a crash between two would leave a pair that does not fit, and every new order counts
+// against the authority's limits.
+const keyBlock = /-----BEGIN PRIVATE KEY-----[\s\S]+?-----END PRIVATE KEY-----\n?/;
+
+/** The certificate that was obtained last; null when there is none that can be used now. */
+function readObtained(path: string, now: number): Certificate | null {
+  if (!existsSync(path)) return null;
+  try {
+    const text = readFileSync(path, "utf8");
+    const certificate = fitting({ chain: text.replace(keyBlock, ""), key: keyBlock.exec(text)?.[0] ?? "" }, path);
+    return certificate.expires_at_ms > now ? certificate : null;
+  } catch {
+    return null; // Damaged: a new one is ordered.
+  }
+}
+
+/** Keeps what the authority sent, if it is what was ordered. */
+function keepObtained(path: string, obtained: Obtained, domains: readonly string[]): Certificate {
+  const certificate = fitting(obtained, path);
+  if (!covers(certificate.cert, domains))
+    throw new AcmeError("The authority sent a certificate for other names.", "certificate");
+  replaceFile(path, `${obtained.chain.trim()}\n${obtained.key}`, 0o600);
+  return certificate;
+}
+
+function fitting({ chain, key }: Obtained, path: string): Certificate {
+  if (!new X509Certificate(chain).checkPrivateKey(createPrivateKey(key)))
+    throw new AcmeError("The authority sent a certificate for another key.", "certificate");
+  return toCertificate(chain, key, path);
+}

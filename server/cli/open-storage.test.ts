@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readReserve } from "./free-space.ts";
+import { readReserve } from "./open-storage.ts";
 
 const disk = 1000 * 1024 ** 3;
 
