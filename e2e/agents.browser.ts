@@ -1,6 +1,6 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 /** Code and models run in processes of their own, which a busy machine starts late. */
 const expect = plain.configure({ timeout: 30_000 });
@@ -13,7 +13,7 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("an agent is made, changed beside somebody else, compared, brought back and deleted", async ({ page }, info) => {
+test("an agent is made, changed beside somebody else, compared, brought back and deleted", async ({ page }) => {
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -23,7 +23,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.getByRole("link", { name: "Agents", exact: true }).click();
     await expect(page).toHaveURL(/\/dashboard\/agents$/);
     await expect(page.getByRole("heading", { name: "No agents yet" })).toBeVisible();
-    await expectAccessible(page, info, "no agents");
+    await expectAccessible(page, "no agents");
     await page.keyboard.press("c");
     await expect(page).toHaveURL(/\/agents\/new$/);
   });
@@ -40,7 +40,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     const model = page.getByRole("combobox", { name: "Model", exact: true });
     await model.fill("test/");
     await expect(page.getByRole("option", { name: "test/echo" })).toBeVisible();
-    await expectAccessible(page, info, "model list");
+    await expectAccessible(page, "model list");
     await page.getByRole("option", { name: "test/echo" }).click();
     await expect(model).toHaveValue("test/echo");
     await page.getByRole("checkbox", { name: /lookup_order/ }).check();
@@ -49,8 +49,8 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.getByText("JSON", { exact: true }).click();
     await expect(page.getByRole("textbox", { name: "Memory policy" })).toHaveValue(/"memory_id": "mem_/);
     await page.getByText("Fields", { exact: true }).click();
-    await expectAccessible(page, info, "new agent");
-    await shootWidths(page, info, "new agent");
+    await expectAccessible(page, "new agent");
+    await expectToFit(page, "new agent");
   });
 
   await test.step("a guardrail that cannot be is refused at its field; one that is added from the menu can be", async () => {
@@ -80,7 +80,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(page.getByRole("heading", { name: "Refund desk" })).toBeVisible();
     await page.getByLabel("Instructions").fill("Be kind and brief.\nNever promise a date.");
     await expect(page.getByText("Changed: instructions")).toBeVisible();
-    await expectAccessible(page, info, "changed agent");
+    await expectAccessible(page, "changed agent");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByText("Refund desk is at version 2")).toBeVisible();
     await expect(page.getByRole("button", { name: /Save as version/ })).toBeHidden();
@@ -92,7 +92,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await page.getByRole("button", { name: "Save as version 3" }).click();
     const alert = page.getByRole("alert").filter({ hasText: "Somebody saved version 3 meanwhile" });
     await expect(alert).toContainText("They changed: model. You changed: description.");
-    await expectAccessible(page, info, "conflict");
+    await expectAccessible(page, "conflict");
     await alert.getByRole("button", { name: "Save mine as version 4" }).click();
     await expect(page.getByText("Refund desk is at version 4")).toBeVisible();
     await expect(page.getByRole("combobox", { name: "Model", exact: true })).toHaveValue("test/refusal");
@@ -105,8 +105,8 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await expect(changed.locator("del")).toHaveText("short");
     await expect(changed.locator("ins")).toHaveText("brief");
     await expect(page).toHaveURL(/version=2/);
-    await expectAccessible(page, info, "versions");
-    await shootWidths(page, info, "versions");
+    await expectAccessible(page, "versions");
+    await expectToFit(page, "versions");
     await page.setViewportSize({ width: 390, height: 800 }); // A phone shows one of the two panes.
     await expect(page.getByRole("list", { name: "Versions" })).toBeHidden();
     await page.getByRole("button", { name: "All versions" }).click();
@@ -118,7 +118,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     const dialog = page.getByRole("alertdialog", { name: "Restore version 1" });
     await expect(dialog).toContainText("becomes version 5");
     await expect(dialog.getByRole("button", { name: "Keep version 4" })).toBeFocused();
-    await expectAccessible(page, info, "restore");
+    await expectAccessible(page, "restore");
     await dialog.getByRole("button", { name: "Restore version 1" }).click();
     await expect(page.getByRole("button", { name: /^Version 5/ })).toContainText("current");
     expect((await server.get(`/v1/agents/${id}`)).body).toMatchObject({
@@ -132,8 +132,8 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await server.post("/v1/runs?wait=10", { agent_id: id, input: "Where is order 4711?" });
     await page.getByRole("tab", { name: "Runs" }).click();
     await expect(page.getByRole("row").filter({ hasText: "Where is order 4711?" })).toContainText("Completed");
-    await expectAccessible(page, info, "runs of the agent");
-    await shootWidths(page, info, "runs of the agent");
+    await expectAccessible(page, "runs of the agent");
+    await expectToFit(page, "runs of the agent");
     await page.getByRole("link", { name: "All runs of this agent" }).click();
     await expect(page).toHaveURL(new RegExp(`/runs\\?agent=${id}`));
   });
@@ -147,15 +147,15 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     await server.post("/v1/agents", { ...long, description: "Ships. ".repeat(60).trim() });
     await page.goto(`${server.url}/dashboard/agents`);
     await expect(page.getByRole("row")).toHaveCount(3);
-    await expectAccessible(page, info, "agents");
-    await shootWidths(page, info, "agents");
+    await expectAccessible(page, "agents");
+    await expectToFit(page, "agents");
     await page.keyboard.press("/");
     await page.keyboard.type("refund");
     await expect(page.getByRole("row")).toHaveCount(2);
     await expect(page).toHaveURL(/q=refund/);
     await page.getByLabel("Search agents by name").fill("nobody");
     await expect(page.getByRole("heading", { name: "No agent has this in its name" })).toBeVisible();
-    await expectAccessible(page, info, "no agent found");
+    await expectAccessible(page, "no agent found");
     await page.getByRole("button", { name: "Clear search" }).click();
     await page.getByRole("heading", { name: "Agents", exact: true }).click();
     await page.keyboard.press("j");
@@ -170,7 +170,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
     const dialog = page.getByRole("alertdialog", { name: "Delete Refund desk" });
     await expect(dialog).toContainText("All of its 5 versions are gone");
     await expect(dialog).toContainText("Its 1 run stays");
-    await expectAccessible(page, info, "delete agent");
+    await expectAccessible(page, "delete agent");
     await dialog.getByRole("button", { name: "Delete agent" }).click();
     await expect(page).toHaveURL(/\/agents$/);
     await expect(page.getByRole("row")).toHaveCount(2);
@@ -179,7 +179,7 @@ test("an agent is made, changed beside somebody else, compared, brought back and
   await test.step("an id that no agent has is told, with the way back", async () => {
     await page.goto(`${server.url}/dashboard/agents/${id}`);
     await expect(page.getByRole("heading", { name: "No such agent" })).toBeVisible();
-    await expectAccessible(page, info, "no such agent");
+    await expectAccessible(page, "no such agent");
     await expectNoComplaints(page, complaints);
   });
 });

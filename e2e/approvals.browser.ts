@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
 // The inbox of the compiled executable: what runs ask of people, answered in a real browser.
@@ -13,9 +13,7 @@ test.use({ viewport: { width: 1440, height: 900 } });
 
 const reason = "The parcel is already on its way.";
 
-test("whatever a run asks of a person is answered where it stands, the longest waiting first", async ({
-  page,
-}, info) => {
+test("whatever a run asks of a person is answered where it stands, the longest waiting first", async ({ page }) => {
   test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
   await setUpAccount(page, server);
   await page.goto("about:blank");
@@ -45,8 +43,8 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     const third = await start(orders, "To my neighbour instead");
     await expect(cards(page)).toHaveCount(4);
     await expect(cards(page).nth(2)).toContainText("ask_stock waits for its output");
-    await expectAccessible(page, info, "inbox");
-    await shootWidths(page, info, "inbox");
+    await expectAccessible(page, "inbox");
+    await expectToFit(page, "inbox");
     return [second, third];
   });
 
@@ -84,7 +82,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await page.keyboard.press("r");
     await expect(card.getByLabel("Reason")).toBeFocused();
     await page.keyboard.type(reason);
-    await expectAccessible(page, info, "reject");
+    await expectAccessible(page, "reject");
     await page.keyboard.press("Enter");
     await expect(card).toBeHidden();
     expect((await ended(third)).messages.at(-2).content).toContain(reason);
@@ -95,7 +93,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await expect(card.getByRole("button", { name: "Continue the run" })).toBeDisabled();
     await card.getByRole("radio", { name: /It happened/ }).check();
     await card.getByLabel("Result of the call").fill('{"refunded": 36.9}');
-    await expectAccessible(page, info, "unknown outcome");
+    await expectAccessible(page, "unknown outcome");
     await card.getByRole("button", { name: "Continue the run" }).click();
     await expect(card).toBeHidden();
     expect((await ended(unknown)).tool_calls[0]).toMatchObject({ output: { refunded: 36.9 } });
@@ -129,7 +127,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     });
     await card.getByRole("button", { name: "Approve" }).click();
     await expect(card.getByText("Somebody else was faster")).toBeVisible();
-    await expectAccessible(page, info, "too late");
+    await expectAccessible(page, "too late");
     await page.unroute("**/submit_tool_outputs");
     await card.getByRole("button", { name: "Take it off the list" }).click();
   });
@@ -139,7 +137,7 @@ test("whatever a run asks of a person is answered where it stands, the longest w
     await page.reload();
     await expect(page.getByRole("heading", { name: "Nothing waits for you" })).toBeVisible();
     await expect(page.getByRole("link", { name: "Approvals", exact: true })).toBeVisible();
-    await expectAccessible(page, info, "empty");
+    await expectAccessible(page, "empty");
   });
 
   expect(complaints).toEqual([]);

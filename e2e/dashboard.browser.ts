@@ -11,22 +11,20 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 
 const text = "The stream carries every leaf that it is given, slowly, down to the sea.";
 
-test("from the one-time link to watching a run live, in both modes and both themes", async ({ page }, info) => {
+test("from the one-time link to watching a run live, in both modes and both themes", async ({ page }) => {
   const complaints = watch(page);
-  const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
 
   await test.step("the one-time link makes the first account", async () => {
     await page.goto(server.setupUrl);
     await page.getByLabel("Email").fill(account.email);
     await page.getByLabel("Password", { exact: true }).fill(account.password);
     await page.getByLabel("Repeat the password").fill(account.password);
-    await expectAccessible(page, info, "set-up");
+    await expectAccessible(page, "set-up");
     await page.getByRole("button", { name: "Create account" }).click();
     await expect(page.getByRole("heading", { name: "First steps" })).toBeVisible();
     await page.getByRole("link", { name: "Runs", exact: true }).first().click();
     await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
     await expect(page.getByText("No runs yet")).toBeVisible();
-    await shot("no-runs");
   });
 
   await test.step("a second use of the link makes nothing", async () => {
@@ -45,7 +43,6 @@ test("from the one-time link to watching a run live, in both modes and both them
     const { data } = await stream.until("token");
     const row = page.getByRole("row", { name: /Storyteller/ });
     await expect(row.getByText("Running")).toBeVisible();
-    await shot("running");
     await stream.rest();
     await expect(row.getByText("Completed")).toBeVisible();
     return data.run_id as string;
@@ -61,7 +58,6 @@ test("from the one-time link to watching a run live, in both modes and both them
       await expect(events.getByRole("button", { name: new RegExp(name.replace(".", "\\.")) }).first()).toBeVisible();
     await events.getByRole("button", { name: /run\.completed/ }).click();
     await expect(events).toContainText("output_json");
-    await shot("run");
   });
 
   await test.step("a run that is opened while it writes grows before the reader's eyes", async () => {
@@ -69,7 +65,6 @@ test("from the one-time link to watching a run live, in both modes and both them
     const { data } = await stream.until("token");
     await page.goto(`${server.url}/dashboard/runs/${data.run_id}`);
     await expect(page.getByRole("main").getByText("Live", { exact: true })).toBeVisible();
-    await shot("run-live");
     await expect(page.getByRole("region", { name: "Output" })).toContainText(text);
     await expect(page.getByText("Completed", { exact: true }).first()).toBeVisible();
   });
@@ -80,7 +75,6 @@ test("from the one-time link to watching a run live, in both modes and both them
     await page.getByRole("button", { name: "Live", exact: true }).first().click();
     await expect(page.locator("html")).toHaveAttribute("data-mode", "live");
     await expect(page.getByText("No runs yet")).toBeVisible();
-    await shot("live-mode");
     await page.getByRole("button", { name: "Test", exact: true }).first().click();
     await expect(page.getByRole("row", { name: /Storyteller/ })).toHaveCount(2);
   });
@@ -92,10 +86,10 @@ test("from the one-time link to watching a run live, in both modes and both them
       await page.keyboard.press("Escape");
       await expect(page.locator("html")).toHaveAttribute("data-theme", theme.toLowerCase());
     }
-    await expectAccessible(page, info, "runs");
+    await expectAccessible(page, "runs");
     await page.goto(`${server.url}/dashboard/runs/${run}`);
     await expect(page.getByRole("region", { name: "Output" })).toContainText(text);
-    await expectAccessible(page, info, "run");
+    await expectAccessible(page, "run");
   });
 
   await test.step("signing out ends the session on the server, not only in the browser", async () => {
@@ -112,7 +106,7 @@ test("from the one-time link to watching a run live, in both modes and both them
 
   await test.step("a wrong password is told so; the right one leads back to the page that was asked for", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run}`);
-    await expectAccessible(page, info, "sign-in");
+    await expectAccessible(page, "sign-in");
     await signIn(page, "not the password");
     await expect(page.getByRole("alert")).toContainText("wrong");
     await signIn(page, account.password);

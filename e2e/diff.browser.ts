@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
 // Two runs side by side in the compiled executable, as somebody who changed one thing reads what came of it.
@@ -29,7 +29,7 @@ test.afterEach(() => expect(complaints).toEqual([]));
 const before = "Order 4711 arrived damaged. Stock could not be confirmed, so I refund the money to the card.";
 const after = "Order 4711 arrived damaged. There are 14 mugs, so I send two new ones today. Would that be well?";
 
-test("what a fork changed stands beside what was, step by step, with what it took", async ({ page }, info) => {
+test("what a fork changed stands beside what was, step by step, with what it took", async ({ page }) => {
   test.setTimeout(300_000); // Each of the many states is looked through by axe, in two themes.
   const agent = await createDesk();
   const run = await start(agent, "My mugs came broken.");
@@ -48,8 +48,8 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(page.getByRole("region", { name: "Run B" })).toContainText(
       /Tokens\s*\d+, .+ (less|more|the same)|same/,
     );
-    await expectAccessible(page, info, "fork");
-    await shootWidths(page, info, "fork");
+    await expectAccessible(page, "fork");
+    await expectToFit(page, "fork");
   });
 
   await test.step("n and p go from difference to difference, and round", async () => {
@@ -69,7 +69,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(page).toHaveURL(/hide=equal/);
     await expect(row(/equal/)).toHaveCount(0);
     await expect(page.getByText("1 equal step hidden. Show all").first()).toBeVisible();
-    await expectAccessible(page, info, "differences only");
+    await expectAccessible(page, "differences only");
     await page.reload();
     await page.getByRole("button", { name: "1 equal step hidden. Show all" }).first().click();
     await expect(row(/, equal/).first()).toBeVisible();
@@ -87,7 +87,7 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(dialog.getByRole("radio")).toHaveCount(2);
     await dialog.getByRole("button", { name: "Compare" }).click();
     await expect(dialog.getByText("Choose a run, or paste an id.")).toBeVisible();
-    await expectAccessible(page, info, "compare with");
+    await expectAccessible(page, "compare with");
     await dialog.getByLabel("Or any run, by its id").fill("thr_1");
     await page.keyboard.press("Enter");
     await expect(dialog.getByText("A run’s id begins with run_.")).toBeVisible();
@@ -102,8 +102,8 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(output.locator("del").first()).toContainText("Stock could not be confirmed");
     await expect(output.locator("ins").first()).toContainText("There are 14 mugs");
     await expect(output).toContainText("Order 4711 arrived damaged.");
-    await expectAccessible(page, info, "prose");
-    await shootWidths(page, info, "prose");
+    await expectAccessible(page, "prose");
+    await expectToFit(page, "prose");
   });
 
   await test.step("steps that only one run has stand alone, and sides can be swapped", async () => {
@@ -112,8 +112,8 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await expect(row(/^check_stock, only in A/)).toContainText("http_error");
     await page.getByRole("link", { name: "Swap sides" }).click();
     await expect(row(/^check_stock, only in B/)).toBeVisible();
-    await expectAccessible(page, info, "only one");
-    await shootWidths(page, info, "only one");
+    await expectAccessible(page, "only one");
+    await expectToFit(page, "only one");
   });
 
   await test.step("two runs that did the same are said to be the same", async () => {
@@ -121,13 +121,13 @@ test("what a fork changed stands beside what was, step by step, with what it too
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/${twin.id}`);
     await expect(page.getByText("No step differs")).toBeVisible();
     await expect(page.getByRole("button", { name: "Next difference" })).toBeDisabled();
-    await expectAccessible(page, info, "equal");
+    await expectAccessible(page, "equal");
   });
 
   await test.step("an id that no run has is said to have none", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run.id}/diff/run_01kahz0c3e4f5g6h7j8k9m0n1p`);
     await expect(page.getByRole("heading", { name: "No such run" })).toBeVisible();
-    await expectAccessible(page, info, "missing");
+    await expectAccessible(page, "missing");
   });
 });
 

@@ -7,6 +7,7 @@ import { createAgent, createTool, runToEnd, stubConnection } from "./fixtures.ts
 import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { canMount, smallDisk } from "./small-disk.ts";
+import { until } from "./until.ts";
 
 const onDisk = test.skipIf(!canMount());
 const megabyte = 1024 * 1024;
@@ -66,15 +67,6 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 async function read(server: Runnel, path: string): Promise<Answer> {
   const response = await server.fetch(path, { method: "DELETE" });
   return { status: response.status, body: await response.json(), headers: response.headers };
-}
-
-/** Waits for something that the server does by itself, about every second. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`Waited in vain: ${holds}`);
-    await Bun.sleep(20);
-  }
 }
 
 const answerOf = (run: Json) => ({

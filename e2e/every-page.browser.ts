@@ -12,8 +12,6 @@ let server: Runnel;
 let owner: Visitor;
 let seeded: Seeded;
 let pages: [name: string, path: string][];
-// The faults that are found say where they are; a record of so many pages would only be slow.
-test.use({ trace: "off" });
 test.beforeAll(async ({ browser }) => {
   test.setTimeout(120_000);
   server = await startRunnel();

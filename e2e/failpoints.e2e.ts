@@ -187,7 +187,6 @@ async function startStage(point: string, kind: Kind) {
   const needs: string[] = [];
   const streams: EventStream[] = [];
   let call = "";
-  let restarted = 0;
 
   const open = async (path: string, init: { body?: unknown; after?: string | null }): Promise<EventStream> => {
     const stream = await server.stream(path, init);
@@ -223,7 +222,6 @@ async function startStage(point: string, kind: Kind) {
       // It may die before it has said that it serves.
       await server.restart({ ...connection, ...death }).then(killed, () => {});
     }
-    restarted = performance.now();
     await server.restart(connection);
   }
 
@@ -239,10 +237,7 @@ async function startStage(point: string, kind: Kind) {
 
   async function follow(id: string): Promise<void> {
     const stream = await open(`/v1/runs/${id}/events`, { after: lastId() });
-    if (kind !== "client") {
-      if (!seen("run.recovered")) await stream.until("run.recovered");
-      expect(performance.now() - restarted).toBeLessThan(5000);
-    }
+    if (kind !== "client" && !seen("run.recovered")) await stream.until("run.recovered");
     await answer(id);
     await stream.until(({ event }) => event === "run.requires_action" || (event.startsWith("run.") && isLast(event)));
     await answer(id);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Page, expect as plain, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 /** Documents are read and embedded by processes of their own, which a busy machine starts late. */
 const expect = plain.configure({ timeout: 30_000 });
@@ -16,7 +16,7 @@ test.use({ viewport: { width: 1440, height: 900 } });
 
 const manual = "# Descaling\n\nPour vinegar into the tank once a month.\n";
 
-test("files are uploaded by picker and by drop, read, tried again, downloaded and deleted", async ({ page }, info) => {
+test("files are uploaded by picker and by drop, read, tried again, downloaded and deleted", async ({ page }) => {
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -25,7 +25,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
   await test.step("without files the page says what they are for, and c asks for the first", async () => {
     await page.goto(`${server.url}/dashboard/files`);
     await expect(page.getByRole("heading", { name: "No files yet" })).toBeVisible();
-    await expectAccessible(page, info, "no files");
+    await expectAccessible(page, "no files");
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Upload files" });
     await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
@@ -43,8 +43,8 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
       },
     ]);
     await dialog.getByLabel("Memory store", { exact: true }).selectOption({ label: "Manuals" });
-    await expectAccessible(page, info, "upload");
-    await shootWidths(page, info, "upload");
+    await expectAccessible(page, "upload");
+    await expectToFit(page, "upload");
     await page.keyboard.press("Control+Enter");
     await expect(row(page, "manual.md")).toContainText("Ready");
     await expect(row(page, "manual.md")).toContainText("Manuals");
@@ -59,8 +59,8 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await expect(row(page, "broken.pdf")).toContainText("Failed");
     await expect(row(page, "broken.pdf")).toContainText("It cannot be read as what it says it is.");
     await expect(row(page, "broken.pdf")).toContainText("document_unreadable");
-    await expectAccessible(page, info, "files");
-    await shootWidths(page, info, "files");
+    await expectAccessible(page, "files");
+    await expectToFit(page, "files");
     await page.getByRole("button", { name: "Try again: broken.pdf" }).click();
     await expect(page.getByText("Trying again")).toBeVisible();
     await expect(row(page, "broken.pdf")).toContainText("Failed");
@@ -72,8 +72,8 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     await dialog.getByRole("button", { name: "Upload file", exact: true }).click();
     const uploads = page.getByRole("list", { name: "Uploads" });
     await expect(uploads.getByRole("alert")).toContainText("unsupported_file_type");
-    await expectAccessible(page, info, "refused upload");
-    await shootWidths(page, info, "refused upload");
+    await expectAccessible(page, "refused upload");
+    await expectToFit(page, "refused upload");
     await uploads.getByRole("button", { name: "Dismiss picture.bin" }).click();
     await expect(uploads).toBeHidden();
   });
@@ -90,7 +90,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     const uploads = page.getByRole("list", { name: "Uploads" });
     await expect(uploads).toContainText("late.md");
     await page.getByRole("link", { name: "Runs", exact: true }).click();
-    await expectAccessible(page, info, "leave an upload");
+    await expectAccessible(page, "leave an upload");
     await question.getByRole("button", { name: "Keep editing" }).click();
     await uploads.getByRole("button", { name: "Cancel the upload of late.md" }).click();
     await expect(uploads).toBeHidden();
@@ -125,7 +125,7 @@ test("files are uploaded by picker and by drop, read, tried again, downloaded an
     const dialog = page.getByRole("alertdialog", { name: "Delete manual.md" });
     await expect(dialog).toContainText("found no more in Manuals");
     await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
-    await expectAccessible(page, info, "delete file");
+    await expectAccessible(page, "delete file");
     await dialog.getByRole("button", { name: "Delete file" }).click();
     await expect(row(page, "manual.md")).toBeHidden();
     expect(complaints).toEqual([]);

@@ -20,7 +20,7 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 test.setTimeout(300_000);
 
-test("nobody loses what was written without being asked", async ({ page }, info) => {
+test("nobody loses what was written without being asked", async ({ page }) => {
   const complaints = watch(page);
   await server.command("projects", "create", "other");
   await page.goto(`${server.url}/dashboard`);
@@ -38,7 +38,7 @@ test("nobody loses what was written without being asked", async ({ page }, info)
     await instructions.fill("Be kind and short.");
     await go("Runs");
     await expect(question.getByRole("button", { name: "Keep editing" })).toBeFocused();
-    await expectAccessible(page, info, "leave question");
+    await expectAccessible(page, "leave question");
     await keep();
     await expect(question).toBeHidden();
     await expect(page).toHaveURL(/\/agents\/agt_/);
@@ -117,7 +117,7 @@ test("nobody loses what was written without being asked", async ({ page }, info)
     await page.getByRole("button", { name: "Save tool" }).click();
     const alert = page.getByRole("alert").filter({ hasText: "Somebody saved ask_customer meanwhile" });
     await expect(alert).toContainText("They changed: description. You changed: name. Both can stand");
-    await expectAccessible(page, info, "tool conflict");
+    await expectAccessible(page, "tool conflict");
     await alert.getByRole("button", { name: "Save mine over it" }).click();
     await expect(page.getByText("Tool saved")).toBeVisible();
     expect((await server.get(path)).body).toMatchObject({ name: "ask_buyer", description: "Asks the buyer." });
@@ -212,7 +212,7 @@ test("j and k go through rows that nothing opens, and after a deletion the next 
   expect(complaints).toEqual([]);
 });
 
-test("where the browser lets no page copy, the text is shown, selected", async ({ page }, info) => {
+test("where the browser lets no page copy, the text is shown, selected", async ({ page }) => {
   const complaints = watch(page);
   await page.addInitScript(() => {
     Object.defineProperty(navigator, "clipboard", { value: undefined }); // As over http from another machine.
@@ -227,7 +227,7 @@ test("where the browser lets no page copy, the text is shown, selected", async (
   expect(
     await text.evaluate((field: HTMLTextAreaElement) => field.selectionEnd - field.selectionStart),
   ).toBeGreaterThan(10);
-  await expectAccessible(page, info, "copy by hand");
+  await expectAccessible(page, "copy by hand");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("button", { name: "Copy project id" })).toBeFocused();
   expect(complaints).toEqual([]);

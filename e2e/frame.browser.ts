@@ -11,7 +11,7 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 
 test("by keyboard alone one goes everywhere, finds and opens anything, and switches what one looks at", async ({
   page,
-}, info) => {
+}) => {
   test.setTimeout(300_000);
   const complaints = watch(page);
   const palette = page.getByRole("dialog", { name: "Search or jump to" });
@@ -44,7 +44,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.keyboard.press("?");
     const map = page.getByRole("dialog", { name: "Keys" });
     await expect(map.getByText("Fork from the selected step")).toBeVisible();
-    await expectAccessible(page, info, "key map");
+    await expectAccessible(page, "key map");
     await page.keyboard.press("Escape");
     await expect(map).toBeHidden();
   });
@@ -80,7 +80,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
   await test.step("the palette goes, does, and remembers", async () => {
     await page.keyboard.press("Control+k");
     await expect(palette.getByRole("combobox")).toBeFocused();
-    await expectAccessible(page, info, "palette");
+    await expectAccessible(page, "palette");
     await page.keyboard.type("refund");
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(new RegExp(`/agents/${agent}`));
@@ -97,7 +97,6 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
       palette.getByRole("group", { name: "Recent" }).getByRole("option", { name: /Refund desk/ }),
     ).toBeVisible();
     await expect(palette.getByRole("group")).toHaveText([/^Go to/, /^DoSearch this page\/?Create key/, /^Recent/]);
-    await page.screenshot({ path: info.outputPath("palette-recent.png") });
     await page.keyboard.press("Escape");
     await expect(palette).toBeHidden();
   });
@@ -167,7 +166,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     const projects = page.getByRole("dialog", { name: "Switch project" });
     await expect(projects.getByRole("combobox", { name: "Find a project" })).toBeFocused();
     await expect(projects.getByRole("option")).toHaveCount(8);
-    await expectAccessible(page, info, "projects");
+    await expectAccessible(page, "projects");
     await page.keyboard.type("none of them");
     await expect(projects.getByText("No project is called that.")).toBeVisible();
     await projects.getByRole("combobox").fill("shop 5");
@@ -195,7 +194,7 @@ test("by keyboard alone one goes everywhere, finds and opens anything, and switc
     await page.context().setOffline(true);
     const banner = page.getByRole("alert").filter({ hasText: "What you see may be old." });
     await expect(banner).toBeVisible({ timeout: 40_000 });
-    await expectAccessible(page, info, "offline");
+    await expectAccessible(page, "offline");
     await page.context().setOffline(false);
     await expect(banner).toBeHidden({ timeout: 20_000 });
   });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
 import { type EventStream, type Frame, openStream } from "./event-stream.ts";
 import { proxyCanary } from "./proxy-canary.ts";
+import { inTime } from "./until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that no type of this suite promises.
 export type Json = any;
@@ -121,15 +122,15 @@ export async function startRunnel({
     kill9,
     /** Whether the process is there: nobody has ended it, nor has it ended by itself. */
     isAlive: (): boolean => running.child.exitCode === null && running.child.signalCode === null,
-    /** SIGTERM unless another signal is named; answers the exit code. */
+    /** SIGTERM unless another signal is named; returns the exit code. Throws where the process does not end by that. */
     async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
       running.child.kill(signal);
-      return await running.child.exited;
+      return await inTime(running.child.exited, `the server ends by ${signal}`);
     },
     signal: (name: NodeJS.Signals): void => running.child.kill(name),
-    /** Waits for the process to die by itself, and answers the signal that ended it. */
+    /** Waits for the process to die by itself, and returns the signal that ended it. */
     async died(): Promise<string | number | null> {
-      await running.child.exited;
+      await inTime(running.child.exited, "the server dies by itself");
       return running.child.signalCode;
     },
     /** Starts again on the same data directory, after `kill9` or `stop`; with another environment if one is given. */

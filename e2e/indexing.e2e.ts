@@ -7,6 +7,7 @@ import { startEmbeddingServer } from "./embedding-server.ts";
 import { stubConnection } from "./fixtures.ts";
 import { type Json, type Runnel, read, startRunnel } from "./harness.ts";
 import { canMount, smallDisk } from "./small-disk.ts";
+import { until } from "./until.ts";
 
 // From a document to a match, on the executable with its own embedding model, parsers and jail.
 
@@ -69,11 +70,6 @@ function hasTable({ dataDir }: Runnel, name: string): boolean {
   } finally {
     sqlite.close();
   }
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 20_000; !(await holds()); await Bun.sleep(10))
-    if (performance.now() > end) throw new Error(`Waited in vain: ${holds}`);
 }
 
 /** A document of so many sections, each a chunk of its own. */

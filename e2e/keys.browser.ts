@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // API keys in the compiled executable, made, swapped and ended by somebody in a real browser.
 let server: Runnel;
@@ -12,7 +12,7 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("a key is made, seen once, used, swapped without a gap, and ended", async ({ page }, info) => {
+test("a key is made, seen once, used, swapped without a gap, and ended", async ({ page }) => {
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -31,7 +31,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(page.getByText("The only admin key.")).toBeVisible();
     await expect(page.getByRole("menuitem", { name: "Revoke key" })).toBeHidden();
     await page.keyboard.press("Escape");
-    await expectAccessible(page, info, "first key");
+    await expectAccessible(page, "first key");
   });
 
   await test.step("c asks for a new key; what cannot be is told at its field", async () => {
@@ -48,7 +48,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await networks.fill("10.4.0.0/33");
     await networks.blur();
     await expect(networks).toHaveAccessibleDescription("10.4.0.0/33 is not a network. An IPv4 mask ends at /32.");
-    await expectAccessible(page, info, "create");
+    await expectAccessible(page, "create");
     await networks.fill("127.0.0.0/8\n::1/128");
     await dialog.getByText("Show code").click();
     await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"name": "Checkout server"');
@@ -70,7 +70,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await page.keyboard.press("Escape");
     await expect(dialog.getByRole("alert")).toContainText("Is it stored?");
     await expect(dialog.getByRole("status")).toContainText("Waiting for the first request");
-    await expectAccessible(page, info, "reveal");
+    await expectAccessible(page, "reveal");
     expect((await server.get("/v1/me", secret)).status).toBe(200);
     await expect(dialog.getByRole("status")).toContainText("The first request arrived");
     await dialog.getByRole("button", { name: "I have stored it" }).click();
@@ -86,10 +86,10 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const dialog = page.getByRole("dialog", { name: "Rotate “Checkout server”" });
     await expect(dialog).toContainText(/The old key works until tomorrow \d\d:\d\d/);
     await expect(dialog).toContainText(/Last used .* from 127\.0\.0\.1/);
-    await expectAccessible(page, info, "rotate");
+    await expectAccessible(page, "rotate");
     await dialog.getByText("Now", { exact: true }).click();
     await expect(dialog.getByRole("button", { name: "Rotate, stop the old key" })).toBeVisible();
-    await expectAccessible(page, info, "rotate now");
+    await expectAccessible(page, "rotate now");
     await dialog.getByText("Own", { exact: true }).click();
     await dialog.getByLabel("After").fill("31");
     await dialog.getByLabel("Unit").selectOption("days");
@@ -105,8 +105,8 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const [old, made] = [row(page, "Checkout server").nth(0), row(page, "Checkout server").nth(1)];
     await expect(old).toContainText(/Works for 2 d 23:59:\d\d/);
     await expect(made).toContainText(`Replaces …${secret.slice(-4)}`);
-    await expectAccessible(page, info, "pair");
-    await shootWidths(page, info, "pair");
+    await expectAccessible(page, "pair");
+    await expectToFit(page, "pair");
   });
 
   await test.step("the overlap is made longer, and then ended early, by one who sees who still uses the old key", async () => {
@@ -123,7 +123,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const dialog = page.getByRole("alertdialog", { name: "End the overlap now?" });
     await expect(dialog.getByRole("button", { name: "Keep both" })).toBeFocused();
     await expect(dialog).toContainText(/Last used .* from 127\.0\.0\.1/);
-    await expectAccessible(page, info, "end early");
+    await expectAccessible(page, "end early");
     await dialog.getByRole("button", { name: "End overlap" }).click();
     await expect(dialog).toBeHidden();
     expect((await server.get("/v1/me", secret)).status).toBe(401);
@@ -139,7 +139,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(list).toBeFocused();
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Checkout server" });
-    await expectAccessible(page, info, "details");
+    await expectAccessible(page, "details");
     await dialog.getByLabel("Name").fill("CI smoke tests");
     await dialog.getByLabel("Expires").selectOption({ label: "On a date…" });
     const soon = new Date(Date.now() + 3 * 86_400_000);
@@ -165,7 +165,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await expect(rows(page)).toHaveCount(1);
     await page.getByRole("searchbox", { name: "Search keys" }).fill("nothing of this name");
     await expect(page.getByText("No key matches these filters")).toBeVisible();
-    await expectAccessible(page, info, "no match");
+    await expectAccessible(page, "no match");
     await page.getByRole("button", { name: "Clear filters" }).click();
     await expect(page).toHaveURL(/\/keys$/);
   });
@@ -179,13 +179,13 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await page.getByRole("menuitem", { name: "Revoke key" }).click();
     const dialog = page.getByRole("alertdialog", { name: /^Revoke/ });
     await expect(dialog).toContainText("It was never used.");
-    await expectAccessible(page, info, "revoke");
+    await expectAccessible(page, "revoke");
     await dialog.getByRole("button", { name: "Revoke key" }).click();
     await expect(dialog).toBeHidden();
     await expect(row(page, longName)).toContainText("Revoked");
     await expect(page.locator(":focus")).toHaveCount(1);
     await expect(row(page, longName).locator(":focus")).toHaveCount(1);
-    await shootWidths(page, info, "long names");
+    await expectToFit(page, "long names");
   });
 
   await test.step("a key that came in clear text is named before all else", async () => {
@@ -195,8 +195,8 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const note = page.getByRole("alert").filter({ hasText: "Staging load tests" });
     await expect(note).toContainText("was sent in clear text");
     await expect(row(page, "Staging load tests")).toContainText("Exposed");
-    await expectAccessible(page, info, "exposed");
-    await shootWidths(page, info, "exposed");
+    await expectAccessible(page, "exposed");
+    await expectToFit(page, "exposed");
     await note.getByRole("button", { name: "Rotate now" }).click();
     const dialog = page.getByRole("dialog", { name: "Rotate “Staging load tests”" });
     // Nothing is chosen: the old key stops at once unless somebody says otherwise.
@@ -212,7 +212,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await dialog.getByLabel("Name").fill("Never made");
     await dialog.getByRole("button", { name: "Create key" }).click();
     await expect(dialog.getByRole("alert")).toContainText("The server does not answer");
-    await expectAccessible(page, info, "offline");
+    await expectAccessible(page, "offline");
     await page.context().setOffline(false);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await expect(row(page, "CI smoke tests")).toBeVisible();
@@ -232,7 +232,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     const dialog = page.getByRole("alertdialog", { name: "Revoke “Order service”?" });
     await expect(dialog.getByRole("button", { name: "Revoke key" })).toBeDisabled();
     await dialog.getByLabel("Type Order service to go on").fill("Order service");
-    await expectAccessible(page, info, "revoke live");
+    await expectAccessible(page, "revoke live");
     await dialog.getByRole("button", { name: "Revoke key" }).click();
     await expect(row(page, "Order service")).toContainText("Revoked");
   });
@@ -243,7 +243,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
     await page.getByRole("button", { name: "Project default" }).click();
     await page.getByRole("menuitemradio", { name: "empty" }).click();
     await expect(page.getByRole("heading", { name: /No (test|live) keys yet/ })).toBeVisible();
-    await expectAccessible(page, info, "empty");
+    await expectAccessible(page, "empty");
     await page.getByRole("button", { name: "Create key" }).last().click();
     await page.keyboard.press("Escape");
     await expect(page.getByRole("button", { name: "Create key" }).last()).toBeFocused();
@@ -265,7 +265,7 @@ test("a key is made, seen once, used, swapped without a gap, and ended", async (
       .getByRole("button", { name: /More for/ })
       .click();
     await expect(page.getByRole("menuitem")).toHaveText(["Show details", "Copy key id"]);
-    await expectAccessible(page, info, "viewer");
+    await expectAccessible(page, "viewer");
   });
 
   expect(complaints).toEqual([]);

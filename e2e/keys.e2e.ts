@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createAgent, createScripted, createTool, stubConnection } from "./fixtures.ts";
 import { type Answer, type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
+import { until } from "./until.ts";
 
 // What users give out to their services, and may have to take back within seconds.
 
@@ -32,14 +33,13 @@ async function command(...args: string[]): Promise<Json> {
 function startLoad(keys: string[]) {
   const statuses = new Map<number, number>();
   const open = new Set<Promise<void>>();
-  let [turn, slowest] = [0, 0];
+  let turn = 0;
   const ask = async (key: string) => {
-    const began = performance.now();
     const response = await server.fetch("/v1/me", { key });
     await response.arrayBuffer();
     statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-    slowest = Math.max(slowest, performance.now() - began);
   };
+  const responses = () => [...statuses.values()].reduce((a, b) => a + b, 0);
   const began = performance.now();
   let asked = 0;
   // By the clock and not by the timer: a busy machine calls a timer late.
@@ -50,15 +50,16 @@ function startLoad(keys: string[]) {
     }
   }, 5);
   return {
-    /** Waits until so many more were answered. */
+    responses,
+    /** Waits for so many more responses. */
     async more(count: number): Promise<void> {
-      const sum = () => [...statuses.values()].reduce((a, b) => a + b, 0);
-      for (const goal = sum() + count; sum() < goal; ) await Promise.race([...open, Bun.sleep(20)]);
+      const goal = responses() + count;
+      await until(() => responses() >= goal);
     },
-    async end() {
+    async end(): Promise<Record<string, number>> {
       clearInterval(timer);
       await Promise.all(open);
-      return { statuses: Object.fromEntries(statuses), slowest_ms: Math.round(slowest) };
+      return Object.fromEntries(statuses);
     },
   };
 }
@@ -83,7 +84,7 @@ test("a key is rotated under 200 requests a second without one that fails, and r
   await load.more(200);
   keys.shift(); // Now all have.
   await load.more(100);
-  const { statuses } = await load.end();
+  const statuses = await load.end();
   expect(Object.keys(statuses)).toEqual(["200"]);
   expect(statuses[200]).toBeGreaterThanOrEqual(800);
 
@@ -94,9 +95,7 @@ test("a key is rotated under 200 requests a second without one that fails, and r
   expect((await send("GET", "/v1/me", fresh.secret)).status).toBe(401);
 });
 
-const within_ms = 2000; // A second, and what a busy machine takes.
-
-describe("the stream of a key that another process revoked says so and ends within about a second, and its run goes on", () => {
+describe("the stream of a key that another process revoked says so and ends, before its next ping but one, and its run goes on", () => {
   test.each(["busy", "quiet"])("while it is %s", async (kind) => {
     const quiet = kind === "quiet";
     const agent_id = quiet ? await createAsking() : await createAgent(server, "words-100000-20");
@@ -107,10 +106,11 @@ describe("the stream of a key that another process revoked says so and ends with
     await using stream = await server.stream("/v1/runs", { body, key: key.secret });
     const run = (await stream.until(quiet ? "run.requires_action" : "token")).data.run_id;
     await command("keys", "revoke", key.id);
-    const revoked = performance.now();
+    const pings = () => stream.comments.filter((comment) => comment === "ping").length;
+    const before = pings();
     expect((await send("GET", "/v1/me", key.secret)).status).toBe(401);
     await stream.rest();
-    expect(performance.now() - revoked).toBeLessThan(within_ms);
+    expect(pings() - before).toBeLessThanOrEqual(1);
     expect(stream.ending()).toBe("ended");
     const { id, event, data } = stream.frames.at(-1)!;
     expect({ id, event, code: data.error.code }).toEqual({ id: "", event: "error", code: "key_revoked" });
@@ -240,11 +240,10 @@ describe("a project", () => {
     await load.more(20);
     const refused = await server.command("projects", "delete", "large");
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--yes")]);
+    const before = load.responses();
     const { id } = await command("projects", "delete", "large", "--yes");
-    const { statuses, slowest_ms } = await load.end();
-    console.info(`deleted under load: ${JSON.stringify(statuses)}, slowest answer ${slowest_ms} ms`);
-    expect(Object.keys(statuses)).toEqual(["200"]);
-    expect(slowest_ms).toBeLessThan(1000);
+    expect(load.responses() - before, "responses while it was deleted").toBeGreaterThan(20);
+    expect(Object.keys(await load.end())).toEqual(["200"]);
     await stream.rest();
     await stream.close();
     expect((await send("GET", "/v1/me", key.secret)).status).toBe(401);
@@ -263,11 +262,6 @@ describe("a project", () => {
     expect((await server.get("/v1/me")).status).toBe(200);
   });
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + 10_000; !holds(); await Bun.sleep(50))
-    if (performance.now() > end) throw new Error("It did not come to that.");
-}
 
 function statusOf(run: string): string {
   const db = new Database(join(server.dataDir, "runnel.db"), { readonly: true });

@@ -15,7 +15,7 @@ const long = `${"A long story about an order. ".repeat(400)}The end`;
 
 test.beforeEach(({ page }) => setUpAccount(page, server));
 let complaints: string[];
-test("what a list shortens is whole where it is run again, edited, compared and restored", async ({ page }, info) => {
+test("what a list shortens is whole where it is run again, edited, compared and restored", async ({ page }) => {
   complaints = watch(page);
   const agent = await createAgent(server, "test/echo");
   const tool = await createTool(server, { name: "look", parameters: { type: "object" } });
@@ -29,7 +29,6 @@ test("what a list shortens is whole where it is run again, edited, compared and 
     await page.goto(`${server.url}/dashboard/runs`);
     const row = page.getByRole("row", { name: /A long story/ });
     await expect(row.locator("[data-step=model_call]")).toHaveCount(1);
-    await page.screenshot({ path: info.outputPath("runs.png") });
     await row.getByRole("checkbox").check();
     await page.getByRole("toolbar").getByRole("button", { name: "Run again" }).click();
     await page.getByRole("alertdialog", { name: "Run again" }).getByRole("button", { name: "Run again" }).click();
@@ -60,7 +59,6 @@ test("what a list shortens is whole where it is run again, edited, compared and 
     await page.goto(`${server.url}/dashboard/agents/${id}?tab=versions&version=1`);
     const changed = page.getByRole("region", { name: "What changed" });
     await expect(changed).toContainText("The end 1");
-    await page.screenshot({ path: info.outputPath("versions.png") });
     await changed.getByRole("button", { name: "Restore version 1" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Restore version 1" });
     await dialog.getByRole("button", { name: "Restore version 1" }).click();
@@ -75,7 +73,6 @@ test("what a list shortens is whole where it is run again, edited, compared and 
     const run = (await server.post("/v1/runs?wait=10", { agent_id: asker, input: "Look." })).body;
     await page.goto(`${server.url}/dashboard/runs/${run.id}`);
     await expect(page.getByText(/12 entries \]/).first()).toBeVisible();
-    await page.screenshot({ path: info.outputPath("folded.png") });
   });
 
   expect(complaints).toEqual([]);

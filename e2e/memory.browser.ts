@@ -1,6 +1,6 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 /** Documents are read and embedded by processes of their own, which a busy machine starts late. */
 const expect = plain.configure({ timeout: 30_000 });
@@ -13,7 +13,7 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test("a store of passages is made, filled, searched, set anew and deleted", async ({ page }, info) => {
+test("a store of passages is made, filled, searched, set anew and deleted", async ({ page }) => {
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -21,15 +21,15 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
   await test.step("without stores the page says what they are for, and c asks for the first", async () => {
     await page.goto(`${server.url}/dashboard/memory`);
     await expect(page.getByRole("heading", { name: "No memory stores yet" })).toBeVisible();
-    await expectAccessible(page, info, "no stores");
+    await expectAccessible(page, "no stores");
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create store" });
     await expect(dialog.getByLabel("Name")).toBeFocused();
     await page.keyboard.press("Control+Enter");
     await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription("Give the store a name.");
     await dialog.getByLabel("Name").fill("Manuals");
-    await expectAccessible(page, info, "create store");
-    await shootWidths(page, info, "create store");
+    await expectAccessible(page, "create store");
+    await expectToFit(page, "create store");
   });
 
   await test.step("an embedding model that cannot be reached is refused at its field", async () => {
@@ -52,15 +52,15 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
       const dialog = page.getByRole("dialog", { name: "Add entry" });
       await dialog.getByRole("textbox", { name: "Text" }).fill(text);
       await dialog.getByLabel("Metadata").fill(metadata);
-      if (text.startsWith("Pour")) await expectAccessible(page, info, "add entry");
+      if (text.startsWith("Pour")) await expectAccessible(page, "add entry");
       await page.keyboard.press("Control+Enter");
       await expect(row(page, text)).toContainText("Ready");
     }
     await server.post(`/v1/memory/${idOf(page)}/entries`, { text: "verylongwordwithoutanybreak".repeat(40) });
     await page.reload();
     await expect(page.getByRole("row")).toHaveCount(4);
-    await expectAccessible(page, info, "entries");
-    await shootWidths(page, info, "entries");
+    await expectAccessible(page, "entries");
+    await expectToFit(page, "entries");
   });
 
   await test.step("a search shows what was found, how well, and where it stands", async () => {
@@ -71,8 +71,8 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expect(found.getByRole("listitem").first()).toContainText("Pour vinegar");
     await expect(found.getByRole("listitem").first()).toContainText(/meaning 0\.\d{3} · words 0\.\d{3}/);
     await expect(page).toHaveURL(/q=How/);
-    await expectAccessible(page, info, "search");
-    await shootWidths(page, info, "search");
+    await expectAccessible(page, "search");
+    await expectToFit(page, "search");
     await page.getByText("Filter by metadata").click();
     await page.getByLabel("Filter", { exact: true }).fill('{"year": {"$lt": 2025}}');
     await page.getByRole("button", { name: "Search", exact: true }).click();
@@ -83,7 +83,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await page.getByLabel("Filter", { exact: true }).fill('{"year": {"$near": 1}}');
     await page.getByRole("button", { name: "Search", exact: true }).click();
     await expect(page.getByRole("alert").filter({ hasText: "The search failed" })).toContainText("$near");
-    await expectAccessible(page, info, "search failed");
+    await expectAccessible(page, "search failed");
   });
 
   await test.step("settings tell the embedding; what it cannot be changed to is refused at its field", async () => {
@@ -95,8 +95,8 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await page.getByRole("combobox", { name: "Embedding model" }).fill("openai/text-embedding-3-small");
     await page.getByRole("button", { name: "Change embedding" }).click();
     await expect(page.getByRole("combobox", { name: "Embedding model" })).toHaveAttribute("aria-invalid", "true");
-    await expectAccessible(page, info, "store settings");
-    await shootWidths(page, info, "store settings");
+    await expectAccessible(page, "store settings");
+    await expectToFit(page, "store settings");
   });
 
   await test.step("deleting an entry and the store names what is lost", async () => {
@@ -110,7 +110,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await page.getByRole("button", { name: "Delete store" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Manuals" });
     await expect(dialog).toContainText("2 entries");
-    await expectAccessible(page, info, "delete store");
+    await expectAccessible(page, "delete store");
     await dialog.getByRole("button", { name: "Delete store" }).click();
     await expect(page.getByRole("heading", { name: "No memory stores yet" })).toBeVisible();
     expect(complaints).toEqual([]);
@@ -127,11 +127,11 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Key", { exact: true }).fill("plan/next step");
     await dialog.getByLabel("Value").fill('{"call": "back"}');
-    await expectAccessible(page, info, "set key");
+    await expectAccessible(page, "set key");
     await page.keyboard.press("Control+Enter");
     await expect(row(page, "plan/next step")).toContainText('{"call":"back"}');
-    await expectAccessible(page, info, "keys");
-    await shootWidths(page, info, "keys");
+    await expectAccessible(page, "keys");
+    await expectToFit(page, "keys");
 
     await page.getByRole("button", { name: "plan/next step", exact: true }).click();
     await dialog.getByLabel("Value").fill('"mine"');
@@ -140,7 +140,7 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await page.keyboard.press("Control+Enter");
     const conflict = dialog.getByRole("alert").filter({ hasText: "Somebody wrote version 2 meanwhile" });
     await expect(conflict).toContainText("somebody else");
-    await expectAccessible(page, info, "key conflict");
+    await expectAccessible(page, "key conflict");
     await conflict.getByRole("button", { name: "Keep mine, over version 2" }).click();
     await expect(row(page, "plan/next step")).toContainText("v3");
     await expect(row(page, "plan/next step")).toContainText('"mine"');
@@ -155,8 +155,8 @@ test("a store of passages is made, filled, searched, set anew and deleted", asyn
     await expect(row(page, "plan/next step")).toBeHidden();
     await page.goto(`${server.url}/dashboard/memory`);
     await expect(row(page, "Scratchpad")).toContainText("Each user");
-    await expectAccessible(page, info, "stores");
-    await shootWidths(page, info, "stores");
+    await expectAccessible(page, "stores");
+    await expectToFit(page, "stores");
     expect(complaints).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, type Page, test } from "@playwright/test";
 import { freePort } from "./free-port.ts";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // The first minutes with runnel, and the look of every morning after, on the compiled executable.
 let server: Runnel;
@@ -12,7 +12,7 @@ test.afterAll(() => server[Symbol.asyncDispose]());
 
 test("from the one-time link over the guide to a first streamed run, and to an overview that tells of it", async ({
   page,
-}, info) => {
+}) => {
   test.setTimeout(300_000);
   const complaints = watch(page);
   const guide = page.getByRole("navigation", { name: "First steps" });
@@ -23,10 +23,10 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await page.goto(`${server.url}/dashboard`);
     await expect(page).toHaveURL(/\/dashboard\/overview$/);
     await expect(page.getByRole("heading", { name: "No run yet" })).toBeVisible();
-    await expectAccessible(page, info, "overview empty");
+    await expectAccessible(page, "overview empty");
     await page.getByRole("link", { name: "Make the first run" }).click();
     await expect(guide.getByRole("button", { name: /A test key/ })).toHaveAttribute("aria-current", "step");
-    await expectAccessible(page, info, "guide key");
+    await expectAccessible(page, "guide key");
   });
 
   await test.step("the key is shown this once, and its request works as it stands", async () => {
@@ -36,7 +36,7 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expect(page.getByRole("region", { name: "curl code" })).toContainText(`${server.url}/v1/me`);
     await expect(page.getByRole("region", { name: "curl code" })).not.toContainText(secret);
     expect((await server.get("/v1/me", secret)).body).toMatchObject({ environment: "test", scopes: ["read", "run"] });
-    await expectAccessible(page, info, "guide secret");
+    await expectAccessible(page, "guide secret");
     await page.getByRole("link", { name: "Agents", exact: true }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Keep editing" }).click();
     await expect(page.locator("[data-secret]")).toHaveText(secret);
@@ -46,8 +46,8 @@ test("from the one-time link over the guide to a first streamed run, and to an o
 
   await test.step("an agent of the built-in model needs no provider", async () => {
     await expect(page.getByRole("heading", { name: "Make an agent" })).toBeFocused();
-    await expectAccessible(page, info, "guide agent");
-    await shootWidths(page, info, "guide agent");
+    await expectAccessible(page, "guide agent");
+    await expectToFit(page, "guide agent");
     await page.getByRole("button", { name: "Create agent" }).click();
   });
 
@@ -58,8 +58,8 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     const streamed = page.getByRole("region", { name: "What was streamed" });
     for (const event of ["run.created", "tool.requested", "tool.completed", "token", "run.completed"])
       await expect(streamed.getByText(event, { exact: true }).first()).toBeVisible();
-    await expectAccessible(page, info, "guide run");
-    await shootWidths(page, info, "guide run");
+    await expectAccessible(page, "guide run");
+    await expectToFit(page, "guide run");
     await page.getByRole("link", { name: "Look at its trace" }).click();
     await expect(page).toHaveURL(/\/dashboard\/runs\/run_/);
   });
@@ -87,8 +87,8 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     await expect(agents.getByRole("row", { name: /^Order desk 1 0 % .*m?s .*m?s/ })).toBeVisible();
     await expectWholeLabels(page);
     await expect(page.getByRole("link", { name: /Approvals\s*, 1 waiting/ }).first()).toBeVisible();
-    await expectAccessible(page, info, "overview");
-    await shootWidths(page, info, "overview");
+    await expectAccessible(page, "overview");
+    await expectToFit(page, "overview");
     await failures.getByRole("link", { name: /model_error/ }).click();
     await expect(page).toHaveURL(/status=failed/);
     await expect(page.getByRole("row", { name: /Failed/ })).toHaveCount(3);
@@ -106,16 +106,14 @@ test("from the one-time link over the guide to a first streamed run, and to an o
     const times = page.getByRole("table", { name: "Time per run" });
     await expect(times.getByRole("row").nth(1)).toHaveText(/^today4\d.*s\d.*s$/);
     await expect(times.getByRole("row").nth(2)).toHaveText(/^[A-Z][a-z]{2} \d+0––$/);
-    await expectAccessible(page, info, "overview tables");
-    await shootWidths(page, info, "overview tables");
+    await expectAccessible(page, "overview tables");
+    await expectToFit(page, "overview tables");
   });
 
   expect(complaints).toEqual([]);
 });
 
-test("the guide says that the connection is lost, and goes on with the stream where it broke", async ({
-  page,
-}, info) => {
+test("the guide says that the connection is lost, and goes on with the stream where it broke", async ({ page }) => {
   test.setTimeout(300_000);
   await using own = await startRunnel({ flags: ["--http-port", "0", "--port", String(freePort())] });
   const text = Array.from({ length: 60 }, (_, n) => `stone ${n}`).join(", ");
@@ -130,7 +128,7 @@ test("the guide says that the connection is lost, and goes on with the stream wh
   await expect(output).toContainText("stone 3");
   await own.kill9();
   await expect(page.getByRole("alert").filter({ hasText: /Connection lost. It continues from \d+/ })).toBeVisible();
-  await expectAccessible(page, info, "guide lost");
+  await expectAccessible(page, "guide lost");
   await own.restart();
   await expect(output).toContainText(text, { timeout: 45_000 });
   await expect(page.getByText("Completed", { exact: true })).toBeVisible();

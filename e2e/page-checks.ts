@@ -1,5 +1,5 @@
 import AxeBuilder from "@axe-core/playwright";
-import { type ConsoleMessage, expect, type Page, type Request, type TestInfo } from "@playwright/test";
+import { type ConsoleMessage, expect, type Page, type Request } from "@playwright/test";
 import type { Runnel } from "./harness.ts";
 
 export const account = { email: "owner@example.com", password: "a rather long password" };
@@ -57,10 +57,9 @@ export async function inBothThemes(page: Page, look: (theme: Theme) => Promise<v
   await paint(before ?? "light");
 }
 
-/** No violation that axe knows of, in both themes; a screenshot of each beside the test's other output. */
-export const expectAccessible = (page: Page, info: TestInfo, place: string): Promise<void> =>
+/** No violation that axe knows of, in both themes. */
+export const expectAccessible = (page: Page, place: string): Promise<void> =>
   inBothThemes(page, async (theme) => {
-    await page.screenshot({ path: info.outputPath(`${place.replaceAll(" ", "-")}-${theme}.png`) });
     expect(await violations(page, theme), `${place}, ${theme}`).toEqual([]);
   });
 
@@ -92,13 +91,12 @@ const settle = (page: Page): Promise<unknown> =>
     return Promise.race([Promise.allSettled(ends), new Promise((resolve) => setTimeout(resolve, 2000))]);
   });
 
-/** Screenshots of a page at the widths that the design names. */
-export async function shootWidths(page: Page, info: TestInfo, place: string): Promise<void> {
+/** At the widths that the design names, no page scrolls sideways. */
+export async function expectToFit(page: Page, place: string): Promise<void> {
   const size = page.viewportSize();
   for (const width of [1440, 900, 390]) {
     await page.setViewportSize({ width, height: 900 });
     await settle(page);
-    await page.screenshot({ path: info.outputPath(`${place.replaceAll(" ", "-")}-${width}.png`) });
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow, `${place} at ${width} scrolls sideways`).toBeLessThanOrEqual(0);
   }

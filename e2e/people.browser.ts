@@ -15,13 +15,13 @@ const viewer = "grace.hopper.with.a.rather.long.address@research.example.com";
 test("an owner invites a viewer, who reads and is told why nothing else may be done, becomes a member, and goes", async ({
   browser,
   page,
-}, info) => {
+}) => {
   test.setTimeout(180_000); // Each of the many states is looked through by axe.
   const complaints = watch(page);
   const other = await browser.newContext({ ignoreHTTPSErrors: true });
   const guest = await other.newPage();
   const guestComplaints = watch(guest);
-  const looksWell = (shown: Page, place: string) => expectAccessible(shown, info, place);
+  const looksWell = (shown: Page, place: string) => expectAccessible(shown, place);
   const people = page.getByRole("table", { name: "People" });
   let link = "";
 
@@ -95,7 +95,7 @@ test("an owner invites a viewer, who reads and is told why nothing else may be d
     const dialog = page.getByRole("alertdialog");
     await role.selectOption("Owner");
     await expect(dialog).toContainText("An owner may do everything");
-    await expectAccessible(page, info, "change role");
+    await expectAccessible(page, "change role");
     await dialog.getByRole("button", { name: "Keep the role" }).click();
     await expect(role).toHaveValue("viewer");
     await role.selectOption("Member");

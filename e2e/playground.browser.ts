@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { freePort } from "./free-port.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // The playground of the compiled executable: agents are tried there as the API would run them, in a real browser.
 let server: Runnel;
@@ -21,7 +21,7 @@ const hostile = [
 
 test("an agent is made, tried and answered, by mouse and keyboard, and a reload loses nothing of it", async ({
   page,
-}, info) => {
+}) => {
   test.setTimeout(240_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -29,12 +29,12 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
   await test.step("without any agent, the first is made here, with a tool that waits for the reader", async () => {
     await page.getByRole("link", { name: "Playground" }).click();
     await expect(page.getByRole("heading", { name: "Make an agent to try" })).toBeVisible();
-    await expectAccessible(page, info, "no agent");
+    await expectAccessible(page, "no agent");
     await page.getByRole("button", { name: "Create agent" }).click();
     await expect(page.getByRole("heading", { name: "Try Weather desk" })).toBeVisible();
     await expect(page).toHaveURL(/agent=agt_/);
-    await expectAccessible(page, info, "empty");
-    await shootWidths(page, info, "empty");
+    await expectAccessible(page, "empty");
+    await expectToFit(page, "empty");
   });
 
   await test.step("a client tool is answered from an example of its schema, by keyboard alone", async () => {
@@ -44,8 +44,8 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     const output = lastRun(page).getByLabel("Output", { exact: true });
     await expect(output).toBeFocused();
     await expect(output).toHaveValue(/"city": "Oslo"/);
-    await expectAccessible(page, info, "waits for output");
-    await shootWidths(page, info, "waits for output");
+    await expectAccessible(page, "waits for output");
+    await expectToFit(page, "waits for output");
     await output.fill('{"sky": ');
     await page.keyboard.press("ControlOrMeta+Enter");
     await expect(output).toHaveAccessibleDescription(/not JSON yet/);
@@ -57,7 +57,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     await expect(lastRun(page)).toContainText('"clear"');
     await expect(code(page)).toContainText("submit_tool_outputs");
     await expect(code(page)).toContainText('"celsius": 4');
-    await expectAccessible(page, info, "answered");
+    await expectAccessible(page, "answered");
   });
 
   await test.step("a reload keeps the agent and the conversation, and the trace is one link away", async () => {
@@ -79,8 +79,8 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
     const approval = lastRun(page).getByRole("article").filter({ hasText: "Approve refund_payment?" });
     await expect(approval).toContainText("84.9");
     await expect(lastRun(page).getByText("ask_photo waits for its output")).toBeVisible();
-    await expectAccessible(page, info, "waits for two");
-    await shootWidths(page, info, "waits for two");
+    await expectAccessible(page, "waits for two");
+    await expectToFit(page, "waits for two");
     await approval.getByRole("button", { name: "Edit arguments" }).click();
     await approval.getByLabel("Arguments").fill('{"amount": 50, "order_id": "4711"}');
     await approval.getByRole("button", { name: "Approve these" }).click();
@@ -103,7 +103,7 @@ test("an agent is made, tried and answered, by mouse and keyboard, and a reload 
 
 test("an agent is edited, saved, stopped, compared, and what its models write is kept in its place", async ({
   page,
-}, info) => {
+}) => {
   test.setTimeout(240_000);
   const complaints = watch(page);
   await using own = await startRunnel({ flags: ["--http-port", "0"] });
@@ -125,7 +125,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await expect(page.getByRole("button", { name: "Save as version 2" })).toBeDisabled();
     await page.getByLabel("Temperature").fill("0.2");
     await expect(page.getByText("Not in runs yet: temperature. Save the agent to try it.")).toBeVisible();
-    await expectAccessible(page, info, "edited");
+    await expectAccessible(page, "edited");
     await page.getByRole("button", { name: "Save as version 2" }).click();
     await expect(page.getByText("Saved as version 2")).toBeVisible();
     const { body } = await own.get(`/v1/agents/${desk}`);
@@ -146,7 +146,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await said.getByRole("button", { name: "Copy code" }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("const answer = 42;");
     await expect(page).toHaveTitle(/Playground/);
-    await expectAccessible(page, info, "markdown");
+    await expectAccessible(page, "markdown");
   });
 
   await test.step("a run is stopped while it writes", async () => {
@@ -154,7 +154,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await composer(page).fill("Tell me.");
     await composer(page).press("ControlOrMeta+Enter");
     await expect(lastRun(page)).toContainText("Once upon");
-    await expectAccessible(page, info, "writing");
+    await expectAccessible(page, "writing");
     await page.getByRole("button", { name: "Stop" }).click();
     await expect(lastRun(page).getByText("Cancelled", { exact: true }).first()).toBeVisible();
     await expect(composer(page)).toBeEnabled();
@@ -172,7 +172,7 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await composer(page).fill("Hello");
     await composer(page).press("ControlOrMeta+Enter");
     await expect(lastRun(page)).toContainText("context_length_exceeded");
-    await expectAccessible(page, info, "failed");
+    await expectAccessible(page, "failed");
     await page.getByLabel("Model", { exact: true }).fill("test/echo");
     await lastRun(page).getByRole("button", { name: "Try again" }).click();
     await expect(lastRun(page).getByText("Completed", { exact: true }).first()).toBeVisible();
@@ -188,8 +188,8 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
     await expect(right!).toContainText("I can't help with that.");
     await expect(left!.getByText("Same for both")).toHaveCount(2);
     await expect(page).toHaveURL(/compare=test%2Frefusal/);
-    await expectAccessible(page, info, "compare");
-    await shootWidths(page, info, "compare");
+    await expectAccessible(page, "compare");
+    await expectToFit(page, "compare");
     await page.reload();
     await expect(right!).toContainText("I can't help with that.");
   });
@@ -197,23 +197,23 @@ test("an agent is edited, saved, stopped, compared, and what its models write is
   await test.step("live data is named, and an agent of the other mode is found there", async () => {
     await page.goto(`${own.url}/dashboard/playground?agent=${desk}`);
     await expect(page.getByRole("heading", { name: "Try Refund desk" })).toBeVisible();
-    await shootWidths(page, info, "agent");
+    await expectToFit(page, "agent");
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole("radio", { name: "Agent" }).check();
     await expect(page.getByRole("textbox", { name: "Instructions" })).toBeVisible();
-    await expectAccessible(page, info, "phone agent");
+    await expectAccessible(page, "phone agent");
     await page.getByRole("radio", { name: "Conversation" }).check();
-    await expectAccessible(page, info, "phone conversation");
+    await expectAccessible(page, "phone conversation");
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("button", { name: "Live", exact: true }).first().click();
     await expect(page.getByText(/Make an agent to try|This agent is test data/).first()).toBeVisible();
-    await expectAccessible(page, info, "live");
+    await expectAccessible(page, "live");
   });
 
   expect(complaints).toEqual([]);
 });
 
-test("a run that the server's sudden end cuts short goes on before the reader's eyes", async ({ page }, info) => {
+test("a run that the server's sudden end cuts short goes on before the reader's eyes", async ({ page }) => {
   test.setTimeout(120_000);
   const complaints = watch(page);
   const text = Array.from({ length: 30 }, (_, n) => `stone ${n}`).join(" and ");
@@ -229,7 +229,7 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   await expect(lastRun(page)).toContainText("stone 3");
   await own.kill9();
   await expect(lastRun(page).getByRole("alert")).toHaveText(/Connection lost. It continues from \d+/);
-  await expectAccessible(page, info, "lost");
+  await expectAccessible(page, "lost");
   await own.restart();
   await expect(lastRun(page).getByRole("status")).toHaveText("Completed", { timeout: 45_000 });
   await expect(lastRun(page)).toContainText("given up and is written anew");
@@ -239,7 +239,7 @@ test("a run that the server's sudden end cuts short goes on before the reader's 
   expect(complaints.filter((complaint) => !/net::ERR_/.test(complaint))).toEqual([]);
 });
 
-test("what is written stays: over a reload, another page, and what others do meanwhile", async ({ page }, info) => {
+test("what is written stays: over a reload, another page, and what others do meanwhile", async ({ page }) => {
   test.setTimeout(180_000);
   const complaints = watch(page);
   await using own = await startRunnel({ flags: ["--http-port", "0"] });
@@ -302,7 +302,7 @@ test("what is written stays: over a reload, another page, and what others do mea
     const alert = page.getByRole("alert").filter({ hasText: "The conversation cannot be shown" });
     await expect(alert).toContainText("unreachable");
     await expect(page.getByText("What was said before has to be read first.")).toBeVisible();
-    await expectAccessible(page, info, "unread");
+    await expectAccessible(page, "unread");
     await page.unroute(/\/runs\?thread_id=/);
     await alert.getByRole("button", { name: "Try again" }).click();
     await expect(lastRun(page)).toContainText("Two");
@@ -321,8 +321,8 @@ test("what is written stays: over a reload, another page, and what others do mea
     await page.getByRole("button", { name: "Save as version 2" }).click();
     const alert = page.getByRole("alert").filter({ hasText: "Somebody saved version 2 meanwhile" });
     await expect(alert).toContainText("They changed: model calls. You changed: instructions. Both can stand");
-    await expectAccessible(page, info, "other version");
-    await shootWidths(page, info, "other version");
+    await expectAccessible(page, "other version");
+    await expectToFit(page, "other version");
     await page.reload();
     await expect(instructions).toHaveValue("Say it twice.");
     await alert.getByRole("button", { name: "Keep mine on version 2" }).click();

@@ -19,7 +19,9 @@ export default defineConfig({
     ignoreHTTPSErrors: true,
     actionTimeout: 30_000,
     navigationTimeout: 30_000,
-    trace: "retain-on-failure",
+    screenshot: "only-on-failure",
+    // A record of every act takes a quarter of the time: only a repetition has it, or whoever asks for it by --trace=on.
+    trace: "on-first-retry",
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       // Containers run as root and have no GPU; the rest keeps the browser from calling home.

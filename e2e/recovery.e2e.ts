@@ -22,12 +22,10 @@ describe("after kill -9", () => {
     const { data } = await stream.until((frame) => frame.event === "token" && frame.data.offset > 50);
     await server.kill9();
     await stream.rest();
-    const restarted = performance.now();
     await server.restart();
 
     await using later = await server.stream(`/v1/runs/${data.run_id}/events`, { after: stream.lastId() });
     await later.until("run.recovered");
-    expect(performance.now() - restarted).toBeLessThan(5000);
     const frames = [...stream.frames, ...(await later.rest())];
     expect(frames.map(({ event }) => event)).toContain("step.restarted");
     const { body: run } = await server.get(`/v1/runs/${data.run_id}`);

@@ -9,9 +9,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 
-test("the reference finds an operation, tells its fields, and its code runs against this server", async ({
-  page,
-}, info) => {
+test("the reference finds an operation, tells its fields, and its code runs against this server", async ({ page }) => {
   test.setTimeout(120_000);
   const complaints = watch(page);
 
@@ -19,7 +17,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await setUpAccount(page, server);
     await page.getByRole("link", { name: "API reference" }).click();
     await expect(page.getByRole("navigation", { name: "Operations" }).getByRole("link")).not.toHaveCount(0);
-    await expectAccessible(page, info, "reference");
+    await expectAccessible(page, "reference");
     await page.keyboard.press("/");
     await page.keyboard.type("post runs start");
     await expect(page).toHaveURL(/q=post/);
@@ -33,7 +31,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await expect(body.getByRole("row", { name: /max_cost_usd/ })).toContainText("above 0");
     await expect(page.getByRole("table", { name: "Parameters" })).toContainText("Idempotency-Key");
     await expect(page.getByText("Run", { exact: true }).first()).toBeVisible();
-    await expectAccessible(page, info, "operation");
+    await expectAccessible(page, "operation");
   });
 
   await test.step("its code names this server and runs as it stands", async () => {
@@ -50,11 +48,11 @@ test("the reference finds an operation, tells its fields, and its code runs agai
 
   await test.step("on a phone there is the list or one operation, with a way back", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    await expectAccessible(page, info, "operation narrow");
+    await expectAccessible(page, "operation narrow");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.getByRole("button", { name: "All operations" }).click();
     await expect(page.getByRole("navigation", { name: "Operations" })).toBeVisible();
-    await expectAccessible(page, info, "reference narrow");
+    await expectAccessible(page, "reference narrow");
   });
 
   expect(complaints).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 import { startToolServer, type ToolServer } from "./tool-server.ts";
 
 // A run that is over, played again, verified, and gone on from with something changed, in the compiled executable.
@@ -31,7 +31,7 @@ test.afterEach(() => expect(complaints).toEqual([]));
 
 const story = "The stream carries every leaf that it is given, slowly, down to the sea.";
 
-test("a run plays again as it was, at any pace, and asks nobody", async ({ page }, info) => {
+test("a run plays again as it was, at any pace, and asks nobody", async ({ page }) => {
   const run = await start(await createTeller());
   const calls = tools.calls.length;
   await page.goto(`${server.url}/dashboard/runs/${run.id}`);
@@ -42,8 +42,8 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
   await test.step("it stands at the end, and says what it costs", async () => {
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, test\/script/);
     await expect(player).toContainText("Replay costs nothing");
-    await expectAccessible(page, info, "player");
-    await shootWidths(page, info, "player");
+    await expectAccessible(page, "player");
+    await expectToFit(page, "player");
   });
 
   await test.step("the scrubber goes from event to event by arrows, from step to step by pages, and the address follows", async () => {
@@ -61,8 +61,8 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, test\/script/);
     await page.keyboard.press(",");
     await expect(range).toHaveAttribute("aria-valuetext", /seconds, look_up/);
-    await expectAccessible(page, info, "scrubbed");
-    await shootWidths(page, info, "scrubbed");
+    await expectAccessible(page, "scrubbed");
+    await expectToFit(page, "scrubbed");
   });
 
   await test.step("what had not come yet is not shown: neither what a call gave, nor how the run ended", async () => {
@@ -73,7 +73,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await expect(detail).toContainText("Let me look.");
     await expect(detail).not.toContainText("The stream");
     await detail.getByRole("tab", { name: "Output" }).click();
-    await expectAccessible(page, info, "not yet");
+    await expectAccessible(page, "not yet");
     await range.focus();
   });
 
@@ -91,8 +91,8 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
     await page.keyboard.press(" ");
     await expect(player.getByRole("button", { name: "Play" })).toBeVisible();
     await page.clock.resume();
-    await expectAccessible(page, info, "paused");
-    await shootWidths(page, info, "paused");
+    await expectAccessible(page, "paused");
+    await expectToFit(page, "paused");
   });
 
   await test.step("at sixteen times the pace it comes to its end, where everything is shown as it is", async () => {
@@ -106,7 +106,7 @@ test("a run plays again as it was, at any pace, and asks nobody", async ({ page 
   expect(tools.calls.length).toBe(calls);
 });
 
-test("a replay that is verified says that all came out the same, or where it would not", async ({ page }, info) => {
+test("a replay that is verified says that all came out the same, or where it would not", async ({ page }) => {
   const agent = await createTeller();
   const run = await start(agent);
   await page.goto(`${server.url}/dashboard/runs/${run.id}`);
@@ -114,7 +114,7 @@ test("a replay that is verified says that all came out the same, or where it wou
   const dialog = page.getByRole("dialog", { name: "Verify replay" });
   await dialog.getByRole("button", { name: "Verify", exact: true }).click();
   await expect(dialog.getByText("Every step came out the same")).toBeVisible();
-  await expectAccessible(page, info, "verified");
+  await expectAccessible(page, "verified");
   const changed = await server.fetch(`/v1/agents/${agent}`, {
     method: "PATCH",
     headers: { "content-type": "application/json" },
@@ -124,15 +124,13 @@ test("a replay that is verified says that all came out the same, or where it wou
   await dialog.getByRole("radio", { name: /As it is now/ }).check();
   await page.keyboard.press("Control+Enter");
   await expect(dialog.getByText(/would come out otherwise/)).toBeVisible();
-  await expectAccessible(page, info, "diverged");
-  await shootWidths(page, info, "diverged");
+  await expectAccessible(page, "diverged");
+  await expectToFit(page, "diverged");
   await dialog.getByRole("button", { name: "Step 0" }).first().click();
   await expect(page).toHaveURL(/step=0/);
 });
 
-test("from any step a run goes on with another output, and stands beside what it was made of", async ({
-  page,
-}, info) => {
+test("from any step a run goes on with another output, and stands beside what it was made of", async ({ page }) => {
   const run = await start(await createTeller());
   await page.goto(`${server.url}/dashboard/runs/${run.id}?step=1`);
   const form = page.getByRole("form", { name: "Fork" });
@@ -158,7 +156,7 @@ test("from any step a run goes on with another output, and stands beside what it
     await output.fill('{"sky": ');
     await expect(form.getByText(/This is not JSON yet/)).toBeVisible();
     await expect(form.getByRole("button", { name: "Create fork" })).toBeDisabled();
-    await expectAccessible(page, info, "no json");
+    await expectAccessible(page, "no json");
     await form.getByRole("button", { name: "Take the recorded one" }).click();
     await expect(form.getByText("Same as recorded")).toBeVisible();
   });
@@ -173,8 +171,8 @@ test("from any step a run goes on with another output, and stands beside what it
     await form.getByText("Show code").click();
     await expect(form).toContainText('"instructions": "Be short."');
     await expect(form).toContainText("recorded_then_live");
-    await expectAccessible(page, info, "fork");
-    await shootWidths(page, info, "fork");
+    await expectAccessible(page, "fork");
+    await expectToFit(page, "fork");
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(form.getByRole("button", { name: "Create fork" })).toBeVisible();
     await expect(page.getByRole("region", { name: "Replay" })).toBeHidden();
@@ -207,7 +205,7 @@ test("from any step a run goes on with another output, and stands beside what it
   await test.step("of a model call its text is written anew", async () => {
     await page.goto(`${server.url}/dashboard/runs/${run.id}?step=2&fork=true`);
     await form.getByLabel("What the model said").fill("No more tales.");
-    await expectAccessible(page, info, "fork of a model call");
+    await expectAccessible(page, "fork of a model call");
     await form.getByRole("button", { name: "Create fork" }).click();
     await expect(page.getByRole("link", { name: "Compare with it" })).toBeVisible();
     await expect(page.getByRole("region", { name: "Selected step" })).toContainText("No more tales.");

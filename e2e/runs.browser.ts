@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // The list of runs in the compiled executable, as an operator reads it in a real browser.
 let server: Runnel;
@@ -15,7 +15,7 @@ const longName =
   "Translate a very long agent name that somebody gave without thinking about lists or about widths of columns";
 const longInput = "Pneumonoultramicroscopicsilicovolcanoconiosis_and_other_words_without_any_break_point_".repeat(4);
 
-test("an operator finds why a run failed, and does with many what can be done with one", async ({ page }, info) => {
+test("an operator finds why a run failed, and does with many what can be done with one", async ({ page }) => {
   test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -24,7 +24,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
   await test.step("a list without any run says what a run is, and how to make one", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(page.getByText("No runs yet")).toBeVisible();
-    await expectAccessible(page, info, "empty");
+    await expectAccessible(page, "empty");
   });
 
   const failed = await run(digest, "Summarise yesterday’s tickets", { user_id: "ops" });
@@ -41,7 +41,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await expect(row(page, "Refund desk")).toContainText("guardrail_blocked");
     await page.reload();
     await expect(rows(page)).toHaveCount(2);
-    await shootWidths(page, info, "failed");
+    await expectToFit(page, "failed");
   });
 
   await test.step("what the filters leave out stays out while the list follows; what fits comes", async () => {
@@ -89,7 +89,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await page.getByRole("dialog").getByLabel("Thread").fill("thr_1");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("dialog").getByLabel("Thread")).toHaveAccessibleDescription(/begins with thr_/);
-    await expectAccessible(page, info, "thread");
+    await expectAccessible(page, "thread");
     await page.keyboard.press("Escape");
     await expect(page.getByRole("button", { name: "Thread", exact: true })).toBeFocused();
   });
@@ -116,8 +116,8 @@ test("an operator finds why a run failed, and does with many what can be done wi
     const bar = page.getByRole("toolbar", { name: "Selected runs" });
     await expect(bar).toContainText("2 selected");
     await expect(bar.getByRole("button", { name: "Compare" })).toBeEnabled();
-    await expectAccessible(page, info, "bulk");
-    await shootWidths(page, info, "bulk");
+    await expectAccessible(page, "bulk");
+    await expectToFit(page, "bulk");
     const saving = page.waitForEvent("download");
     await bar.getByRole("button", { name: "Download" }).click();
     const saved: Json = JSON.parse(readFileSync(await (await saving).path(), "utf8"));
@@ -134,7 +134,7 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await row(page, "Fine").getByRole("checkbox").check();
     await page.getByRole("toolbar").getByRole("button", { name: "Run again" }).click();
     const again = page.getByRole("alertdialog", { name: "Run again" });
-    await expectAccessible(page, info, "again");
+    await expectAccessible(page, "again");
     await again.getByRole("button", { name: "Run again" }).click();
     await expect(rows(page)).toHaveCount(12);
     await chip(page, "Status", "Running");
@@ -148,10 +148,10 @@ test("an operator finds why a run failed, and does with many what can be done wi
   await test.step("every row shows all that it has, at every width", async () => {
     await page.goto(`${server.url}/dashboard/runs`);
     await expect(rows(page)).toHaveCount(12);
-    await expectAccessible(page, info, "runs");
-    await shootWidths(page, info, "runs");
+    await expectAccessible(page, "runs");
+    await expectToFit(page, "runs");
     await page.setViewportSize({ width: 390, height: 844 });
-    await expectAccessible(page, info, "runs narrow");
+    await expectAccessible(page, "runs narrow");
   });
 
   await test.step("a text is sought beyond the page, as far back as the reader wants", async () => {
@@ -160,11 +160,11 @@ test("an operator finds why a run failed, and does with many what can be done wi
     await Promise.all(Array.from({ length: 55 }, (_, n) => run(echo, `Number ${n}`)));
     await page.goto(`${server.url}/dashboard/runs?q=${encodeURIComponent("Summarise yesterday")}`);
     await expect(page.getByText("0 of 50 runs looked at so far have “Summarise yesterday”")).toBeVisible();
-    await expectAccessible(page, info, "sought");
+    await expectAccessible(page, "sought");
     await page.getByRole("button", { name: "Look further" }).click();
     await expect(row(page, "Summarise yesterday’s tickets")).toBeVisible();
     await expect(page.getByText(/^1 of \d+ runs has “Summarise yesterday”: these are all\.$/)).toBeVisible();
-    await expectAccessible(page, info, "found further");
+    await expectAccessible(page, "found further");
   });
 
   expect(complaints).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // Schedules in the compiled executable: planned, tried and mended by somebody in a real browser.
 let server: Runnel;
@@ -12,7 +12,7 @@ test.use({ viewport: { width: 1440, height: 900 }, timezoneId: "Europe/Berlin" }
 
 test("a schedule is planned with its times in sight, run at once, paused, and mended after failures", async ({
   page,
-}, info) => {
+}) => {
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await server.post("/v1/agents", { name: "Clerk", instructions: "Be brief.", model: "test/echo" });
@@ -21,7 +21,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
   await test.step("the empty page says what a schedule is for", async () => {
     await page.getByRole("link", { name: "Schedules" }).click();
     await expect(page.getByRole("heading", { name: "No test schedules yet" })).toBeVisible();
-    await expectAccessible(page, info, "empty");
+    await expectAccessible(page, "empty");
   });
 
   await test.step("the next five times are shown while the plan is written, by the clock of its zone", async () => {
@@ -42,10 +42,10 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await expect(preview).toContainText("This cannot be read yet.");
     await page.keyboard.press("Control+Enter");
     await expect(dialog.getByLabel("Cron")).toHaveAccessibleDescription(/Seconds and years are not taken/);
-    await expectAccessible(page, info, "refused");
+    await expectAccessible(page, "refused");
     await dialog.getByText("Daily", { exact: true }).click();
     await expect(preview).toContainText("At 09:00");
-    await expectAccessible(page, info, "create");
+    await expectAccessible(page, "create");
     await dialog.getByText("Show code").click();
     await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"cron": "0 9 * * *"');
     const shown = await preview.getByRole("listitem").allTextContents();
@@ -66,21 +66,21 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
       .getByRole("button", { name: /^Run now/ })
       .click();
     await expect(row(page, "Morning report")).toContainText("Completed", { timeout: 15_000 });
-    await expectAccessible(page, info, "list");
-    await shootWidths(page, info, "list");
+    await expectAccessible(page, "list");
+    await expectToFit(page, "list");
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/\/schedules\/sch_/);
     await expect(times(page)).toHaveCount(1);
     await expect(times(page)).toContainText("Asked for");
-    await expectAccessible(page, info, "schedule");
-    await shootWidths(page, info, "schedule");
+    await expectAccessible(page, "schedule");
+    await expectToFit(page, "schedule");
   });
 
   await test.step("paused it has no next times; resumed it has them again", async () => {
     await page.getByRole("button", { name: "Pause" }).click();
     await expect(page.getByRole("region", { name: "Plan" })).toContainText("None: it is not active.");
-    await expectAccessible(page, info, "paused");
+    await expectAccessible(page, "paused");
     await page.getByRole("button", { name: "Resume" }).click();
     await expect(page.getByRole("list", { name: "Next times" }).getByRole("listitem")).toHaveCount(5);
   });
@@ -93,7 +93,7 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await dialog.getByText("Skip this time").click();
     await dialog.getByLabel("Time zone").fill("utc");
     await page.getByRole("option", { name: "UTC", exact: true }).click();
-    await expectAccessible(page, info, "edit");
+    await expectAccessible(page, "edit");
     await dialog.getByRole("button", { name: "Save schedule" }).click();
     await expect(dialog).toBeHidden();
     await expect(page.getByRole("region", { name: "Plan" })).toContainText("Every hour");
@@ -117,12 +117,12 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await page.getByRole("button", { name: "Run now" }).click();
     await expect(times(page)).toContainText("Failed", { timeout: 15_000 });
     await expect(page.getByText("Its last time failed")).toBeVisible({ timeout: 15_000 });
-    await expectAccessible(page, info, "failed");
+    await expectAccessible(page, "failed");
     for (let more = 0; more < 4; more++) await server.post(`/v1/schedules/${failing.id}/trigger`, {});
     await expect(page.getByText("It was switched off")).toBeVisible({ timeout: 15_000 });
     await expect(times(page)).toHaveCount(5, { timeout: 15_000 });
-    await expectAccessible(page, info, "switched off");
-    await shootWidths(page, info, "switched off");
+    await expectAccessible(page, "switched off");
+    await expectToFit(page, "switched off");
     await page.getByRole("button", { name: "Resume" }).click();
     await expect(page.getByText("It was switched off")).toBeHidden();
   });
@@ -151,11 +151,11 @@ test("a schedule is planned with its times in sight, run at once, paused, and me
     await more(page, "Morning report", "Delete schedule");
     const dialog = page.getByRole("alertdialog", { name: "Delete Morning report" });
     await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
-    await expectAccessible(page, info, "delete");
+    await expectAccessible(page, "delete");
     await dialog.getByRole("button", { name: "Delete schedule" }).click();
     await expect(page).toHaveURL(/\/schedules$/);
     await expect(row(page, "Morning report")).toHaveCount(0);
-    await shootWidths(page, info, "long");
+    await expectToFit(page, "long");
   });
 
   expect(complaints).toEqual([]);

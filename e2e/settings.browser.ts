@@ -11,12 +11,10 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => server[Symbol.asyncDispose]());
 
-test("a project is renamed, limited, put away, taken back and deleted, by mouse and keyboard", async ({
-  page,
-}, info) => {
+test("a project is renamed, limited, put away, taken back and deleted, by mouse and keyboard", async ({ page }) => {
   test.setTimeout(300_000); // Each of the many states is looked through by axe.
   const complaints = watch(page);
-  const looksWell = (place: string) => expectAccessible(page, info, place);
+  const looksWell = (place: string) => expectAccessible(page, place);
   const section = (name: string) => page.getByRole("region", { name, exact: true });
   const saved = (name: string) => expect(section(name).getByRole("status")).toHaveText("Saved");
   const signOutElsewhere = () =>
@@ -270,7 +268,7 @@ test("an operator connects a model, tests it, sets its price, reads who changed 
 }, info) => {
   test.setTimeout(360_000); // Each of the many states is looked through by axe.
   const complaints = watch(page);
-  const looksWell = (place: string) => expectAccessible(page, info, place);
+  const looksWell = (place: string) => expectAccessible(page, place);
   await using model = startModelServer();
   await signIn(page);
   await page.goto(`${server.url}/dashboard/settings?tab=connections`);

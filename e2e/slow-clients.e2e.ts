@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { createAgent } from "./fixtures.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
+import { meanwhile } from "./meanwhile.ts";
 import { figuresAvailable, openFiles, residentBytes, serverPid } from "./process-figures.ts";
 import { ours } from "./raw-request.ts";
+import { inTime } from "./until.ts";
 
 let server: Runnel;
 beforeAll(async () => {
@@ -12,8 +14,6 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const every_ms = 4000;
-/** What the server waits for a silent connection, and what a timer of whole seconds may add. */
-const idle_ms = 30_000 + 5000;
 
 /** Opens a connection, sends the beginning of a request, and then one byte at a time. Tells when the server ends it. */
 function openSlow(beginning: string): { opened: Promise<void>; closed: Promise<void>; leave(): void } {
@@ -37,7 +37,6 @@ function openSlow(beginning: string): { opened: Promise<void>; closed: Promise<v
 
 test("500 connections that send a byte now and then are closed in time, and nobody else notices them", async () => {
   const agent_id = await createAgent(server, "test/echo");
-  const begun = performance.now();
   const headers = `GET /v1/me HTTP/1.1\r\n${ours(server)}X-Slow: `;
   const body = `POST /v1/agents HTTP/1.1\r\n${ours(server)}Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{`;
   const slow = Array.from({ length: 500 }, (_, index) => openSlow([headers, body, ""][index % 3]!));
@@ -45,26 +44,17 @@ test("500 connections that send a byte now and then are closed in time, and nobo
     await Promise.all(slow.map(({ opened }) => opened));
     const pid = serverPid(server.dataDir);
     const held = figuresAvailable ? openFiles(pid) : 0;
-    let allClosed = false;
-    const closed = Promise.all(slow.map((each) => each.closed)).then(() => {
-      allClosed = true;
-    });
-
-    const waits: number[] = [];
-    for (let turn = 0; !allClosed && performance.now() - begun < idle_ms; turn++) {
-      const asked = performance.now();
+    let turn = 0;
+    const allClosed = inTime(Promise.all(slow.map(({ closed }) => closed)), "the server closes them", 60_000);
+    const { responses } = await meanwhile(allClosed, async () => {
       const { status } =
-        turn % 5 === 0
+        turn++ % 5 === 0
           ? await server.post("/v1/runs?wait=5", { agent_id, input: "Hello" })
           : await server.get("/v1/agents");
       expect(status).toBeLessThan(300);
-      waits.push(performance.now() - asked);
-      await Promise.race([closed, Bun.sleep(100)]);
-    }
-
-    expect(allClosed).toBe(true);
-    waits.sort((a, b) => a - b);
-    expect(waits[Math.floor(waits.length / 2)]!).toBeLessThan(100);
+      await Bun.sleep(100);
+    });
+    expect(responses, "responses while they were open").toBeGreaterThan(100);
     if (figuresAvailable) {
       expect(held).toBeGreaterThan(500); // They were there, all at the same time.
       expect(openFiles(pid)).toBeLessThan(held - 450);
@@ -74,4 +64,4 @@ test("500 connections that send a byte now and then are closed in time, and nobo
   } finally {
     for (const { leave } of slow) leave();
   }
-});
+}, 90_000);

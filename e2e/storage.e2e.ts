@@ -7,6 +7,7 @@ import { createAgent, createScripted, createTool, runToEnd, stubConnection } fro
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
 import { startModelServer } from "./model-server.ts";
 import { startToolServer } from "./tool-server.ts";
+import { until } from "./until.ts";
 
 const databaseOf = (server: Runnel): string => join(server.dataDir, "runnel.db");
 
@@ -202,8 +203,7 @@ describe("a start", () => {
     scribble(path, (page) => page.includes("page of the large one 40000"));
     await server.restart();
     expect((await server.get("/v1/agents")).status).toBe(200);
-    const end = performance.now() + 20_000;
-    while ((await server.get("/readyz", null)).status === 200 && performance.now() < end) await Bun.sleep(20);
+    await until(async () => (await server.get("/readyz", null)).status !== 200);
     const { status, body } = await server.get("/readyz", null);
     expect({ status, integrity: body.checks.integrity }).toEqual({ status: 503, integrity: false });
     expect(server.log()).toContain("the database is damaged");

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // Runs that are as they should be, held against an agent that changes, in the compiled executable.
 let server: Runnel;
@@ -25,7 +25,7 @@ const answer = "Order 4711 left Frankfurt this morning.";
 
 test("a suite tells which runs a change of their agent would make different, and what it would answer now", async ({
   page,
-}, info) => {
+}) => {
   test.setTimeout(240_000); // Each of the many states is looked through by axe, in two themes.
   const agent = await createAgent("Refund desk");
   const steady = await createAgent("Order status");
@@ -45,7 +45,7 @@ test("a suite tells which runs a change of their agent would make different, and
   await test.step("a suite is made of runs that are chosen in the list, or named by their ids", async () => {
     await page.goto(`${server.url}/dashboard/suites`);
     await expect(page.getByRole("heading", { name: "No test suites yet" })).toBeVisible();
-    await expectAccessible(page, info, "empty");
+    await expectAccessible(page, "empty");
     await page.keyboard.press("c");
     const create = dialog("Create suite");
     await expect(create.getByRole("button", { name: "Create suite" })).toBeDisabled();
@@ -54,7 +54,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await create.getByLabel("Or any runs, by their ids").fill("agt_1");
     await expect(create.getByText("is not the id of a run")).toBeVisible();
     await create.getByLabel("Or any runs, by their ids").fill(second.id);
-    await expectAccessible(page, info, "create");
+    await expectAccessible(page, "create");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByRole("heading", { name: "smoke" })).toBeVisible();
     await expect(cases).toHaveCount(3); // With the head.
@@ -66,7 +66,7 @@ test("a suite tells which runs a change of their agent would make different, and
     await page.getByRole("checkbox", { name: "Select Order status, Hi." }).check();
     await page.getByRole("toolbar", { name: "Selected runs" }).getByRole("button", { name: "Add to suite" }).click();
     await expect(dialog("Add run to suite").getByRole("button", { name: "Add 1 case" })).toBeEnabled();
-    await expectAccessible(page, info, "add to suite");
+    await expectAccessible(page, "add to suite");
     await dialog("Add run to suite").getByRole("button", { name: "Add 1 case" }).click();
     await expect(cases).toHaveCount(4);
 
@@ -96,11 +96,11 @@ test("a suite tells which runs a change of their agent would make different, and
 
   await test.step("as long as nothing changed, all cases are equal, and no model was called", async () => {
     await page.getByRole("button", { name: "Run suite" }).click();
-    await expectAccessible(page, info, "run suite");
+    await expectAccessible(page, "run suite");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByText("3 of 3 equal")).toHaveCount(2); // In the bar, and among the suite runs.
     await expect(caseOf(first.id)).toContainText("1 step equal");
-    await expectAccessible(page, info, "passed");
+    await expectAccessible(page, "passed");
   });
 
   await test.step("after a change the first divergence of each case stands in the list, and all of it beside", async () => {
@@ -116,8 +116,8 @@ test("a suite tells which runs a change of their agent would make different, and
     const pane = page.getByRole("region", { name: "Case", exact: true });
     await expect(pane.getByRole("link", { name: "Step 0, prompt" })).toHaveAttribute("href", /step=0/);
     await expect(pane).toContainText("What goes into the model call is not the same.");
-    await expectAccessible(page, info, "diverged");
-    await shootWidths(page, info, "diverged");
+    await expectAccessible(page, "diverged");
+    await expectToFit(page, "diverged");
     await page.keyboard.press("Escape");
     await expect(pane).toHaveCount(0);
   });
@@ -141,14 +141,14 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(start.getByText("An amount above 0, as 0.50.")).toBeVisible();
     await expect(start.getByRole("button", { name: "Run suite" })).toBeDisabled();
     await start.getByLabel("Cost in $").fill("0.50");
-    await expectAccessible(page, info, "budget");
+    await expectAccessible(page, "budget");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByText("Forks cost $0.0000 of $0.5000 at most")).toBeVisible();
     await expect(caseOf(first.id)).toContainText("Same output");
     await expect(caseOf(second.id)).toContainText("Same output");
     await caseOf(first.id).getByRole("link").first().click();
     await expect(page.getByRole("region", { name: "Gone on live" })).toContainText("Same output");
-    await expectAccessible(page, info, "went on");
+    await expectAccessible(page, "went on");
     await page.getByRole("region", { name: "Gone on live" }).getByRole("link", { name: "Compare" }).click();
     await expect(page).toHaveURL(new RegExp(`/runs/${first.id}/diff/run_`));
     await page.goBack();
@@ -180,8 +180,8 @@ test("a suite tells which runs a change of their agent would make different, and
     await expect(page.getByRole("region", { name: "build command" })).toContainText("runnel suite run 'smoke tests'");
     await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Suites" }).click();
     await expect(page.getByRole("table", { name: "Suites" })).toContainText("1 of 3 equal, 2 diverged");
-    await expectAccessible(page, info, "list");
-    await shootWidths(page, info, "list");
+    await expectAccessible(page, "list");
+    await expectToFit(page, "list");
     await page.getByRole("button", { name: "More for smoke tests" }).click();
     await page.getByRole("menuitem", { name: "Delete suite" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete suite" }).click();

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { type Json, type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // Threads in the compiled executable: conversations found, read, continued and put away in a real browser.
 let server: Runnel;
@@ -10,7 +10,7 @@ test.beforeAll(async () => {
 test.afterAll(() => server[Symbol.asyncDispose]());
 test.use({ viewport: { width: 1440, height: 900 } });
 
-test("a conversation is found, read with its runs, gone on with, renamed and deleted", async ({ page }, info) => {
+test("a conversation is found, read with its runs, gone on with, renamed and deleted", async ({ page }) => {
   test.setTimeout(420_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -19,7 +19,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
   await test.step("without any thread the page says what one is; c makes the first", async () => {
     await page.getByRole("link", { name: "Threads" }).click();
     await expect(page.getByRole("heading", { name: "No threads yet" })).toBeVisible();
-    await expectAccessible(page, info, "empty");
+    await expectAccessible(page, "empty");
     await page.keyboard.press("c");
     const dialog = page.getByRole("dialog", { name: "Create thread" });
     await expect(dialog.getByLabel("Title (optional)")).toBeFocused();
@@ -27,7 +27,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await dialog.getByLabel("User (optional)").fill("ada");
     await dialog.getByText("Show code").click();
     await expect(dialog.getByRole("region", { name: "curl code" })).toContainText('"user_id": "ada"');
-    await expectAccessible(page, info, "create");
+    await expectAccessible(page, "create");
     await page.keyboard.press("Control+Enter");
     await expect(page).toHaveURL(/\/dashboard\/threads\/thr_/);
     await expect(page.getByText("Nothing was said yet")).toBeVisible();
@@ -67,8 +67,8 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await page.getByLabel("Agent", { exact: true }).selectOption("Guide");
     await say(page, "Thank you!");
     await expect(page.getByText("It begins when the runs before it are over.")).toBeVisible();
-    await expectAccessible(page, info, "waiting");
-    await shootWidths(page, info, "waiting");
+    await expectAccessible(page, "waiting");
+    await expectToFit(page, "waiting");
     await page.getByLabel("Output").fill('{"seats": "11A, 11B"}');
     await page.getByRole("button", { name: "Send output" }).click();
     await expect(parts(page)).toHaveCount(4);
@@ -83,8 +83,8 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await expect(page).toHaveURL(/\/dashboard\/runs\/run_/);
     await page.goBack();
     await expect(parts(page)).toHaveCount(4);
-    await expectAccessible(page, info, "thread");
-    await shootWidths(page, info, "thread");
+    await expectAccessible(page, "thread");
+    await expectToFit(page, "thread");
   });
 
   await test.step("title and metadata are changed, and what cannot be is told at its field", async () => {
@@ -93,7 +93,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await dialog.getByLabel("Title").fill("Oslo in May");
     await dialog.getByLabel("Metadata").fill('{"order": 4711}');
     await expect(dialog.getByLabel("Metadata")).toHaveAccessibleDescription(/“order” is not a text/);
-    await expectAccessible(page, info, "edit");
+    await expectAccessible(page, "edit");
     await dialog.getByLabel("Metadata").fill('{"order": "4711"}');
     await page.keyboard.press("Control+Enter");
     await expect(page.getByRole("heading", { name: "Oslo in May" })).toBeVisible();
@@ -108,8 +108,8 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     });
     await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link").click();
     await expect(rows(page)).toHaveCount(3);
-    await expectAccessible(page, info, "list");
-    await shootWidths(page, info, "list");
+    await expectAccessible(page, "list");
+    await expectToFit(page, "list");
     await page.getByRole("button", { name: "Session", exact: true }).click();
     await page.getByRole("dialog").getByLabel("Session").fill("tab 7");
     await page.keyboard.press("Enter");
@@ -128,7 +128,7 @@ test("a conversation is found, read with its runs, gone on with, renamed and del
     await page.getByRole("menuitem", { name: "Delete thread" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete Oslo in May" });
     await expect(dialog).toContainText(/\d+ messages of it go for good\. Its runs stay/);
-    await expectAccessible(page, info, "delete");
+    await expectAccessible(page, "delete");
     await dialog.getByRole("button", { name: "Delete thread" }).click();
     await expect(page).toHaveURL(/\/dashboard\/threads$/);
     await expect(rows(page)).toHaveCount(2);

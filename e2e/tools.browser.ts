@@ -1,7 +1,7 @@
 import { type Page, expect as plain, test } from "@playwright/test";
 import { startMcpServer } from "../server/testing/mcp-server.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 import { startToolServer } from "./tool-server.ts";
 
 /** Code and models run in processes of their own, which a busy machine starts late. */
@@ -21,7 +21,7 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("tools of each kind are made, tried with arguments, changed and deleted", async ({ page }, info) => {
+test("tools of each kind are made, tried with arguments, changed and deleted", async ({ page }) => {
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   await setUpAccount(page, server);
@@ -29,7 +29,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
   await test.step("without tools the page says what they are, and c makes the first", async () => {
     await page.goto(`${server.url}/dashboard/tools`);
     await expect(page.getByRole("heading", { name: "No tools yet" })).toBeVisible();
-    await expectAccessible(page, info, "no tools");
+    await expectAccessible(page, "no tools");
     await page.keyboard.press("c");
     await expect(page).toHaveURL(/\/tools\/new$/);
     await page.getByRole("button", { name: "Create tool" }).click();
@@ -46,8 +46,8 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(schema).toHaveAttribute("aria-invalid", "true");
     await expect(schema).toBeFocused();
     await schema.fill('{"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}');
-    await expectAccessible(page, info, "new client tool");
-    await shootWidths(page, info, "new client tool");
+    await expectAccessible(page, "new client tool");
+    await expectToFit(page, "new client tool");
     await page.keyboard.press("Control+Enter");
     await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
     await page.getByRole("tab", { name: "Test" }).click();
@@ -62,7 +62,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await dialog.getByLabel("Value").fill("a-very-secret-value");
     await page.keyboard.press("Control+Enter");
     await expect(dialog.getByRole("list", { name: "Secrets" })).toContainText("CRM_KEY");
-    await expectAccessible(page, info, "secrets");
+    await expectAccessible(page, "secrets");
     await page.keyboard.press("Escape");
     await expect(page.getByText("a-very-secret-value")).toHaveCount(0);
   });
@@ -82,11 +82,11 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
         '{"type": "object", "properties": {"city": {"enum": ["Oslo", "Lima"]}, "days": {"type": "integer", "minimum": 3}}}',
       );
     await page.getByText("A person approves each call").click();
-    await expectAccessible(page, info, "new http tool");
+    await expectAccessible(page, "new http tool");
     await page.getByRole("button", { name: "Create tool" }).click();
     const secret = page.getByRole("dialog", { name: "Store this signing secret now" });
     await expect(secret.locator("[data-secret]")).toHaveText(/^whsec_/);
-    await expectAccessible(page, info, "signing secret");
+    await expectAccessible(page, "signing secret");
     await secret.getByRole("button", { name: "I have stored it" }).click();
     await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
     await expect(page.getByLabel("Header 1, value")).toHaveValue("********");
@@ -98,8 +98,8 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(outcome).toContainText("Answered");
     await expect(outcome).toContainText("clear");
     expect(services.callsOf("/weather")[0]?.headers["x-crm"]).toBe("a-very-secret-value");
-    await expectAccessible(page, info, "tool answered");
-    await shootWidths(page, info, "tool answered");
+    await expectAccessible(page, "tool answered");
+    await expectToFit(page, "tool answered");
   });
 
   await test.step("arguments that do not fit are told before anything is called", async () => {
@@ -117,10 +117,10 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await page.getByRole("tab", { name: "Test" }).click();
     await page.getByRole("button", { name: "Call tool" }).click();
     await expect(page.getByText("The model would read this error")).toBeVisible();
-    await expectAccessible(page, info, "tool failed");
+    await expectAccessible(page, "tool failed");
     await page.getByRole("tab", { name: "Definition" }).click();
-    await expectAccessible(page, info, "http tool");
-    await shootWidths(page, info, "http tool");
+    await expectAccessible(page, "http tool");
+    await expectToFit(page, "http tool");
   });
 
   await test.step("code is written in an editor that indents, and runs in the sandbox", async () => {
@@ -141,8 +141,8 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
       .fill(
         '{"type": "object", "properties": {"a": {"type": "number", "default": 40}, "b": {"type": "number", "default": 2}}}',
       );
-    await expectAccessible(page, info, "new code tool");
-    await shootWidths(page, info, "new code tool");
+    await expectAccessible(page, "new code tool");
+    await expectToFit(page, "new code tool");
     await page.getByRole("button", { name: "Create tool" }).click();
     await expect(page).toHaveURL(/\/tools\/tool_\w+$/);
     await page.getByRole("tab", { name: "Test" }).click();
@@ -159,8 +159,8 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(offered).toContainText("add");
     await page.getByRole("button", { name: "Refresh list" }).click();
     await expect(page.getByText("List refreshed")).toBeVisible();
-    await expectAccessible(page, info, "mcp tool");
-    await shootWidths(page, info, "mcp tool");
+    await expectAccessible(page, "mcp tool");
+    await expectToFit(page, "mcp tool");
     await offered.getByRole("link", { name: "Try add", exact: true }).click();
     await page.getByRole("textbox", { name: "Arguments" }).fill('{"a": 40, "b": 2}');
     await page.keyboard.press("Control+Enter");
@@ -178,8 +178,8 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await expect(row(page, "weather")).toContainText("A person approves");
     await expect(row(page, "weather")).toContainText("Refund desk");
     await expect(row(page, "ask_customer")).toContainText("No agent");
-    await expectAccessible(page, info, "tools");
-    await shootWidths(page, info, "tools");
+    await expectAccessible(page, "tools");
+    await expectToFit(page, "tools");
     await page.getByRole("button", { name: "Type" }).click();
     await page.getByRole("menuitemradio", { name: "HTTP" }).click();
     await expect(page).toHaveURL(/type=http/);
@@ -192,7 +192,7 @@ test("tools of each kind are made, tried with arguments, changed and deleted", a
     await page.getByRole("menuitem", { name: "Delete tool" }).click();
     const dialog = page.getByRole("alertdialog", { name: "Delete weather" });
     await expect(dialog).toContainText("1 agent loses it: Refund desk.");
-    await expectAccessible(page, info, "delete tool");
+    await expectAccessible(page, "delete tool");
     await dialog.getByRole("button", { name: "Delete tool" }).click();
     await expect(page).toHaveURL(/\/tools$/);
     await expect(row(page, "weather")).toBeHidden();

@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page, test } from "@playwright/test";
 import { startWebhookReceiver, type WebhookReceiver } from "../server/testing/webhook-receiver.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
-import { expectAccessible, setUpAccount, shootWidths, watch } from "./page-checks.ts";
+import { expectAccessible, expectToFit, setUpAccount, watch } from "./page-checks.ts";
 
 // Webhooks in the compiled executable: made, watched and mended by somebody in a real browser, with a real receiver.
 let server: Runnel;
@@ -16,7 +16,7 @@ test.afterAll(async () => {
 });
 test.use({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
 
-test("a webhook is made, tested, seen failing, mended, and asked to send again", async ({ page }, info) => {
+test("a webhook is made, tested, seen failing, mended, and asked to send again", async ({ page }) => {
   test.setTimeout(600_000); // Each of the many states is looked through by axe, in two themes.
   const complaints = watch(page);
   const { body: agent } = await server.post("/v1/agents", {
@@ -29,7 +29,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   await test.step("the empty page says what a webhook is for", async () => {
     await page.getByRole("link", { name: "Webhooks" }).click();
     await expect(page.getByRole("heading", { name: "No test webhooks yet" })).toBeVisible();
-    await expectAccessible(page, info, "empty");
+    await expectAccessible(page, "empty");
   });
 
   await test.step("c asks for an address; one that may not be is told at its field", async () => {
@@ -39,7 +39,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await dialog.getByLabel("Address").fill("http://example.com/hooks");
     await page.keyboard.press("Control+Enter");
     await expect(dialog.getByLabel("Address")).toHaveAttribute("aria-invalid", "true");
-    await expectAccessible(page, info, "create");
+    await expectAccessible(page, "create");
     await dialog.getByLabel("Address").fill(receiver.url);
     await dialog.getByLabel("Description").fill("Order desk, second floor");
     await dialog.getByText("Show code").click();
@@ -53,7 +53,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(dialog.getByRole("button", { name: "Copy", exact: true })).toBeFocused();
     secret = (await dialog.locator("[data-secret]").textContent()) ?? "";
     expect(secret).toMatch(/^whsec_/);
-    await expectAccessible(page, info, "secret");
+    await expectAccessible(page, "secret");
     await dialog.getByRole("button", { name: "I have stored it" }).click();
     await expect(page.locator("body")).not.toContainText(secret);
     await expect(page.getByRole("row").filter({ hasText: receiver.url })).toContainText("Order desk");
@@ -68,7 +68,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(delivery(page)).toContainText("Taken.");
     await delivery(page).getByText("Head of the request").click();
     await expect(delivery(page)).toContainText(heard!.headers["webhook-id"]!);
-    await expectAccessible(page, info, "tested");
+    await expectAccessible(page, "tested");
   });
 
   await test.step("an event of a run that is refused shows the answer, and when it is tried again", async () => {
@@ -82,8 +82,8 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await expect(delivery(page)).toContainText("the order desk is closed");
     await expect(delivery(page).getByRole("link", { name: /^run_/ })).toBeVisible();
     await expect(page.getByText(/The last (attempt|2 attempts) failed/)).toBeVisible({ timeout: 10_000 });
-    await expectAccessible(page, info, "failing");
-    await shootWidths(page, info, "failing");
+    await expectAccessible(page, "failing");
+    await expectToFit(page, "failing");
   });
 
   await test.step("once mended, send again brings the same event under the same id", async () => {
@@ -124,10 +124,10 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   await test.step("on a phone the delivery has the page to itself, with a way back", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(entries(page).first()).toBeHidden();
-    await expectAccessible(page, info, "phone delivery");
+    await expectAccessible(page, "phone delivery");
     await delivery(page).getByRole("link", { name: "Deliveries" }).click();
     await expect(entries(page)).toHaveCount(2);
-    await expectAccessible(page, info, "phone list");
+    await expectAccessible(page, "phone list");
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
@@ -135,7 +135,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await more(page, "Rotate secret");
     const dialog = page.getByRole("dialog", { name: "Rotate secret" });
     await expect(dialog).toContainText(/The old secret signs until tomorrow/);
-    await expectAccessible(page, info, "rotate");
+    await expectAccessible(page, "rotate");
     await dialog.getByRole("button", { name: "Rotate secret" }).click();
     const reveal = page.getByRole("dialog", { name: "Store this secret now" });
     await expect(reveal).toContainText("The old secret signs too until tomorrow");
@@ -155,7 +155,7 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     receiver.answerWith(() => new Response("Taken."));
     await more(page, "Send failed events again");
     const dialog = page.getByRole("dialog", { name: "Send failed events again" });
-    await expectAccessible(page, info, "redeliver");
+    await expectAccessible(page, "redeliver");
     await dialog.getByRole("button", { name: "Send again" }).click();
     await expect(dialog).toBeHidden();
     await expect(entries(page).filter({ hasText: "Trying again" })).toBeHidden({ timeout: 15_000 });
@@ -164,13 +164,13 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
   await test.step("switched off it says why it hears nothing, and is switched on again from there", async () => {
     await more(page, "Switch off");
     await expect(page.getByText("It was switched off.")).toBeVisible();
-    await expectAccessible(page, info, "switched off");
+    await expectAccessible(page, "switched off");
     await page.getByRole("button", { name: "Switch on" }).click();
     await expect(page.getByText("It was switched off.")).toBeHidden();
     receiver.answerWith(() => new Response(null, { status: 410 }));
     await server.post("/v1/runs?wait=10", { agent_id: agent.id, input: "Once more" });
     await expect(page.getByText("It answered 410 Gone")).toBeVisible({ timeout: 15_000 });
-    await expectAccessible(page, info, "gone");
+    await expectAccessible(page, "gone");
   });
 
   await test.step("an id of the other mode offers to look there", async () => {
@@ -193,11 +193,11 @@ test("a webhook is made, tested, seen failing, mended, and asked to send again",
     await edit.getByLabel("Description").fill("x".repeat(300));
     await edit.getByRole("button", { name: "Save webhook" }).click();
     await expect(page.getByText("all events", { exact: true })).toBeVisible();
-    await shootWidths(page, info, "long");
+    await expectToFit(page, "long");
     await more(page, "Delete webhook");
     const dialog = page.getByRole("alertdialog", { name: /^Delete/ });
     await expect(dialog.getByRole("button", { name: "Keep it" })).toBeFocused();
-    await expectAccessible(page, info, "delete");
+    await expectAccessible(page, "delete");
     await dialog.getByRole("button", { name: "Delete webhook" }).click();
     await expect(page).toHaveURL(/\/webhooks$/);
     await expect(page.getByRole("heading", { name: "No test webhooks yet" })).toBeVisible();

@@ -1,5 +1,7 @@
 import { availableParallelism } from "node:os";
+import { report } from "./report.ts";
 import { inProject, root } from "./root.ts";
+import { readSources } from "./sources.ts";
 
 const bin = (name: string) => [process.execPath, "--bun", inProject("node_modules/.bin", name)];
 const checks: Record<string, string[]> = {
@@ -32,4 +34,5 @@ async function drain(): Promise<void> {
   for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await check(next));
 }
 await Promise.all(Array.from({ length: availableParallelism() }, drain));
+for (const line of report(readSources())) console.log(line);
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { inProject, root } from "./root.ts";
+import { readSources } from "./sources.ts";
 import {
+  clockFaults,
   columnFaults,
   cycles,
   deadFiles,
-  type Files,
   layerFaults,
   leftovers,
   packageFaults,
@@ -16,12 +17,6 @@ import {
   unusedExports,
 } from "./tidy.ts";
 import { refusedWords, wordFaults } from "./words.ts";
-
-function readSources(): Files {
-  const sources = new Bun.Glob("{server,dashboard,migrations,e2e,scripts}/**/*.{ts,tsx,mjs}");
-  const paths = [...sources.scanSync({ cwd: root })].sort();
-  return Object.fromEntries(paths.map((path) => [path, readFileSync(inProject(path), "utf8")]));
-}
 
 describe("the project", () => {
   const files = readSources();
@@ -74,6 +69,11 @@ describe("the project", () => {
     expect(wordFaults(files, refused)).toEqual([]);
   });
 
+  test("no test expects something of how long it took", () => {
+    const { "scripts/tidy.test.ts": _, ...others } = files;
+    expect(clockFaults(others)).toEqual([]);
+  });
+
   test("query keys are written in entities alone", () => {
     expect(queryKeyFaults(files)).toEqual([]);
   });
@@ -106,6 +106,21 @@ describe("the project", () => {
 });
 
 describe("these checks find what they look for", () => {
+  test.each([
+    ["expect(performance.now() - begun).toBeLessThan(1000);", 1],
+    ["expect(\n  Math.abs(Date.now() - at),\n).toBe(0);", 1],
+    ["const took = Math.round(performance.now() - begun);\nexpect(took).toBeLessThan(5);", 1],
+    ["worst.wait_ms = Math.max(worst.wait_ms, performance.now() - begun);\nexpect(worst.wait_ms).toBe(1);", 1],
+    ["waits.push(performance.now() - asked);\nexpect(waits[0]).toBe(1);", 1],
+    ["return { took: performance.now() - begun };\nexpect(took).toBe(1);", 1],
+    ["const missed = Date.now() - 30 * hour_ms;\nexpect(missed).toBe(1);", 0],
+    ["const from = Date.now() - day_ms;\nexpect(from).toBe(1);", 0],
+    ["while (performance.now() - begun < 10);\nexpect(begun).toBe(1);", 0],
+    ["console.info(performance.now() - begun);\nexpect(1).toBe(1);", 0],
+  ])("a test that looks at the clock, and none that only waits by it: %p", (source, count) => {
+    expect(clockFaults({ "e2e/a.e2e.ts": source, "scripts/bench/a.ts": source })).toHaveLength(count);
+  });
+
   test("a type of the dashboard with two fields of the wire, and none that is derived or a form's own", () => {
     const source = `export interface Run {
   run_id: string;

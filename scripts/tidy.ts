@@ -118,14 +118,14 @@ export function queryKeyFaults(files: Files): string[] {
 }
 
 /** Files that import one another in a ring, each ring once. Types alone may close one within a folder, not across. */
-export function cycles(files: Files): string[] {
+export function cycles(files: Files, { withTypes = false } = {}): string[] {
   const all = importsOf(files).filter(({ to }) => to in files);
   const across = ringsOf(files, all).filter((ring) => new Set(ring.map(folderOf)).size > 1);
-  const atRunTime = ringsOf(
+  const within = ringsOf(
     files,
-    all.filter(({ typeOnly }) => !typeOnly),
+    all.filter(({ typeOnly }) => withTypes || !typeOnly),
   );
-  return [...new Set([...across, ...atRunTime].map((ring) => ring.join(" → ")))];
+  return [...new Set([...across, ...within].map((ring) => ring.join(" → ")))];
 }
 
 function ringsOf(files: Files, imports: readonly Import[]): string[][] {
@@ -143,6 +143,23 @@ function ringsOf(files: Files, imports: readonly Import[]): string[][] {
   };
   for (const file of Object.keys(files)) visit(file);
   return found;
+}
+
+const reading = String.raw`\b(?:performance|Date)\.now\(\)`;
+const span = String.raw`(?:${reading}\s*-\s*(?!\w+_ms\b)[A-Za-z_(]|-\s*${reading})`;
+const spanTaken = new RegExp(String.raw`(\w+)(?:!?\.push\(|\s*[=:]\s)[^;=:]*?${span}`, "g");
+const expectation = /\bexpect\([^;]*;/g;
+
+/** Tests that expect something of how long it took by the clock: they fail on a machine that has other things to do. */
+export function clockFaults(files: Files): string[] {
+  return Object.entries(files).flatMap(([path, source]) => {
+    if (!isTest(path) && !path.startsWith("e2e/")) return [];
+    const names = [...source.matchAll(spanTaken)].map(([, name]) => name);
+    const clock = new RegExp([span, ...names.map((name) => `\\b${name}\\b`)].join("|"));
+    return [...source.matchAll(expectation)]
+      .filter(([text]) => clock.test(text))
+      .map(([text]) => `${path} looks at the clock: ${text.split("\n")[0]}`);
+  });
 }
 
 /** Files under `server/` that neither the executable nor a test ever loads. */

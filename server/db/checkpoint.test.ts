@@ -64,10 +64,8 @@ test("a log that somebody reads is left, and nobody waits for that reader", asyn
   reader.run("BEGIN");
   reader.query("SELECT count(*) FROM storm").get();
   await write(1);
-  const started = performance.now();
   truncateLog(db.sqlite);
-  expect(performance.now() - started).toBeLessThan(1000); // The patience of a connection is five seconds.
   expect(logSize()).toBeGreaterThan(0);
   reader.close();
   db.close();
-});
+}, 4500); // The patience of a connection is five seconds.

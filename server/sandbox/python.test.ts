@@ -128,7 +128,6 @@ await asyncio.sleep(0)
   test("that runs too long keeps what it printed", async () => {
     const outcome = await run("print('so far')\nwhile True: pass", { timeout_ms: 200 });
     expect(outcome).toMatchObject({ error: { code: "code_timeout" }, stdout: "so far\n" });
-    expect(outcome.duration_ms).toBeLessThan(1000);
   });
 
   test("is ended where it takes memory past the interpreter's own limit", async () => {

@@ -117,7 +117,6 @@ describe("a JavaScript program", () => {
   test("that the interpreter cannot interrupt is killed, and what it had printed is kept", async () => {
     const outcome = await run("print('before'); Array(4e8).join('')", { timeout_ms: 200 });
     expect(outcome).toMatchObject({ error: { code: "code_timeout" }, stdout: "before\n", result: null });
-    expect(outcome.duration_ms).toBeLessThan(200 + 2500);
   });
 
   test("has the memory that it was given, and no more", async () => {

@@ -1,0 +1,74 @@
+import { cycles, type Files } from "./tidy.ts";
+
+interface NamedFunction {
+  place: string;
+  lines: number;
+  /** Without the named functions that stand in it. */
+  own: string[];
+}
+
+const many = 70;
+const branch = /\b(?:if|for|while|catch) \(|\bcase |&& |\|\| | \? /g;
+
+const isProduct = (path: string) => /^(?:server|dashboard\/src|scripts)\/(?!.*(?:\.test\.|testing\/))/.test(path);
+
+/** What may be worth a look, in ten lines at most; nothing here fails a check. */
+export function report(files: Files): string[] {
+  const functions = Object.entries(files).flatMap(([path, source]) =>
+    isProduct(path) ? functionsOf(path, source) : [],
+  );
+  const long = functions.filter(({ lines }) => lines > many).sort((a, b) => b.lines - a.lines);
+  const mixed = functions.filter(isMixed).sort((a, b) => b.own.length - a.own.length);
+  const rings = cycles(files, { withTypes: true });
+  const sample = (places: string[], count: number) => places.slice(0, count).map((place) => `     ${place}`);
+  return [
+    `${long.length} functions of more than ${many} lines; the longest:`,
+    ...sample(
+      long.map(({ place, lines }) => `${place} (${lines})`),
+      3,
+    ),
+    `${mixed.length} functions that decide and work at once; the longest:`,
+    ...sample(
+      mixed.map(({ place, own }) => `${place} (${own.length})`),
+      3,
+    ),
+    `${new Set(rings.flatMap((ring) => ring.split(" → "))).size} files stand in rings of types within their folder`,
+  ];
+}
+
+/**
+ * Control flow and work are mixed in a function that has, without the named functions in it, more than 30 lines, five
+ * branches (if, case, loop, catch, &&, || and ?:) and four places where it waits: it decides what is to be done, and does
+ * it. Those that only decide, however long, and those that only do one thing after another are not meant.
+ */
+function isMixed({ own }: NamedFunction): boolean {
+  const text = own.join("\n");
+  const times = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  return own.length > 30 && times(branch) >= 5 && times(/\bawait\b/g) >= 4;
+}
+
+const beginning =
+  /^( *)(?:export )?(?:default )?(?:async )?(?:function\*? ?(\w+)|(?:const|let) (\w+)(?:: [^=]+)? = (?:async )?(?:<.*>)?\(|(\w+)\([^;]*\)(?:: [^;]+)? \{$)/;
+const notNames = new Set(["if", "for", "while", "switch", "catch", "test", "describe", "return"]);
+
+/** Functions with a name, found by their indentation: every source is formatted by one tool. */
+function functionsOf(path: string, source: string): NamedFunction[] {
+  const all = source.split("\n");
+  const spans = all.flatMap((line, from) => {
+    const [, indent = "", ...names] = beginning.exec(line) ?? [];
+    const name = names.find(Boolean);
+    if (!name || notNames.has(name)) return [];
+    const end = all.findIndex(
+      (other, at) => at >= from && (at === from ? /;$|\}$/ : closing(indent)).test(other) && !/(\{|\(|=>)$/.test(other),
+    );
+    return end === -1 ? [] : [{ name, from, end }];
+  });
+  return spans.map(({ name, from, end }) => {
+    const inner = spans.filter((other) => other.from > from && other.end <= end);
+    const isOwn = (at: number) => !inner.some((other) => at >= other.from && at <= other.end);
+    const own = all.slice(from, end + 1).filter((_, offset) => isOwn(from + offset));
+    return { place: `${path} ${name}`, lines: end - from + 1, own };
+  });
+}
+
+const closing = (indent: string) => new RegExp(`^${indent}[)}\\]]`);

@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { inProject, root } from "./root.ts";
+import type { Files } from "./tidy.ts";
+
+/** Every source file there is. */
+export function readSources(): Files {
+  const sources = new Bun.Glob("{server,dashboard,migrations,e2e,scripts}/**/*.{ts,tsx,mjs}");
+  const paths = [...sources.scanSync({ cwd: root })].sort();
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(inProject(path), "utf8")]));
+}
