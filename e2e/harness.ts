@@ -24,6 +24,11 @@ export interface Ended {
   stderr: string;
 }
 
+interface Keys {
+  test: string;
+  live: string;
+}
+
 interface ServerOptions {
   /** Another executable than the one under test: one that was broken on purpose. */
   program?: string;
@@ -31,6 +36,8 @@ interface ServerOptions {
   flags?: string[];
   /** A data directory that the test has made, or made room for, itself. */
   dataDir?: string;
+  /** Of a data directory on which a server ran before: it tells its keys at its first start alone. */
+  keys?: Keys;
   /** Leaves the limits of section 13 as they are; otherwise they are off, or the suites would wait for them. */
   keepLimits?: boolean;
   /** Verifies the server's certificate, PEM, where it is not the one that the server made itself. */
@@ -51,6 +58,7 @@ export async function startRunnel({
   dataDir: given,
   keepLimits = false,
   ca: givenCa,
+  keys: givenKeys,
 }: ServerOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-e2e-"));
   const dataDir = given ?? join(folder, "data");
@@ -62,7 +70,7 @@ export async function startRunnel({
     startProcess({ program, cwd, env: cleanEnvironment({ ...proxyCanary.environment, ...more }), log, dataDir, flags });
 
   let running = await serve();
-  const keys: { test: string; live: string } = readKeys(running.line);
+  const keys = givenKeys ?? readKeys(running.line);
   const setupPath = String(running.line.setup_link).slice(running.url.length);
   if (!keepLimits) liftLimits(join(dataDir, "runnel.db"));
 
@@ -209,7 +217,7 @@ function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
   return promise;
 }
 
-function readKeys(line: Json): { test: string; live: string } {
+function readKeys(line: Json): Keys {
   if (!line.keys?.test || !line.keys?.live) throw new Error(`The first start showed no keys: ${JSON.stringify(line)}`);
   return line.keys;
 }

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrations } from "../migrations/index.ts";
@@ -30,21 +30,30 @@ const points: [point: string, version: number][] = migrations.slice(1).flatMap((
 ]);
 points.push(["mid_backup", 1]);
 
-test.each(points)("P1: a run that waits outlives an upgrade that is killed – %s", async (point, version) => {
-  await using server = await startRunnel();
-  const tool = await createTool(server);
+// One server of the first version with a run that waits: each upgrade below is one of a copy of it.
+let template: Runnel;
+let waiting: string;
+beforeAll(async () => {
+  template = await startRunnel();
+  const tool = await createTool(template);
   const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
-  const run = await runToEnd(server, await createScripted(server, script, { tools: [tool.id] }));
-  await server.stop();
-  const path = join(server.dataDir, "runnel.db");
-  const backup = `${path}.before-0002`;
-  takeBack(path);
+  waiting = (await runToEnd(template, await createScripted(template, script, { tools: [tool.id] }))).id;
+  await template.stop();
+  takeBack(join(template.dataDir, "runnel.db"));
+});
+afterAll(() => template[Symbol.asyncDispose]());
 
-  await startAndDie(server.dataDir, point);
+test.each(points)("P1: a run that waits outlives an upgrade that is killed – %s", async (point, version) => {
+  const dataDir = join(template.folder, point.replace(":", "-"));
+  cpSync(template.dataDir, dataDir, { recursive: true });
+  const path = join(dataDir, "runnel.db");
+  const backup = `${path}.before-0002`;
+
+  await startAndDie(dataDir, point);
   expect([versionOf(path), existsSync(backup)]).toEqual([version, point !== "mid_backup"]);
-  await server.restart();
+  await using server = await startRunnel({ dataDir, keys: template.keys });
   expect([versionOf(path), versionOf(backup)]).toEqual([last, 1]);
-  await expectToFinish(server, run.id);
+  await expectToFinish(server, waiting);
 });
 
 async function expectToFinish(server: Runnel, id: string): Promise<void> {

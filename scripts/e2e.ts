@@ -18,9 +18,8 @@ const suites = (pattern: string) =>
 const reports = process.env.CI === "true" ? inProject("dist/reports") : null;
 if (reports) mkdirSync(reports, { recursive: true });
 
-// These look at how soon a server responds, or at what it does while it is flooded: nothing else runs beside them.
-const measuring =
-  /(clock|disk-full|files|hostile-documents|keys|many-runs|masking|noisy-project|slow-clients|worker-crash)\.e2e\.ts$/;
+// One takes all that the machine has, two come close to the memory that they may take: nothing else runs beside them.
+const measuring = /(files|masking|noisy-project)\.e2e\.ts$/;
 const [alone = [], beside = []] = [true, false].map((is) =>
   suites("*.e2e.ts").filter((path) => measuring.test(path) === is),
 );

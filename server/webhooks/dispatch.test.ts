@@ -97,20 +97,24 @@ describe("a receiver that", () => {
       (socket) => void socket.end("220 mail.example.com ESMTP\r\n"),
       { status: "failed", attempts: [{ response: null, error: { code: "connection_lost" } }] },
     ],
-  ])("%s costs an attempt and no more", async (_, meet, outcome) => {
-    using hostile = startHostile(meet);
-    await using server = testApp({ webhook_attempt_ms: attempt_ms });
-    const client = await server.client();
-    const id = await makeWebhook(client, hostile.url);
-    Bun.gc(true);
-    const before = process.memoryUsage().rss;
-    const { body } = await client.post(`/v1/webhooks/${id}/test`, {});
-    expect(body).toMatchObject(outcome);
-    expect(JSON.stringify(body).length).toBeLessThan(80_000);
-    while (hostile.open() > 0) await Bun.sleep(5);
-    // Its own megabytes in the socket are of this process too.
-    expect(process.memoryUsage().rss - before).toBeLessThan(30 * megabyte.length);
-  }, 10_000);
+  ])(
+    "%s costs an attempt and no more",
+    async (_, meet, outcome) => {
+      using hostile = startHostile(meet);
+      await using server = testApp({ webhook_attempt_ms: attempt_ms });
+      const client = await server.client();
+      const id = await makeWebhook(client, hostile.url);
+      Bun.gc(true);
+      const before = process.memoryUsage().rss;
+      const { body } = await client.post(`/v1/webhooks/${id}/test`, {});
+      expect(body).toMatchObject(outcome);
+      expect(JSON.stringify(body).length).toBeLessThan(80_000);
+      while (hostile.open() > 0) await Bun.sleep(5);
+      // Its own megabytes in the socket are of this process too.
+      expect(process.memoryUsage().rss - before).toBeLessThan(30 * megabyte.length);
+    },
+    10_000,
+  );
 });
 
 describe("one webhook that is dead", () => {
