@@ -8,13 +8,16 @@ export interface PageSearch {
   before?: string;
 }
 
+/** What is there of all that an address may hold: what is none of it is left out. */
+export const given = <T extends object>(read: T): Partial<T> =>
+  Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as Partial<T>;
+
 /** Of an address: its place in a list of things whose ids begin with `prefix`. What is none is left out. */
 export function readPageSearch(search: Record<string, unknown>, prefix: string): PageSearch {
   const id = (value: unknown) =>
     typeof value === "string" && value.startsWith(`${prefix}_`) && /^\w{1,64}$/.test(value) ? value : undefined;
   const after = id(search.after);
-  const before = after ? undefined : id(search.before);
-  return { ...(after && { after }), ...(before && { before }) };
+  return given({ after, before: after ? undefined : id(search.before) });
 }
 
 /** The id of a thing of this kind, or nothing. */
@@ -30,6 +33,12 @@ export function readChoice<T extends string>(value: unknown, known: readonly T[]
 export function readText(value: unknown, max = 200): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value.slice(0, max) : undefined;
+}
+
+/** Text of this form, or nothing. */
+export function readForm(value: unknown, form: RegExp): string | undefined {
+  const text = readText(value, 64);
+  return text !== undefined && form.test(text) ? text : undefined;
 }
 
 /** For a list of the API. */

@@ -1,4 +1,4 @@
-import { type PageSearch, readChoice, readPageSearch } from "../../lib/page-search.ts";
+import { given, type PageSearch, readChoice, readPageSearch } from "../../lib/page-search.ts";
 
 export const outcomes = ["started", "completed", "failed", "cancelled", "skipped", "missed"] as const;
 /** The result of a time of a schedule. */
@@ -13,7 +13,5 @@ export interface ScheduleSearch extends PageSearch {
 export const readSchedulesSearch = (search: Record<string, unknown>): PageSearch => readPageSearch(search, "sch");
 
 /** The filter and the page of a schedule's times in an address. */
-export function readScheduleSearch(search: Record<string, unknown>): ScheduleSearch {
-  const outcome = readChoice(search.outcome, outcomes);
-  return { ...(outcome && { outcome }), ...readPageSearch(search, "fire") };
-}
+export const readScheduleSearch = (search: Record<string, unknown>): ScheduleSearch =>
+  given({ outcome: readChoice(search.outcome, outcomes), ...readPageSearch(search, "fire") });

@@ -1,4 +1,4 @@
-import { type PageSearch, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { given, type PageSearch, readChoice, readForm, readPageSearch } from "../../lib/page-search.ts";
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -15,13 +15,10 @@ export const readWebhooksSearch = (search: Record<string, unknown>): PageSearch 
 
 /** The filters and the delivery in an address; what is none is left out. */
 export function readWebhookSearch(search: Record<string, unknown>): DeliveriesSearch {
-  const status = readChoice(search.status, deliveryStatuses);
-  const type = readText(search.type, 64);
-  const delivery = readText(search.delivery, 64);
-  return {
-    ...(status && { status }),
-    ...(type && /^[a-z]+\.[a-z_]+$/.test(type) && { type }),
-    ...(delivery && /^dlv_\w+$/.test(delivery) && { delivery }),
+  return given({
+    status: readChoice(search.status, deliveryStatuses),
+    type: readForm(search.type, /^[a-z]+\.[a-z_]+$/),
+    delivery: readForm(search.delivery, /^dlv_\w+$/),
     ...readPageSearch(search, "dlv"),
-  };
+  });
 }

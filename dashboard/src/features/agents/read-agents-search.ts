@@ -1,5 +1,5 @@
 import type { AgentsSearch } from "../../entities/agent/agent-api.ts";
-import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 import { type AgentSearch, agentTabs } from "./agent-search.ts";
 
 /** Of the list's address. */
@@ -9,11 +9,12 @@ export function readAgentsSearch(search: Record<string, unknown>): AgentsSearch 
 }
 
 /** Of an agent's address. */
-export function readAgentSearch(search: Record<string, unknown>): AgentSearch {
-  const tab = readChoice(search.tab, agentTabs);
-  const [version, against] = [readVersion(search.version), readVersion(search.against)];
-  return { ...(tab && { tab }), ...(version && { version }), ...(against && { against }) };
-}
+export const readAgentSearch = (search: Record<string, unknown>): AgentSearch =>
+  given({
+    tab: readChoice(search.tab, agentTabs),
+    version: readVersion(search.version),
+    against: readVersion(search.against),
+  });
 
 const readVersion = (value: unknown): number | undefined =>
   Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;

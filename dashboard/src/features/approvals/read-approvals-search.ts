@@ -1,10 +1,8 @@
 import type { ApprovalsSearch } from "../../entities/call/approval-api.ts";
-import { readChoice, readPageSearch } from "../../lib/page-search.ts";
+import { given, readChoice, readPageSearch } from "../../lib/page-search.ts";
 
 const allNeeds = ["approval", "output", "reconcile"] as const;
 
 /** What the address of the inbox says. */
-export function readApprovalsSearch(search: Record<string, unknown>): ApprovalsSearch {
-  const needs = readChoice(search.needs, allNeeds);
-  return { ...(needs && { needs }), ...readPageSearch(search, "call") };
-}
+export const readApprovalsSearch = (search: Record<string, unknown>): ApprovalsSearch =>
+  given({ needs: readChoice(search.needs, allNeeds), ...readPageSearch(search, "call") });

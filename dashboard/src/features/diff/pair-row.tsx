@@ -1,16 +1,19 @@
+import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import { CircleHelp, GitFork, History, LoaderCircle, Square, X } from "lucide-react";
 import { memo, useMemo } from "react";
 import type { Both } from "../../../../server/core/diff.ts";
 import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
 import type { Change, DiffStep, Side } from "../../entities/run/diff-api.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Pill } from "../../ui/pill.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { Gutter } from "./gutter.tsx";
+import type { OriginLine } from "./origin-line.ts";
 import { SectionSide } from "./section-side.tsx";
 import { type Section, sectionsOf } from "./sections-of.ts";
-import { StepStatus } from "./step-status.tsx";
 
 interface PairRowProps {
   pair: StepPair;
@@ -120,4 +123,66 @@ function factOf(pair: StepPair, side: Side, step: DiffStep | undefined, isEdited
   const tokens = step?.usage?.output_tokens;
   const took = formatDuration(pair.latency_ms[side]);
   return tokens == null || pair.change === "equal" ? took : `${took} · ${formatCount(tokens)} out`;
+}
+
+const signs: Record<Change, string> = { equal: "=", changed: "≠", only_a: "−", only_b: "+" };
+const signLooks: Record<Change, string> = {
+  equal: "bg-subtle text-faint",
+  changed: "bg-warn-soft text-warn",
+  only_a: "bg-bad-soft text-bad",
+  only_b: "bg-ok-soft text-ok",
+};
+
+/** The sign between two steps; the row says it in words. */
+function Gutter({ change }: { change: Change }) {
+  return (
+    <span
+      aria-hidden
+      className={clsx("border-x border-line-soft pt-2 text-center font-strong max-rail:hidden", signLooks[change])}
+    >
+      {signs[change]}
+    </span>
+  );
+}
+
+const looks = {
+  failed: ["bad", X, "Failed"],
+  unknown: ["warn", CircleHelp, "Outcome unknown"],
+  waiting: ["warn", CircleHelp, "Waiting"],
+  rejected: ["plain", X, "Rejected"],
+  cancelled: ["plain", Square, "Cancelled"],
+  in_progress: ["info", LoaderCircle, "Running"],
+} as const;
+
+/** What is the matter with a step; success is silent. */
+function StepStatus({ status }: { status: string }) {
+  if (!Object.hasOwn(looks, status)) return null;
+  const [tone, icon, word] = looks[status as keyof typeof looks];
+  return (
+    <Pill tone={tone} icon={icon}>
+      {word}
+    </Pill>
+  );
+}
+
+/** Where one of the runs left the other, and by what. */
+export function OriginRow({ origin: { text, again } }: { origin: OriginLine }) {
+  const may = useMay("member");
+  const Icon = again ? GitFork : History;
+  return (
+    <li className="flex items-center gap-2.5 border-y border-accent-line bg-accent-soft px-4 py-1.5 font-medium text-accent rail:px-5">
+      <Icon aria-hidden className="size-4 shrink-0" strokeWidth={1.5} />
+      <span className="min-w-0 wrap-anywhere">{text}</span>
+      {again && again.step >= 0 && may && (
+        <Link
+          to="/runs/$runId"
+          params={{ runId: again.runId }}
+          search={{ step: again.step, fork: true }}
+          className="ml-auto shrink-0 text-xs underline underline-offset-2 max-rail:hidden"
+        >
+          Fork again
+        </Link>
+      )}
+    </li>
+  );
 }

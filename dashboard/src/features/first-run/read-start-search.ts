@@ -1,4 +1,4 @@
-import { readChoice, readText } from "../../lib/page-search.ts";
+import { given, readChoice, readForm } from "../../lib/page-search.ts";
 
 export const startSteps = ["key", "agent", "run"] as const;
 export type StartStep = (typeof startSteps)[number];
@@ -13,6 +13,5 @@ export interface StartSearch {
 /** Reads it; what is none is left out. */
 export function readStartSearch(search: Record<string, unknown>): StartSearch {
   const step = readChoice(search.step, startSteps);
-  const agent = readText(search.agent, 64);
-  return { ...(step && step !== "key" && { step }), ...(agent && /^agt_\w+$/.test(agent) && { agent }) };
+  return given({ step: step === "key" ? undefined : step, agent: readForm(search.agent, /^agt_\w+$/) });
 }

@@ -6,18 +6,16 @@ import {
   type StoresSearch,
   searchModes,
 } from "../../entities/memory/memory-search.ts";
-import { readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 
 /** Of the list's address. */
-export function readStoresSearch(search: Record<string, unknown>): StoresSearch {
-  const kind = readChoice(search.kind, memoryKinds);
-  return { ...(kind && { kind }), ...readPageSearch(search, "mem") };
-}
+export const readStoresSearch = (search: Record<string, unknown>): StoresSearch =>
+  given({ kind: readChoice(search.kind, memoryKinds), ...readPageSearch(search, "mem") });
 
 /** Of a store's address. The cursors of keys are keys, which may be any text. */
 export function readStoreSearch(search: Record<string, unknown>): StoreSearch {
   const after = readText(search.after, 512);
-  const read = {
+  return given({
     tab: readChoice(search.tab, memoryTabs),
     of: readText(search.of, 255),
     status: readChoice(search.status, entryStatuses),
@@ -26,6 +24,5 @@ export function readStoreSearch(search: Record<string, unknown>): StoreSearch {
     filter: typeof search.filter === "object" ? JSON.stringify(search.filter) : readText(search.filter, 4096),
     after,
     before: after ? undefined : readText(search.before, 512),
-  };
-  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
+  });
 }

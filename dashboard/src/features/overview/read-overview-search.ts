@@ -1,4 +1,4 @@
-import { readChoice } from "../../lib/page-search.ts";
+import { given, readChoice } from "../../lib/page-search.ts";
 
 const periods = ["today", "7d", "30d"] as const;
 export type Period = (typeof periods)[number];
@@ -13,6 +13,5 @@ export interface OverviewSearch {
 /** Reads it; what is none is left out, and so is what goes without saying. */
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
   const period = readChoice(search.period, periods);
-  const v = readChoice(search.v, ["table"] as const);
-  return { ...(period && period !== "7d" && { period }), ...(v && { v }) };
+  return given({ period: period === "7d" ? undefined : period, v: readChoice(search.v, ["table"] as const) });
 }

@@ -1,4 +1,4 @@
-import { readChoice, readText } from "../../lib/page-search.ts";
+import { given, readChoice, readForm, readText } from "../../lib/page-search.ts";
 
 /** What of the playground lies in its address. */
 export interface PlaygroundSearch {
@@ -16,16 +16,12 @@ export interface PlaygroundSearch {
 }
 
 /** Reads it from an address; what is none is left out. */
-export function readPlaygroundSearch(search: Record<string, unknown>): PlaygroundSearch {
-  const id = (value: unknown, pattern: RegExp) =>
-    typeof value === "string" && pattern.test(value) ? value : undefined;
-  const read = {
-    agent: id(search.agent, /^(agt_\w{1,64}|new)$/),
+export const readPlaygroundSearch = (search: Record<string, unknown>): PlaygroundSearch =>
+  given({
+    agent: readForm(search.agent, /^(agt_\w+|new)$/),
     compare: readText(search.compare, 300),
-    thread: id(search.thread, /^thr_\w{1,64}$/),
-    other: id(search.other, /^thr_\w{1,64}$/),
+    thread: readForm(search.thread, /^thr_\w+$/),
+    other: readForm(search.other, /^thr_\w+$/),
     code: readChoice(search.code, ["on", "off"] as const),
     pane: readChoice(search.pane, ["agent"] as const),
-  };
-  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
-}
+  });

@@ -1,4 +1,4 @@
-import { readText } from "../../lib/page-search.ts";
+import { given, readForm, readText } from "../../lib/page-search.ts";
 
 /** What of the reference lies in the address: the operation that is shown, and the search of the list. */
 export interface ReferenceSearch {
@@ -7,7 +7,5 @@ export interface ReferenceSearch {
 }
 
 /** Reads an address. */
-export function readReferenceSearch(search: Record<string, unknown>): ReferenceSearch {
-  const [op, q] = [readText(search.op, 64), readText(search.q, 100)];
-  return { ...(op && /^\w+$/.test(op) && { op }), ...(q && { q }) };
-}
+export const readReferenceSearch = (search: Record<string, unknown>): ReferenceSearch =>
+  given({ op: readForm(search.op, /^\w+$/), q: readText(search.q, 100) });

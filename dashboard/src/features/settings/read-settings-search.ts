@@ -1,4 +1,4 @@
-import { type PageSearch, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
+import { given, type PageSearch, readChoice, readForm, readPageSearch, readText } from "../../lib/page-search.ts";
 
 const settingsTabs = ["project", "limits", "retention", "connections", "prices", "people", "audit", "server"] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
@@ -16,17 +16,17 @@ export interface SettingsSearch extends PageSearch {
 /** Reads an address; what is none is left out, and so is what another tab's address said. */
 export function readSettingsSearch(search: Record<string, unknown>): SettingsSearch {
   const tab = readChoice(search.tab, settingsTabs);
-  const q = tab === "prices" ? readText(search.q) : undefined;
-  const chosen = { ...(tab && tab !== "project" && { tab }), ...(q && { q }) };
+  const chosen = given({
+    tab: tab === "project" ? undefined : tab,
+    q: tab === "prices" ? readText(search.q) : undefined,
+  });
   if (tab !== "audit") return chosen;
-  const [action, actor, target] = [readText(search.action), readText(search.actor), readText(search.target)];
-  const request = readText(search.request);
-  return {
+  return given({
     ...chosen,
-    ...(request && { request }),
-    ...(action && /^[a-z_]+\.[a-z_]+$/.test(action) && { action }),
-    ...(actor && { actor }),
-    ...(target && { target }),
+    request: readText(search.request),
+    action: readForm(search.action, /^[a-z_]+\.[a-z_]+$/),
+    actor: readText(search.actor),
+    target: readText(search.target),
     ...readPageSearch(search, "aud"),
-  };
+  });
 }

@@ -1,6 +1,5 @@
-import type { CaseStatus } from "../../../../server/wire/names.ts";
-import { caseStatuses } from "../../../../server/wire/names.ts";
-import { type PageSearch, readChoice, readId, readPageSearch } from "../../lib/page-search.ts";
+import { type CaseStatus, caseStatuses } from "../../../../server/wire/names.ts";
+import { given, type PageSearch, readChoice, readId, readPageSearch } from "../../lib/page-search.ts";
 
 /** Which cases of a suite are listed, what of them is told, and the one that is looked at. */
 export interface SuiteSearch {
@@ -15,9 +14,9 @@ export interface SuiteSearch {
 export const readSuitesSearch = (search: Record<string, unknown>): PageSearch => readPageSearch(search, "sui");
 
 /** What the address of a suite says; what is none of it is left out. */
-export function readSuiteSearch(search: Record<string, unknown>): SuiteSearch {
-  const result = readId(search.result, "suite_run");
-  const outcome = readChoice(search.outcome, caseStatuses);
-  const open = readId(search.case, "run");
-  return { ...(result && { result }), ...(outcome && { outcome }), ...(open && { case: open }) };
-}
+export const readSuiteSearch = (search: Record<string, unknown>): SuiteSearch =>
+  given({
+    result: readId(search.result, "suite_run"),
+    outcome: readChoice(search.outcome, caseStatuses),
+    case: readId(search.case, "run"),
+  });

@@ -37,7 +37,7 @@ interface TraceSearch {
   /** Where the replay stands, in milliseconds since the run's begin; absent: at the end. */
   t?: number;
   /** The fork of the chosen step is being prepared. */
-  fork?: boolean;
+  fork?: true;
 }
 
 /** What the page of a trace is given to show a run with. */

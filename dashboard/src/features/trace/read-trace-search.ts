@@ -1,21 +1,17 @@
-import { readChoice, readText } from "../../lib/page-search.ts";
+import { given, readChoice, readText } from "../../lib/page-search.ts";
 import type { Row } from "./rows.ts";
 
 /** What the address of a trace says; what is none of it is left out. */
-export function readTraceSearch(search: Record<string, unknown>) {
-  const step = readStep(search.step);
-  const tab = readChoice(search.tab, traceTabs);
-  const q = readText(search.q);
-  return {
-    ...(step !== undefined && { step }),
-    ...(tab && { tab }),
-    ...(search.view === "detail" && { view: "detail" as const }),
-    ...(q && { q }),
-    ...(search.fold === "off" && { fold: "off" as const }),
-    ...(typeof search.t === "number" && search.t >= 0 && { t: Math.round(search.t) }),
-    ...(search.fork === true && { fork: true }),
-  };
-}
+export const readTraceSearch = (search: Record<string, unknown>) =>
+  given({
+    step: readStep(search.step),
+    tab: readChoice(search.tab, traceTabs),
+    view: readChoice(search.view, ["detail"] as const),
+    q: readText(search.q),
+    fold: readChoice(search.fold, ["off"] as const),
+    t: typeof search.t === "number" && search.t >= 0 ? Math.round(search.t) : undefined,
+    fork: search.fork === true || undefined,
+  });
 
 /** A step by its number, one of a run below by the way to it, a restart, or the run itself. */
 function readStep(value: unknown): number | string | undefined {
