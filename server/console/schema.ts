@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { oneOf, orNull } from "../lib/schema.ts";
 import { concurrentMax } from "../models/registry.ts";
 import { roles } from "../wire/names.ts";
@@ -34,6 +34,7 @@ export const NewConnection = Type.Object(
   },
   closed,
 );
+export type NewConnection = Static<typeof NewConnection>;
 export const ConnectionTest = Type.Object({ model: Type.Optional(Type.String({ maxLength: 200 })) }, closed);
 const ModelId = Type.String({ minLength: 1, maxLength: 300 });
 export const PricedModel = Type.Object({ model: ModelId }, closed);
@@ -47,3 +48,4 @@ export const NewPrice = Type.Object(
   },
   closed,
 );
+export type NewPrice = Static<typeof NewPrice>;

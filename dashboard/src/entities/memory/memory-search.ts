@@ -1,3 +1,4 @@
+import type { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
 
 export const memoryKinds = ["vector", "kv"] as const;
@@ -11,10 +12,8 @@ export interface StoresSearch extends PageSearch {
 export const memoryTabs = ["entries", "search", "keys", "settings"] as const;
 export type MemoryTab = (typeof memoryTabs)[number];
 
-export const entryStatuses = ["processing", "ready", "failed"] as const;
 type EntryStatus = (typeof entryStatuses)[number];
 
-export const searchModes = ["hybrid", "vector", "keyword"] as const;
 export type SearchMode = (typeof searchModes)[number];
 
 /** What the address of a store holds. */

@@ -1,20 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { ModelList } from "../../../../server/wire/model.ts";
 import { get, resourceUrl } from "../../lib/api.ts";
 import type { At } from "../resource/resource.ts";
-
-interface Model {
-  id: string;
-  provider: string;
-  available: boolean;
-  context_window: number | null;
-  prices: { input: number; cached_input: number; output: number } | null;
-}
 
 /** The models that are known here. */
 export function modelsQuery(at: At) {
   return queryOptions({
     queryKey: ["models", at.projectId, at.mode],
-    queryFn: ({ signal }) => get<{ data: Model[] }>(resourceUrl(at, "/models"), signal),
+    queryFn: ({ signal }) => get<ModelList>(resourceUrl(at, "/models"), signal),
     staleTime: 60_000,
   });
 }
@@ -22,5 +15,5 @@ export function modelsQuery(at: At) {
 /** Of those, the ones that may be used now, the built-in ones aside. */
 export const connectedModelsQuery = (at: At) => ({ ...modelsQuery(at), select: connected });
 
-const connected = ({ data }: { data: Model[] }): string[] =>
+const connected = ({ data }: ModelList): string[] =>
   data.filter(({ id, available }) => available && !id.startsWith("test/")).map(({ id }) => id);

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Both } from "../../../../server/core/diff.ts";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { Diff as DiffPage, TraceStep } from "../../../../server/wire/trace.ts";
+import type { Diff as DiffPage, DiffStep, TraceStep } from "../../../../server/wire/trace.ts";
 import { get, query, resourceUrl } from "../../lib/api.ts";
 import type { At } from "../resource/resource.ts";
 import { runApi, runQuery } from "./run-api.ts";
@@ -39,7 +39,7 @@ export function stepsQuery(at: At, { id, status }: Run) {
     queryFn: ({ pageParam, signal }) => {
       const values = query({ limit: pageSize, starting_after: pageParam ?? undefined });
       const path = `/traces/${encodeURIComponent(id)}${values}`;
-      return get<{ steps: DiffStep[]; steps_has_more: boolean }>(resourceUrl(at, path), signal);
+      return get<{ steps: TraceStep[]; steps_has_more: boolean }>(resourceUrl(at, path), signal);
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ steps, steps_has_more }) => (steps_has_more ? (steps.at(-1)?.id ?? null) : null),
@@ -47,25 +47,4 @@ export function stepsQuery(at: At, { id, status }: Run) {
 }
 
 export type Side = keyof Both<unknown>;
-export type Change = "equal" | "changed" | "only_a" | "only_b";
-
-/** A step of a trace, as far as it is compared. */
-export type DiffStep = Pick<
-  TraceStep,
-  | "id"
-  | "step_index"
-  | "type"
-  | "name"
-  | "status"
-  | "latency_ms"
-  | "model"
-  | "input"
-  | "output"
-  | "reasoning"
-  | "error"
-  | "approval"
-  | "finish_reason"
-  | "usage"
-  | "replayed"
-  | "files"
->;
+export type Change = DiffStep["change"];

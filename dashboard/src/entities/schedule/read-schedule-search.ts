@@ -1,8 +1,5 @@
+import { type Outcome, outcomes } from "../../../../server/wire/names.ts";
 import { given, type PageSearch, readChoice, readPageSearch } from "../../lib/page-search.ts";
-
-export const outcomes = ["started", "completed", "failed", "cancelled", "skipped", "missed"] as const;
-/** The result of a time of a schedule. */
-export type Outcome = (typeof outcomes)[number];
 
 /** Which times of a schedule are listed. */
 export interface ScheduleSearch extends PageSearch {

@@ -8,8 +8,8 @@ import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import { type At, resource } from "../resource/resource.ts";
 import type { ScheduleSearch } from "./read-schedule-search.ts";
 
-export type CatchUp = "skip" | "one";
-export type IfBusy = "start" | "skip" | "queue";
+export type CatchUp = Schedule["catch_up"];
+export type IfBusy = Schedule["if_busy"];
 
 export const scheduleApi = resource<Schedule, Schedule, ScheduleOrder & { enabled?: boolean }>("schedules");
 

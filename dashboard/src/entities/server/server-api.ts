@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { NewConnection, NewPrice } from "../../../../server/console/schema.ts";
 import type { AuditEntry } from "../../../../server/wire/audit.ts";
 import type {
   Backup,
@@ -9,23 +10,11 @@ import type {
   ServerInfo,
   Tried,
 } from "../../../../server/wire/console.ts";
+import type { Role } from "../../../../server/wire/names.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import { get, patch, post, put, query, remove, resourceUrl } from "../../lib/api.ts";
 import { type PageSearch, pageQuery } from "../../lib/page-search.ts";
 import type { Workspace } from "../../lib/workspace.ts";
-import type { Role } from "../session/use-may.ts";
-
-interface NewConnection {
-  name: string;
-  provider: string;
-  base_url: string | null;
-  api_key: string | null;
-  max_concurrent: number | null;
-}
-
-interface NewPrice extends Pick<Price, "input" | "cached_input" | "output" | "context_window"> {
-  model: string;
-}
 
 type ListOf<T> = { data: T[] };
 const listQuery = <T>(name: string) =>

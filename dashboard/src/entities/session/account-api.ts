@@ -1,14 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { OpenSession, Session } from "../../../../server/wire/console.ts";
+import type { Invitation, OpenSession, Session } from "../../../../server/wire/console.ts";
 import { get, post, remove } from "../../lib/api.ts";
-import type { Role } from "./use-may.ts";
-
-/** Whom a link invites. */
-interface InvitationRead {
-  email: string;
-  role: Role;
-  expires_at: string;
-}
 
 /** The own sessions, the newest use first. */
 export const sessionsQuery = queryOptions({
@@ -25,7 +17,7 @@ export const changePassword = (body: { current_password: string; password: strin
 export const invitationQuery = (token: string) =>
   queryOptions({
     queryKey: ["invitation", token],
-    queryFn: () => post<InvitationRead>("/console/api/invitations/read", { token }),
+    queryFn: () => post<Pick<Invitation, "email" | "role" | "expires_at">>("/console/api/invitations/read", { token }),
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,14 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
+import { type Role, roles } from "../../../../server/wire/names.ts";
 import { sessionQuery } from "./session.ts";
-
-const ranks = ["viewer", "member", "owner"] as const;
-/** What a person may do, from the least to the most. */
-export type Role = (typeof ranks)[number];
 
 /** Whether the person at this browser may do what asks for at least this role. The server decides; this says it early. */
 export function useMay(least: Role): boolean {
   const role = useSessionUser()?.role ?? "owner";
-  return ranks.indexOf(role) >= ranks.indexOf(least);
+  return roles.indexOf(role) >= roles.indexOf(least);
 }
 
 /** Who is signed in, as the frame has read it. */

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { AgentListItem as ListedAgent } from "../../../../server/wire/agent.ts";
-import type { Tool } from "../../../../server/wire/tool.ts";
+import type { Tool, ToolTest } from "../../../../server/wire/tool.ts";
 import { get, post, put } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
 import { agentApi } from "../agent/agent-api.ts";
@@ -67,16 +67,7 @@ export class ToolChanged extends Error {
 
 export const refreshTool = (at: At, id: string): Promise<Tool> => post(toolApi.url(at, id, "/refresh"));
 
-/** What a call came to. */
-export interface TestAnswer {
-  output: unknown;
-  error: { code: string; message: string } | null;
-  latency_ms: number;
-  attempts: number;
-  files?: { id: string; filename: string; bytes: number }[];
-}
-
-export const testTool = (at: At, id: string, body: object): Promise<TestAnswer> =>
+export const testTool = (at: At, id: string, body: object): Promise<ToolTest> =>
   post(toolApi.url(at, id, "/test"), body);
 
 type Approval = "never" | "always" | { when: object };

@@ -1,6 +1,6 @@
+import { deliveryStatuses } from "../../../../server/wire/names.ts";
 import { given, type PageSearch, readChoice, readForm, readPageSearch } from "../../lib/page-search.ts";
 
-export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** Which deliveries are listed, and the one that is looked at. */

@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { CreateWebhook } from "../../../../server/webhooks/schema.ts";
 import type { List } from "../../../../server/wire/schema.ts";
 import type {
   WebhookDeliveryListItem as Delivery,
@@ -15,23 +16,12 @@ export interface MadeWebhook extends Webhook {
   secret: string;
 }
 
-export interface WebhookOrder {
-  url: string;
-  events: string[];
-  description: string | null;
-}
-
 /** One attempt to send an event. */
-export interface Attempt {
-  number: number;
-  at: string;
-  latency_ms: number;
-  request: { url: string; headers: Record<string, string> };
-  response: { status: number; headers: Record<string, string>; body: string; truncated: boolean } | null;
-  error: { code: string; message: string } | null;
-}
+export type Attempt = WholeDelivery["attempts"][number];
 
-export const webhookApi = resource<Webhook, Webhook, WebhookOrder & { enabled?: boolean }, MadeWebhook>("webhooks");
+export const webhookApi = resource<Webhook, Webhook, Omit<CreateWebhook, "events"> & { events: string[] }, MadeWebhook>(
+  "webhooks",
+);
 
 const deliveryPath = (delivery: string) => `/deliveries/${encodeURIComponent(delivery)}`;
 

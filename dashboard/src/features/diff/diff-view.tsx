@@ -4,8 +4,8 @@ import { ArrowLeftRight, ChevronLeft, ChevronRight } from "lucide-react";
 import { Fragment, useEffect, useMemo, useRef } from "react";
 import { isOver } from "../../../../server/core/run-state.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
-import type { Diff as DiffPage, DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import { type Change, type DiffStep, stepsQuery } from "../../entities/run/diff-api.ts";
+import type { Diff as DiffPage, DiffStep as StepPair, TraceStep } from "../../../../server/wire/trace.ts";
+import { type Change, stepsQuery } from "../../entities/run/diff-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -223,7 +223,7 @@ function entriesOf(pairs: readonly StepPair[], hideEqual: boolean, breaks?: numb
 const firstOf = (entry: Entry): number => (entry.kind === "pair" ? entry.pair.index : entry.first);
 
 /** The steps of a run by their numbers, read on until the last that is wanted is here. */
-function useSteps(run: Run, wanted: number): ReadonlyMap<number, DiffStep> {
+function useSteps(run: Run, wanted: number): ReadonlyMap<number, TraceStep> {
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery(stepsQuery(useWorkspace(), run));
   const steps = useMemo(() => data?.pages.flatMap((page) => page.steps) ?? [], [data]);
   const isShort = (steps.at(-1)?.step_index ?? -1) < wanted;

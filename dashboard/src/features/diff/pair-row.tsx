@@ -3,8 +3,8 @@ import { clsx } from "clsx";
 import { CircleHelp, GitFork, History, LoaderCircle, Square, X } from "lucide-react";
 import { memo, useMemo } from "react";
 import type { Both } from "../../../../server/core/diff.ts";
-import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { Change, DiffStep, Side } from "../../entities/run/diff-api.ts";
+import type { DiffStep as StepPair, TraceStep } from "../../../../server/wire/trace.ts";
+import type { Change, Side } from "../../entities/run/diff-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -17,7 +17,7 @@ import { type Section, sectionsOf } from "./sections-of.ts";
 
 interface PairRowProps {
   pair: StepPair;
-  steps: Both<ReadonlyMap<number, DiffStep>>;
+  steps: Both<ReadonlyMap<number, TraceStep>>;
   /** Its output was written by whoever made the fork. */
   isEdited: boolean;
 }
@@ -57,7 +57,7 @@ export const PairRow = memo(function PairRow({ pair, steps, isEdited }: PairRowP
 interface CellProps {
   side: Side;
   pair: StepPair;
-  step: DiffStep | undefined;
+  step: TraceStep | undefined;
   sections: Section[] | null;
   isEdited: boolean;
 }
@@ -90,7 +90,7 @@ function Cell({ side, pair, step, sections, isEdited }: CellProps) {
   );
 }
 
-function StepName({ pair, step }: { pair: StepPair; step: DiffStep | undefined }) {
+function StepName({ pair, step }: { pair: StepPair; step: TraceStep | undefined }) {
   const name = step?.name ?? pair.name;
   return (
     <span className={clsx("cut", pair.change !== "equal" && "font-strong")} title={name}>
@@ -118,7 +118,7 @@ function Sections({ side, sections }: { side: Side; sections: Section[] | null }
 }
 
 /** How long it took; what was taken over took nothing. */
-function factOf(pair: StepPair, side: Side, step: DiffStep | undefined, isEdited: boolean): string {
+function factOf(pair: StepPair, side: Side, step: TraceStep | undefined, isEdited: boolean): string {
   if (step?.replayed) return isEdited ? "" : "from the record";
   const tokens = step?.usage?.output_tokens;
   const took = formatDuration(pair.latency_ms[side]);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { DiffStep } from "../../entities/run/diff-api.ts";
+import type { DiffStep as StepPair, TraceStep } from "../../../../server/wire/trace.ts";
+import { stepOf } from "../trace/trace-fixtures.ts";
 import { sectionsOf } from "./sections-of.ts";
 
 const pair = (more: Partial<StepPair>): StepPair => ({
@@ -8,12 +8,8 @@ const pair = (more: Partial<StepPair>): StepPair => ({
   ...{ differences: [], latency_ms: { a: 1, b: 2 }, cost_usd: { a: null, b: null } },
   ...more,
 });
-const step = (more: Partial<DiffStep>): DiffStep => ({
-  ...{ id: "stp_1", step_index: 1, type: "tool_call", name: "get_weather", status: "completed", latency_ms: 1 },
-  ...{ model: null, input: { city: "Oslo" }, output: null, reasoning: null, error: null, approval: null },
-  ...{ finish_reason: null, usage: null, replayed: false },
-  ...more,
-});
+const step = (more: Partial<TraceStep>): TraceStep =>
+  stepOf(1, { name: "get_weather", input: { city: "Oslo" }, output: null, ...more });
 const differs = (...paths: string[]) => paths.map((path) => ({ path, a: 1, b: 2 }));
 
 test("an equal pair shows nothing", () => {

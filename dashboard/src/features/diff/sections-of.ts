@@ -1,6 +1,5 @@
 import type { Both } from "../../../../server/core/diff.ts";
-import type { DiffStep as StepPair } from "../../../../server/wire/trace.ts";
-import type { DiffStep } from "../../entities/run/diff-api.ts";
+import type { DiffStep as StepPair, TraceStep } from "../../../../server/wire/trace.ts";
 import { isJsonObject, jsonText } from "../../lib/json-text.ts";
 
 /** One part of two steps: prose is compared by words, the rest by lines. Null: that side has no such step. */
@@ -11,7 +10,7 @@ export interface Section {
   b: string | null;
 }
 
-type Found = Both<DiffStep | undefined>;
+type Found = Both<TraceStep | undefined>;
 
 /** What a pair of steps has to show: of two steps where they differ, of one that stands alone what it asked and gave. */
 export function sectionsOf(pair: StepPair, found: Found): Section[] {
@@ -69,12 +68,12 @@ const titleOfInput = ({ a, b }: Found): string =>
   ["tool_call", "subagent"].includes((b ?? a)?.type ?? "") ? "Arguments" : "Input";
 
 const facts = {
-  approval: ["Decision", (step: DiffStep) => step.approval && decisionText(step.approval)],
+  approval: ["Decision", (step: TraceStep) => step.approval && decisionText(step.approval)],
   files: [
     "Files",
-    (step: DiffStep) => step.files?.map(({ filename, bytes }) => `${filename}, ${bytes} bytes`).join("\n"),
+    (step: TraceStep) => step.files?.map(({ filename, bytes }) => `${filename}, ${bytes} bytes`).join("\n"),
   ],
-  finish_reason: ["Ended by", (step: DiffStep) => step.finish_reason],
+  finish_reason: ["Ended by", (step: TraceStep) => step.finish_reason],
 } as const;
 
 function factSections(found: Found, fields: ReadonlySet<string>): Section[] {
@@ -83,7 +82,7 @@ function factSections(found: Found, fields: ReadonlySet<string>): Section[] {
     .map(([, [title, read]]) => section(title, found, (step) => read(step) ?? ""));
 }
 
-const decisionText = ({ decision, reason, edited }: NonNullable<DiffStep["approval"]>): string =>
+const decisionText = ({ decision, reason, edited }: NonNullable<TraceStep["approval"]>): string =>
   [`${decision}${edited ? ", with other arguments" : ""}`, ...(reason ? [reason] : [])].join(": ");
 
 /** What has no form of its own, place by place. */
@@ -94,7 +93,7 @@ function placesOf({ differences }: StepPair): Section[] {
 
 const oneLine = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 
-function section(title: string, { a, b }: Found, read: (step: DiffStep) => unknown): Section {
+function section(title: string, { a, b }: Found, read: (step: TraceStep) => unknown): Section {
   return { title, ...pairOfTexts(a && read(a), b && read(b)) };
 }
 
@@ -127,7 +126,7 @@ function jsonIn(text: string): object | null {
   }
 }
 
-function messagesOf(step: DiffStep | undefined): unknown[] {
+function messagesOf(step: TraceStep | undefined): unknown[] {
   const messages = part(step?.input, "messages");
   return Array.isArray(messages) ? messages : [];
 }

@@ -1,11 +1,5 @@
-import {
-  entryStatuses,
-  memoryKinds,
-  memoryTabs,
-  type StoreSearch,
-  type StoresSearch,
-  searchModes,
-} from "../../entities/memory/memory-search.ts";
+import { entryStatuses, searchModes } from "../../../../server/wire/names.ts";
+import { memoryKinds, memoryTabs, type StoreSearch, type StoresSearch } from "../../entities/memory/memory-search.ts";
 import { given, readChoice, readPageSearch, readText } from "../../lib/page-search.ts";
 
 /** Of the list's address. */

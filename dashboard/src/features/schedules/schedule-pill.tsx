@@ -1,6 +1,6 @@
 import { Check, CircleX, FastForward, LoaderCircle, type LucideIcon, OctagonX, Pause, Square, X } from "lucide-react";
+import type { Outcome } from "../../../../server/wire/names.ts";
 import type { Schedule } from "../../../../server/wire/schedule.ts";
-import type { Outcome } from "../../entities/schedule/read-schedule-search.ts";
 import { Pill, type Tone } from "../../ui/pill.tsx";
 
 /** How a schedule stands: it fires, it is paused, or it was switched off for its failures. */

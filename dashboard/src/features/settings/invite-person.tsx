@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Role } from "../../../../server/wire/names.ts";
 import { invitationsQuery, invite } from "../../entities/server/server-api.ts";
-import type { Role } from "../../entities/session/use-may.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";

@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Person } from "../../../../server/wire/console.ts";
+import type { Role } from "../../../../server/wire/names.ts";
 import { peopleQuery, setRole } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
-import { type Role, useSessionUser } from "../../entities/session/use-may.ts";
+import { useSessionUser } from "../../entities/session/use-may.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 

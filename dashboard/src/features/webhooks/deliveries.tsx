@@ -2,13 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { Inbox, ListFilter } from "lucide-react";
 import { useRef } from "react";
-import { testEvent, webhookEvents } from "../../../../server/wire/names.ts";
+import { deliveryStatuses, testEvent, webhookEvents } from "../../../../server/wire/names.ts";
 import type { Webhook } from "../../../../server/wire/webhook.ts";
-import {
-  type DeliveriesSearch,
-  type DeliveryStatus,
-  deliveryStatuses,
-} from "../../entities/webhook/read-webhook-search.ts";
+import type { DeliveriesSearch, DeliveryStatus } from "../../entities/webhook/read-webhook-search.ts";
 import { deliveriesQuery } from "../../entities/webhook/webhook-api.ts";
 import { useHeldRows } from "../../lib/use-held-rows.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";

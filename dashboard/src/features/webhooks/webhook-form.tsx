@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { type MadeWebhook, type WebhookOrder, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { type MadeWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -29,7 +29,7 @@ export function WebhookForm({
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [events, setEvents] = useState<string[]>(webhook?.events ?? ["run.completed", "run.failed"]);
   const [description, setDescription] = useState(webhook?.description ?? "");
-  const order: WebhookOrder = { url: url.trim(), events, description: description.trim() || null };
+  const order = { url: url.trim(), events, description: description.trim() || null };
   const saving = useMutation({
     mutationFn: () => (webhook ? webhookApi.change(at, webhook.id, order) : webhookApi.create(at, order)),
     onSuccess: async (done) => {
