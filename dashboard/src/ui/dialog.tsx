@@ -2,7 +2,6 @@ import { AlertDialog as Base } from "@base-ui/react/alert-dialog";
 import { type ReactNode, useRef } from "react";
 import { buttonClass } from "./button.tsx";
 import { DialogFoot, DialogShell } from "./dialog-shell.tsx";
-import { ErrorNote } from "./error-note.tsx";
 
 /** Asks before something that cannot be undone. Names the act and its effect; the focus is on the way back. */
 export function ConfirmDialog({
@@ -14,8 +13,6 @@ export function ConfirmDialog({
   keep,
   kind = "danger",
   busy,
-  error,
-  refused = "",
   finalFocus,
   onConfirm,
 }: {
@@ -28,9 +25,6 @@ export function ConfirmDialog({
   /** What cannot be undone is `danger`. */
   kind?: "danger" | "primary";
   busy: boolean;
-  /** Why it was not done, and the words for that: “The run was not cancelled”. */
-  error?: Error | null;
-  refused?: string;
   /** Where the focus goes at its end, where what opened it goes with the act. */
   finalFocus?: () => HTMLElement | true;
   onConfirm: () => void;
@@ -40,14 +34,7 @@ export function ConfirmDialog({
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <DialogShell initialFocus={safe} finalFocus={finalFocus}>
         <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
-        <div className="min-h-0 overflow-y-auto px-5 pt-2 pb-5 text-md">
-          {children}
-          {error && (
-            <div className="mt-3">
-              <ErrorNote title={refused} error={error} />
-            </div>
-          )}
-        </div>
+        <div className="min-h-0 overflow-y-auto px-5 pt-2 pb-5 text-md">{children}</div>
         <DialogFoot>
           <Base.Close ref={safe} className={buttonClass()}>
             {keep}

@@ -4,6 +4,7 @@ import { agentApi } from "../../entities/agent/agent-api.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { changedFields, fieldWords, restorationOf } from "./draft.ts";
 
@@ -49,8 +50,6 @@ export function RestoreVersion({
       keep={`Keep version ${agent.version}`}
       kind="primary"
       busy={restoration.isPending || tools.isPending || fields.length === 0}
-      error={restoration.error}
-      refused="The version was not restored"
       onConfirm={() => restoration.mutate()}
     >
       <p>
@@ -62,6 +61,11 @@ export function RestoreVersion({
         <p className="mt-2 text-warn">
           Left out, since they were deleted: {gone.map(({ name }) => name || "a tool").join(", ")}.
         </p>
+      )}
+      {restoration.error && (
+        <div className="mt-3">
+          <ErrorNote title="The version was not restored" error={restoration.error} />
+        </div>
       )}
     </ConfirmDialog>
   );

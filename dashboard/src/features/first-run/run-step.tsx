@@ -7,11 +7,11 @@ import { emptyRunView, foldFrames, type ToolPart } from "../../../../server/wire
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAnswerCall } from "../../entities/call/answer-call.ts";
+import { followRun } from "../../entities/run/follow-run.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
-import { ApiError, resourceUrl } from "../../lib/api.ts";
-import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
+import { ApiError } from "../../lib/api.ts";
+import type { Frame, StreamState } from "../../lib/events.ts";
 import { formatCount } from "../../lib/format.ts";
-import { perFrame } from "../../lib/per-frame.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -192,20 +192,14 @@ function useFirstRun() {
 
   useEffect(() => {
     if (!run) return;
-    const painted = perFrame<Frame>((news) => {
-      setFrames((before) => [...before, ...news]);
-      setView((before) => foldFrames(before, news));
-    });
-    const stop = followEvents({
-      url: resourceUrl(at, `/runs/${encodeURIComponent(run.id)}/events`),
-      onFrame: painted.push,
+    return followRun(at, run.id, {
+      onFrames: (news) => {
+        setFrames((before) => [...before, ...news]);
+        setView((before) => foldFrames(before, news));
+      },
       onState: setStream,
       onRefused: () => void client.invalidateQueries(sessionQuery),
     });
-    return () => {
-      stop();
-      painted.stop();
-    };
   }, [at, client, run]);
 
   const start = useCallback(

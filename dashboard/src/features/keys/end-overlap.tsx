@@ -1,5 +1,6 @@
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { KeyUse } from "./key-use.tsx";
 import { useChangeKey } from "./use-change-key.ts";
@@ -26,8 +27,6 @@ export function EndOverlap({
       act={change.isPending ? "Ending overlap" : "End overlap"}
       keep="Keep both"
       busy={change.isPending}
-      error={change.error}
-      refused="The overlap did not end"
       onConfirm={() => change.mutate({ expires_at: new Date().toISOString() })}
     >
       <p>
@@ -46,6 +45,11 @@ export function EndOverlap({
             </>
           )}
         </p>
+      )}
+      {change.error && (
+        <div className="mt-3">
+          <ErrorNote title="The overlap did not end" error={change.error} />
+        </div>
       )}
     </ConfirmDialog>
   );

@@ -12,6 +12,7 @@ import { createPostOnce, type PostOnce } from "../../lib/post-once.ts";
 import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { failed, toast } from "../../ui/toast.ts";
 
 const act =
@@ -209,11 +210,14 @@ function BulkAct({
       keep={isCancel ? "Let them run" : "Close"}
       kind={isCancel ? "danger" : "primary"}
       busy={all.isPending}
-      error={all.error}
-      refused={isCancel ? "Not all runs were cancelled" : "Not all runs were started"}
       onConfirm={() => all.mutate()}
     >
       <p>{isCancel ? cancelEffect : againEffect(at.mode === "live")}</p>
+      {all.error && (
+        <div className="mt-3">
+          <ErrorNote title={isCancel ? "Not all runs were cancelled" : "Not all runs were started"} error={all.error} />
+        </div>
+      )}
     </ConfirmDialog>
   );
 }

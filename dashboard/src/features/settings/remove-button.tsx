@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 
 /** Removes what a row shows, after saying what that ends. */
@@ -55,11 +56,14 @@ export function RemoveButton({
         act={removing.isPending ? "Removing" : `Remove ${noun}`}
         keep={keep}
         busy={removing.isPending}
-        error={removing.error}
-        refused={`The ${noun} was not removed`}
         onConfirm={() => removing.mutate()}
       >
         <p>{children}</p>
+        {removing.error && (
+          <div className="mt-3">
+            <ErrorNote title={`The ${noun} was not removed`} error={removing.error} />
+          </div>
+        )}
       </ConfirmDialog>
     </>
   );

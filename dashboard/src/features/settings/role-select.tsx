@@ -6,6 +6,7 @@ import { peopleQuery, setRole } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 
 const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
@@ -66,8 +67,6 @@ function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRolePr
       keep="Keep the role"
       kind={role === "owner" ? "danger" : "primary"}
       busy={change.isPending}
-      error={change.error}
-      refused="The role was not changed"
       onConfirm={() => change.mutate()}
     >
       <p>
@@ -75,6 +74,11 @@ function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRolePr
         {role === "owner" && " The invitations of this owner that are still open end."}
       </p>
       {isSelf && <p className="mt-2">This is you: only another owner can give you the role back.</p>}
+      {change.error && (
+        <div className="mt-3">
+          <ErrorNote title="The role was not changed" error={change.error} />
+        </div>
+      )}
     </ConfirmDialog>
   );
 }

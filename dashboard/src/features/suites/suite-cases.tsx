@@ -9,6 +9,7 @@ import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine, Table } from "../../ui/table.tsx";
 import { type JoinedCase, ofOutcome } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
@@ -198,13 +199,16 @@ function RemoveCase({
       act={removal.isPending ? "Removing" : "Remove case"}
       keep="Keep it"
       busy={removal.isPending}
-      error={removal.error}
-      refused="The case was not removed"
       onConfirm={() => removal.mutate(removed)}
     >
       <p className="wrap-anywhere">
         {suite.name} does not look at this run of {agent} any more. The run stays, but retention may delete it.
       </p>
+      {removal.error && (
+        <div className="mt-3">
+          <ErrorNote title="The case was not removed" error={removal.error} />
+        </div>
+      )}
     </ConfirmDialog>
   );
 }

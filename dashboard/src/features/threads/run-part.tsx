@@ -6,9 +6,8 @@ import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { OpenCall } from "../../entities/call/open-call.tsx";
+import { followRun } from "../../entities/run/follow-run.ts";
 import { openRunQuery } from "../../entities/thread/thread-api.ts";
-import { resourceUrl } from "../../lib/api.ts";
-import { type Frame, followEvents } from "../../lib/events.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -140,26 +139,10 @@ function useRunText({ id: runId, status }: Pick<Run, "id" | "status">): RunView 
   const hasBegun = status !== "queued";
   useEffect(() => {
     if (!hasBegun) return;
-    let frames: Frame[] = [];
-    let paint = 0;
-    const flush = () => {
-      paint = 0;
-      const batch = frames;
-      frames = [];
-      setView((before) => foldFrames(before, batch));
-    };
-    const stop = followEvents({
-      url: resourceUrl({ projectId, mode }, `/runs/${encodeURIComponent(runId)}/events`),
-      onFrame: (frame) => {
-        frames.push(frame);
-        paint ||= requestAnimationFrame(flush);
-      },
+    return followRun({ projectId, mode }, runId, {
+      onFrames: (frames) => setView((before) => foldFrames(before, frames)),
       onState: () => {},
     });
-    return () => {
-      cancelAnimationFrame(paint);
-      stop();
-    };
   }, [projectId, mode, runId, hasBegun]);
   return view;
 }

@@ -3,13 +3,12 @@ import { wholeText } from "../../../../server/core/run-input.ts";
 import { type RunView, type TextPart, textOfStep } from "../../../../server/wire/fold-frames.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
-import { formatCount, formatDuration, plural } from "../../lib/format.ts";
+import { formatDuration, plural } from "../../lib/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { StepIcon } from "../../ui/step-icon.tsx";
-import { MessageCard, Reasoning } from "./message-card.tsx";
+import { AnswerCard, MessageCard } from "./message-card.tsx";
 import { RowContext, shownStep, useReached } from "./replay-context.ts";
-import { NotYet, StepText } from "./step-text.tsx";
-import { fieldsOf, statusWord } from "./step-words.ts";
+import { statusWord } from "./step-words.ts";
 import { LongText } from "./value.tsx";
 
 const shownAtFirst = 40;
@@ -53,23 +52,11 @@ export function Conversation({
 }
 
 function ModelMessage({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
-  const come = useReached();
-  const isWriting = step.status === "in_progress";
-  const text = step.output === null ? (live?.output ?? "") : String(fieldsOf(step.output).content ?? "");
-  const reasoning = step.output === null ? live?.reasoning : step.reasoning;
-  if (come === "nothing" || (!text && !reasoning && !isWriting && !step.error)) return null;
-  const tokens = step.usage?.output_tokens;
+  if (useReached() === "nothing") return null;
   return (
-    <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
-      {come === "all" && reasoning && (
-        <Reasoning>
-          <LongText text={reasoning} name="reasoning" />
-        </Reasoning>
-      )}
-      {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
-      {come === "part" && !text && <NotYet />}
-      {come === "all" && step.error && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
-    </MessageCard>
+    <AnswerCard step={step} live={live}>
+      {step.error && <p className="text-bad wrap-anywhere">{step.error.message}</p>}
+    </AnswerCard>
   );
 }
 

@@ -4,16 +4,14 @@ import type { PromptMessage } from "../../../../server/core/model-call.ts";
 import type { TextPart } from "../../../../server/wire/fold-frames.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
 import { type Prompt, stepQuery } from "../../entities/run/trace-api.ts";
-import { formatCount, plural } from "../../lib/format.ts";
+import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Note } from "../../ui/note.tsx";
-import { AskedCall, MessageCard, Reasoning } from "./message-card.tsx";
-import { useReached } from "./replay-context.ts";
+import { AnswerCard, AskedCall, MessageCard, Reasoning, writtenBy } from "./message-card.tsx";
 import type { Row } from "./rows.ts";
-import { NotYet, StepText } from "./step-text.tsx";
 import { fieldsOf } from "./step-words.ts";
 import { LongText } from "./value.tsx";
 
@@ -27,6 +25,7 @@ interface SentMessage {
 /** What was new for the model at this call, and what it said; its whole prompt on demand. */
 export function MessagesPanel({ row, step, live }: { row: Row; step: TraceStep; live: TextPart | undefined }) {
   const input = fieldsOf(step.input);
+  const { calls } = writtenBy(step, live);
   const messages = (Array.isArray(input.messages) ? input.messages : []) as SentMessage[];
   return (
     <>
@@ -41,7 +40,9 @@ export function MessagesPanel({ row, step, live }: { row: Row; step: TraceStep; 
           </MessageCard>
         ))}
       </PromptView>
-      <Answer step={step} live={live} />
+      <AnswerCard step={step} live={live}>
+        {calls.length > 0 && calls.map((call) => <AskedCall key={call.id} name={call.name} args={call.arguments} />)}
+      </AnswerCard>
     </>
   );
 }
@@ -60,30 +61,6 @@ function Earlier({ input }: { input: Record<string, unknown> }) {
   });
   if (parts.length === 0) return null;
   return <p className="text-xs text-muted">Before these: {parts.join(", ")}.</p>;
-}
-
-/** What the model said: while it writes, as far as it got. */
-function Answer({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
-  const isWhole = useReached() === "all";
-  const output = fieldsOf(step.output);
-  const isWriting = step.status === "in_progress";
-  const text = step.output === null ? (live?.output ?? "") : String(output.content ?? "");
-  const reasoning = step.output === null ? (live?.reasoning ?? "") : (step.reasoning ?? "");
-  const calls = (Array.isArray(output.tool_calls) ? output.tool_calls : []) as SentMessage["tool_calls"];
-  if (!isWriting && !text && !reasoning && !calls?.length) return null;
-  const tokens = step.usage?.output_tokens;
-  return (
-    <MessageCard by="assistant" aside={tokens == null ? null : `${formatCount(tokens)} tokens`}>
-      {isWhole && reasoning && (
-        <Reasoning>
-          <LongText text={reasoning} name="reasoning" />
-        </Reasoning>
-      )}
-      {(text || isWriting) && <StepText text={text} name="output" growing={isWriting} />}
-      {!isWhole && !text && <NotYet />}
-      {isWhole && calls?.map((call) => <AskedCall key={call.id} name={call.name} args={call.arguments} />)}
-    </MessageCard>
-  );
 }
 
 /** What a model read: the new messages, or word for word all of it. */
@@ -157,8 +134,9 @@ function Content({ message }: { message: PromptMessage }) {
   return message.parts.map((part, index) => {
     // biome-ignore lint/suspicious/noArrayIndexKey: parts have no ids, and never change.
     if (part.type === "tool_call") return <AskedCall key={index} name={part.name} args={part.arguments} />;
-    const text = <LongText text={part.text} name={part.type} />;
     // biome-ignore lint/suspicious/noArrayIndexKey: as above.
-    return <div key={index}>{part.type === "reasoning" ? <Reasoning>{text}</Reasoning> : text}</div>;
+    if (part.type === "reasoning") return <Reasoning key={index} text={part.text} />;
+    // biome-ignore lint/suspicious/noArrayIndexKey: as above.
+    return <LongText key={index} text={part.text} name={part.type} />;
   });
 }

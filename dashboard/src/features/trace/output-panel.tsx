@@ -11,12 +11,12 @@ import { Button } from "../../ui/button.tsx";
 import { WireLine } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Time } from "../../ui/time.tsx";
-import { AskedCall, Reasoning } from "./message-card.tsx";
+import { AskedCall, Reasoning, writtenBy } from "./message-card.tsx";
 import { useReached } from "./replay-context.ts";
 import { Sources } from "./sources.tsx";
 import { NotYet, StepText } from "./step-text.tsx";
 import { fieldsOf } from "./step-words.ts";
-import { Block, LongText, Value } from "./value.tsx";
+import { Block, Value } from "./value.tsx";
 import { attemptLengths } from "./waits.ts";
 
 /** What a step came to: its error first, then who decided, what was tried, and what it gave. */
@@ -110,22 +110,12 @@ function Result({ step, live }: { step: TraceStep; live: TextPart | undefined })
 }
 
 function Written({ step, live }: { step: TraceStep; live: TextPart | undefined }) {
-  const output = fieldsOf(step.output);
-  const isWriting = step.status === "in_progress";
-  const text = step.output === null ? (live?.output ?? "") : String(output.content ?? "");
   const isWhole = useReached() === "all";
-  const calls = (isWhole && Array.isArray(output.tool_calls) ? output.tool_calls : []) as {
-    id: string;
-    name: string;
-    arguments: unknown;
-  }[];
+  const { isWriting, text, calls: asked } = writtenBy(step, live);
+  const calls = isWhole ? asked : [];
   return (
     <>
-      {isWhole && step.reasoning && (
-        <Reasoning>
-          <LongText text={step.reasoning} name="reasoning" />
-        </Reasoning>
-      )}
+      {isWhole && step.reasoning && <Reasoning text={step.reasoning} />}
       {(text || isWriting) && (
         <Block title="Text" copy={(isWhole && text) || undefined}>
           <StepText text={text} name={step.name} growing={isWriting} />

@@ -46,14 +46,17 @@ export function RunAgain({
       keep="Close"
       kind="primary"
       busy={start.isPending}
-      error={start.error}
-      refused="No run was started"
       onConfirm={() => start.mutate()}
     >
       <p>
         {agent} runs once more with the same input, as the agent is now. Its model and its tools are called anew
         {at.mode === "live" ? ", and this is live data: what its tools do, they do again." : "."}
       </p>
+      {start.error && (
+        <div className="mt-3">
+          <ErrorNote title="No run was started" error={start.error} />
+        </div>
+      )}
     </ConfirmDialog>
   );
 }
@@ -94,14 +97,17 @@ export function CancelRun({
         keep="Let it run"
         busy={cancel.isPending}
         finalFocus={() => (isDone.current && beside()) || true}
-        error={cancel.error}
-        refused="The run was not cancelled"
         onConfirm={() => cancel.mutate()}
       >
         <p>
           The request to the model and all open tool calls stop at once. What was written so far is kept. A cancelled
           run cannot go on.
         </p>
+        {cancel.error && (
+          <div className="mt-3">
+            <ErrorNote title="The run was not cancelled" error={cancel.error} />
+          </div>
+        )}
       </ConfirmDialog>
     </>
   );

@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { emptyRunView, foldFrames, type RunView } from "../../../../server/wire/fold-frames.ts";
+import { followRun } from "../../entities/run/follow-run.ts";
 import { runQuery } from "../../entities/run/run-api.ts";
 import { streamStart, traceQuery } from "../../entities/run/trace-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
-import { resourceUrl } from "../../lib/api.ts";
-import { type Frame, followEvents, type StreamState } from "../../lib/events.ts";
+import type { StreamState } from "../../lib/events.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { paced } from "./paced.ts";
 
@@ -25,25 +25,15 @@ export function useLive(id: string, active: boolean): { live: RunView; stream: S
     if (!active) return;
     const abort = new AbortController();
     let stop = () => {};
-    let buffer: Frame[] = [];
-    let painting = 0;
     const trace = paced(() => client.refetchQueries({ queryKey: traceQuery(at, id).queryKey, exact: true }), rest_ms);
     const run = paced(() => client.refetchQueries({ queryKey: runQuery(at, id).queryKey, exact: true }), rest_ms);
-    const paint = () => {
-      painting = 0;
-      const frames = buffer;
-      buffer = [];
-      setLive((view) => foldFrames(view, frames));
-      if (frames.some(({ event }) => event !== "token")) trace.ask();
-      if (frames.some(({ event }) => event.startsWith("run."))) run.ask();
-    };
     const follow = (after: number) => {
-      stop = followEvents({
-        url: resourceUrl(at, `/runs/${encodeURIComponent(id)}/events`),
+      stop = followRun(at, id, {
         after: after > 0 ? String(after) : undefined,
-        onFrame: (frame) => {
-          buffer.push(frame);
-          painting ||= requestAnimationFrame(paint);
+        onFrames: (frames) => {
+          setLive((view) => foldFrames(view, frames));
+          if (frames.some(({ event }) => event !== "token")) trace.ask();
+          if (frames.some(({ event }) => event.startsWith("run."))) run.ask();
         },
         onState: (state) => {
           setStream(state);
@@ -64,7 +54,6 @@ export function useLive(id: string, active: boolean): { live: RunView; stream: S
       stop();
       trace.stop();
       run.stop();
-      cancelAnimationFrame(painting);
     };
   }, [at, client, active, id]);
 
