@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { createProgram } from "../server/cli/program.ts";
-import { errorCodes, runErrorCodes } from "../server/core/errors.ts";
+import { catalogue, errorCodes, runErrors } from "../server/core/errors.ts";
 import { frameOf } from "../server/core/frames.ts";
 import { prefixes } from "../server/core/ids.ts";
+import { defaultLimits } from "../server/core/project-settings.ts";
 import type { JournalEntry } from "../server/core/run-event.ts";
 import { eventFields } from "../server/core/run-event.ts";
 import { testApp } from "../server/testing/test-app.ts";
@@ -16,6 +17,17 @@ import { undescribed } from "./undescribed.ts";
 const readme = readFileSync(inProject("README.md"), "utf8");
 const names = (word: string) => new RegExp(`(?<![\\w/-])${RegExp.escape(word)}(?![\\w/:-])`).test(readme);
 const unnamed = (words: Iterable<string>) => [...new Set(words)].filter((word) => !names(word)).sort();
+
+/** The rows of the table whose head begins so, by cell. */
+const table = (head: string): string[][] => {
+  const lines = readme.slice(readme.indexOf(`\n| ${head} |`) + 1).split("\n");
+  const rows = lines.slice(
+    2,
+    lines.findIndex((line) => !line.startsWith("|")),
+  );
+  return rows.map((row) => row.slice(2, -2).split(" | "));
+};
+const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
 
 describe("README.md names", () => {
   test("every route, as `METHOD /path`", async () => {
@@ -53,10 +65,6 @@ describe("README.md names", () => {
     expect(variables.length).toBeGreaterThan(0);
     expect(unnamed(variables)).toEqual([]);
   });
-
-  test("every error code of the API and of a failed run", () => {
-    expect(unnamed([...errorCodes, ...runErrorCodes])).toEqual([]);
-  });
 });
 
 describe("README.md tells", () => {
@@ -75,19 +83,81 @@ describe("README.md tells", () => {
     const fields = new Map<string, Set<string>>([["token", new Set(["delta", "kind", "offset", "step_index"])]]);
     for (const { event, data } of all.map((entry) => frameOf("run_1", entry)))
       fields.set(event, new Set([...(fields.get(event) ?? []), ...Object.keys(data)]));
-    const rows = new Map(
-      [...readme.matchAll(/^\| `(\w+\.?\w*)` \| (.*) \|$/gm)].map(([, name, data]) => [name, data!]),
-    );
+    const rows = new Map(table("Event | Data").map(([name, data]) => [quoted(name!)[0]!, data!]));
+    expect([...rows.keys()].sort()).toEqual([...fields.keys()].sort());
     const ofEach = new Set(["seq", "run_id", "at"]);
     const left = [...fields].map(([event, names]) => {
       const told = new Set((rows.get(event) ?? "").match(/\w+/g));
-      return { event, untold: [...names].filter((name) => !ofEach.has(name) && !told.has(name)), row: rows.has(event) };
+      return { event, untold: [...names].filter((name) => !ofEach.has(name) && !told.has(name)) };
     });
-    expect(left.filter(({ untold, row }) => !row || untold.length > 0)).toEqual([]);
+    expect(left.filter(({ untold }) => untold.length > 0)).toEqual([]);
   });
 
-  test("every event that webhooks hear of", () => {
-    expect(unnamed([...webhookEvents, testEvent])).toEqual([]);
+  test("every event that webhooks hear of, and no other", () => {
+    const told = table("Field of `POST /v1/webhooks`").find(([field]) => field === "`events`")!;
+    expect(quoted(told[1]!).sort()).toEqual([...webhookEvents, "*"].sort());
+    expect(unnamed([testEvent])).toEqual([]);
+  });
+
+  test("every error of the API and of a failed run, with its status and what it means, and no other", () => {
+    const refusals = Object.entries(catalogue).map(([code, { status, meaning }]) => [
+      `${status}`,
+      `\`${code}\``,
+      meaning,
+    ]);
+    expect(table("Status | Code").sort()).toEqual(refusals.sort());
+    const ends = Object.entries(runErrors).map(([code, meaning]) => [`\`${code}\``, meaning]);
+    expect(table("Code of a run's error").sort()).toEqual(ends.sort());
+  });
+
+  test("which errors a route has of its own, and none that it has not", async () => {
+    await using server = testApp();
+    const rows = [...readme.matchAll(/^\| `([A-Z]+ \/v1[^`?]*)` \| .*$/gm)].map(([row, route]) => {
+      const { errors = [], responses } = server.operations[route!]!;
+      const told = quoted(row).filter((word) => errorCodes.includes(word as never));
+      const has = Object.values(responses).flatMap(({ codes = [] }) => codes) as string[];
+      return {
+        route,
+        untold: errors.filter((code) => !told.includes(code)),
+        wrong: told.filter((code) => !has.includes(code)),
+      };
+    });
+    expect(rows.filter(({ untold, wrong }) => untold.length > 0 || wrong.length > 0)).toEqual([]);
+  });
+
+  test("which limit a route counts for, and what each is by itself", async () => {
+    await using server = testApp();
+    const rows = table("Limit | Default | Counts");
+    expect(rows.map(([limit, value]) => [quoted(limit!)[0], Number(value)])).toEqual(Object.entries(defaultLimits));
+    const told = rows.flatMap(([limit, , counts]) =>
+      quoted(counts!).flatMap((route) => (route.includes("/v1") ? [`${route} ${quoted(limit!)[0]}`] : [])),
+    );
+    const declared = Object.entries(server.operations)
+      .filter(([, { method, bucket }]) => bucket !== (method === "GET" ? "reads_per_minute" : "writes_per_minute"))
+      .map(([route, { bucket }]) => `${route} ${bucket}`);
+    expect(told.sort()).toEqual(declared.sort());
+  });
+
+  test("which routes go on while the disk is nearly full", async () => {
+    await using server = testApp();
+    const [, told = ""] = /^\*\*Full disk\.\*\* (.*?)\n\n/ms.exec(readme) ?? [];
+    const goOn = Object.entries(server.operations).filter(
+      ([, { method, needsFreeDisk }]) => !["GET", "DELETE"].includes(method) && !needsFreeDisk,
+    );
+    const routes = quoted(told).filter((word) => word.includes(" /v1/"));
+    expect(routes.sort()).toEqual(goOn.map(([route]) => route).sort());
+  });
+
+  test("every field of a body of which it has a table, and no other", async () => {
+    await using server = testApp();
+    const told = [...readme.matchAll(/^\| (Field of `([A-Z]+ \/v1\/[^`]+)`) \|/gm)];
+    expect(told.length).toBeGreaterThan(5);
+    for (const [, head, route] of told) {
+      const bodies = Object.values(server.operations[route!]!.takes!);
+      const fields = new Set(bodies.flatMap(({ properties }) => Object.keys(properties)));
+      const named = table(head!).flatMap(([field]) => quoted(field!));
+      expect({ route, fields: named.sort() }).toEqual({ route, fields: [...fields].sort() });
+    }
   });
 });
 

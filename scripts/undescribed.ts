@@ -8,6 +8,7 @@ export function undescribed(document: Node): string[] {
     for (const [field, property] of Object.entries(properties as Record<string, Node>))
       if (!property.description) missing.push(`${name}.${field}`);
   for (const [name, header] of Object.entries(headers)) if (!header.description) missing.push(`header ${name}`);
+  for (const { name, description } of document.tags as Node[]) if (!description) missing.push(`tag ${name}`);
   for (const methods of Object.values(document.paths as Record<string, Record<string, Node>>))
     for (const { operationId, parameters = [], requestBody, responses } of Object.values(methods)) {
       for (const { name, description } of parameters as Node[])

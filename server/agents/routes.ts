@@ -23,6 +23,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
         summary: "Create an agent",
         needs: "admin",
         creates: Agent,
+        errors: ["model_not_available"],
       },
       body: CreateAgent,
     })
@@ -50,7 +51,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
         summary: "Change an agent: a new version",
         needs: "admin",
         returns: Agent,
-        errors: ["version_conflict"],
+        errors: ["version_conflict", "model_not_available"],
       },
       params,
       body: UpdateAgent,

@@ -15,7 +15,7 @@ interface ServerRoutes {
   dataDir: string | null;
   started_at_ms: number;
   /** The API in OpenAPI, as `GET /v1/openapi.json` tells it. */
-  openApi: () => Promise<string>;
+  openApi: () => string;
 }
 
 /** What this server is, what it has, and a copy of it. */
@@ -44,7 +44,7 @@ export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_m
       async ({ set }) => {
         set.headers["content-type"] = "application/json";
         set.headers["cache-control"] = "no-store";
-        return await openApi(); // Text: a `request_id` among its fields would make it another format.
+        return openApi(); // Text: a `request_id` among its fields would make it another format.
       },
       { role: "viewer" },
     )

@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { catalogue, errorCodes, runErrorCodes, runErrors } from "../core/errors.ts";
+import { errorCodes, runErrorCodes } from "../core/errors.ts";
 import { testApp } from "../testing/test-app.ts";
 
 const server = testApp();
@@ -32,13 +31,4 @@ test("the page needs nothing but its own style, and the browser is told to allow
   const style = await server.send("GET", "/docs/errors.css");
   expect(style.status).toBe(200);
   expect(style.headers.get("content-type")).toStartWith("text/css");
-});
-
-test("README.md says the same of every code as the page", () => {
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  const rows = Object.entries(catalogue).map(
-    ([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`,
-  );
-  const ends = Object.entries(runErrors).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
-  expect([...rows, ...ends].filter((row) => !readme.includes(row))).toEqual([]);
 });

@@ -10,7 +10,7 @@ export type Components = ReturnType<typeof createComponents>;
 export function createComponents(descriptionOf: (component: string, field: string) => string | undefined) {
   const schemas: Record<string, Schema> = {};
 
-  function put(name: string, schema: Schema): Schema {
+  function put(name: string, { component: _, ...schema }: Schema): Schema {
     const written = plain(schema, name);
     const known = schemas[name];
     if (known && JSON.stringify(known) !== JSON.stringify(written))
@@ -24,11 +24,7 @@ export function createComponents(descriptionOf: (component: string, field: strin
     if (typeof given !== "object" || given === null) return given as unknown as Schema; // `true` and `false` are schemas.
     const { component, ...schema } = given as Schema & { component?: string };
     const name = component ?? (schema.properties ? place : undefined);
-    if (name === undefined) return plain(schema, place);
-    // What may be null as well has come together with that on its way here.
-    const [type, ...others] = Array.isArray(schema.type) ? schema.type : [];
-    if (others.join() !== "null") return put(name, schema);
-    return { anyOf: [put(name, { ...schema, type }), { type: "null" }] };
+    return name === undefined ? plain(schema, place) : put(name, schema);
   }
 
   function plain(schema: Schema, place: string): Schema {
@@ -63,7 +59,7 @@ export function createComponents(descriptionOf: (component: string, field: strin
   return { schemas, put, used };
 }
 
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 const anyName = "^(.*)$";
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Errors } from "typebox/schema";
+import { catalogue, type ErrorCode, errorCodes } from "../core/errors.ts";
 import { type Kind, newId } from "../core/ids.ts";
 import { readTimestamp } from "../core/time.ts";
 import { checkSchema, validateAgainst } from "../lib/json-schema.ts";
@@ -54,6 +55,57 @@ test("operations have ids of their own, a summary, one JSON body at most, an err
   const bodies = described().filter(({ method }) => method === "POST" || method === "PATCH");
   expect(bodies.every(({ operation }) => operation.requestBody !== undefined)).toBe(true);
 });
+
+// Generators of clients make the names of their functions of them.
+test("every id begins with a verb, and names what it is done to", () => {
+  const verbs =
+    /^(answer|cancel|compare|create|delete|diff|fork|get|import|list|redeliver|refresh|replay|retry|revoke|rotate|run|search|set|start|submit|test|trigger|update)([A-Z][a-z]+)+$/;
+  const ids = described().map(({ operation }) => operation.operationId);
+  expect(ids.filter((id) => !verbs.test(id) && id !== "getOpenApi")).toEqual([]);
+});
+
+test("each status has the errors that it may be, and every error of the API that a key meets is some route's", () => {
+  const all = new Set<string>();
+  for (const { operation } of described())
+    for (const [status, { $ref }] of Object.entries<{ $ref?: string }>(operation.responses)) {
+      if (status < "400" || status === "default") continue;
+      const { description, "x-error-codes": codes } = document.components.responses[$ref!.split("/").at(-1)!];
+      for (const code of codes) {
+        expect(catalogue[code as ErrorCode].status).toBe(Number(status) as 400);
+        expect(description).toContain(`\`${code}\``);
+        all.add(code);
+      }
+    }
+  // The last event of a stream, a method that no address has, a client that has gone, and what people meet at the dashboard.
+  const elsewhere = ["key_revoked", "key_expired", "project_archived", "method_not_allowed", "overloaded"];
+  const people = ["missing_session", "invalid_login", "cross_origin", "insufficient_role", "invitation_invalid"];
+  people.push("setup_token_invalid", "setup_token_expired", "last_owner", "setup_done");
+  expect([...all, ...elsewhere, ...people].sort()).toEqual([...errorCodes].sort());
+});
+
+test("every example is accepted by its schema, and its ids look like ids", () => {
+  let seen = 0;
+  for (const { operation } of described()) {
+    const contents = [operation.requestBody, ...Object.values<{ content?: object }>(operation.responses)].flatMap(
+      (part) => Object.values<{ schema: object; example?: unknown }>(part?.content ?? {}),
+    );
+    for (const { schema, example } of contents) {
+      if (example === undefined) continue;
+      seen++;
+      const whole = { ...withDefs(schema), $defs: definitions() };
+      expect({ id: operation.operationId, faults: Errors(whole, example)[1] }).toEqual({
+        id: operation.operationId,
+        faults: [],
+      });
+      if (operation.operationId === "listModels") continue; // Their ids are names.
+      const ids = [...JSON.stringify(example).matchAll(/"(id|[a-z_]*_id)":"([^"]*)"/g)];
+      for (const [, field, id] of ids)
+        if (!ofClients.has(field!)) expect(`${field} ${id}`).toMatch(/ [a-z]+_[0-9a-z]{26}$/);
+    }
+  }
+  expect(seen).toBeGreaterThan(80);
+});
+const ofClients = new Set(["user_id", "session_id", "scope_id"]);
 
 test("every parameter of a path is declared, and none twice", () => {
   for (const { path, operation } of described()) {
@@ -336,9 +388,15 @@ function reachableFrom(name: string, found: Record<string, unknown> = {}): Recor
   return found;
 }
 
-function definitions(): Record<string, Record<string, unknown>> {
-  return JSON.parse(JSON.stringify(document.components.schemas).replaceAll("#/components/schemas/", "#/$defs/"));
+type Definitions = Record<string, Record<string, unknown>>;
+let known: Definitions | undefined;
+function definitions(): Definitions {
+  known ??= withDefs<Definitions>(document.components.schemas);
+  return known;
 }
+
+const withDefs = <T extends object>(schema: T): T =>
+  JSON.parse(JSON.stringify(schema).replaceAll("#/components/schemas/", "#/$defs/"));
 
 /** Closed for once, so that a field that nobody described is found. */
 function expectFit(name: string, value: unknown): void {

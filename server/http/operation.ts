@@ -3,6 +3,7 @@ import type { DocumentDecoration } from "elysia";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Permission } from "../core/scope.ts";
 import type { Principal } from "./auth.ts";
+import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { Bucket } from "./rate-limit.ts";
 
 export type Need = Permission | "read_or_run";
@@ -44,8 +45,12 @@ export interface Operation extends Access {
   returns?: TSchema;
   /** The body of its 201. */
   creates?: TSchema;
-  /** When the same body comes with 200, beside the 201. */
-  known?: string;
+  /** Other statuses that it returns, and when; the body is the same, where the status has one. */
+  also?: Record<number, string>;
+  /** Headers that it reads, beside those that all of its method do. */
+  requestHeaders?: readonly RequestHeader[];
+  /** Headers of its successes, beside those of every response. */
+  responseHeaders?: readonly ResponseHeader[];
   /** The formats of the response, where that is not JSON. */
   media?: readonly string[];
   /** The body in parts, where it is taken so too. */
@@ -56,7 +61,7 @@ export interface Operation extends Access {
   streams?: string;
   /** A body that it takes, where the one that is made of its schema says little. */
   example?: unknown;
-  /** Error codes of its own. */
+  /** Error codes of its own: beside those that follow from what stands above, and from its method and path. */
   errors?: readonly ErrorCode[];
 }
 
@@ -71,9 +76,3 @@ export const declared = (operation: Partial<Operation>) => ({ detail: { operatio
 
 /** What a route says of itself; empty where it says nothing. */
 export const declarationOf = ({ hooks }: Route): Partial<Operation> => hooks.detail?.operation ?? {};
-
-/** The API's routes, as they are written: without the slash at the end. */
-export const apiRoutes = (routes: readonly Route[]) =>
-  routes
-    .filter(({ path }) => path.startsWith("/v1/"))
-    .map((route) => ({ ...route, path: route.path.replace(/\/$/, ""), operation: declarationOf(route) as Operation }));

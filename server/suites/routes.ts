@@ -90,6 +90,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
           summary: "Replay the runs of a suite against their agents as they are now",
           needs: "run",
           query: { wait: Wait },
+          responseHeaders: ["Location"],
           bucket: "run_creations_per_minute",
           creates: SuiteRun,
         },

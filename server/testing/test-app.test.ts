@@ -6,6 +6,8 @@ test("a response that is not as its route declares fails the test that asked for
   await using server = testApp();
   const client = await server.client();
   const { body } = await client.post("/v1/agents", { name: "a", instructions: "", model: "test/echo" });
-  server.operations["GET /v1/agents/:id"]!.returns = { ...Agent, required: [...Agent.required!, "colour"] };
+  server.operations["GET /v1/agents/:id"]!.responses[200]!.content = {
+    "application/json": { ...Agent, required: [...Agent.required!, "colour"] },
+  };
   await expect(client.get(`/v1/agents/${body.id}`)).rejects.toThrow("is not as declared");
 });

@@ -1,18 +1,17 @@
 import { Elysia } from "elysia";
-import { Compile } from "typebox/schema";
 import { type App, createApp } from "../app.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
-import { createRouteFinder } from "../http/find-routes.ts";
-import { apiRoutes, type Route } from "../http/operation.ts";
+import { describeOperations } from "../http/describe-operations.ts";
+import type { Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
 import type { Embedders } from "../retrieval/embed/embedder.ts";
 import type { OtlpTarget } from "../traces/otlp-post.ts";
-import { ErrorBody } from "../wire/error.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { wordEmbedders } from "./embedder.ts";
+import { createExpectDeclared } from "./expect-declared.ts";
 import { testActor } from "./test-actor.ts";
 
 /** A response as a test looks at it: JSON is parsed, anything else is text. */
@@ -66,9 +65,6 @@ export interface TestAppOptions {
   dashboard?: boolean;
 }
 
-// By schema: all the servers of a test file say the same of their routes.
-const validators = new WeakMap<object, ReturnType<typeof Compile>>();
-
 export type TestApp = ReturnType<typeof testApp>;
 
 /** The whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
@@ -104,20 +100,8 @@ export function testApp({
     now,
   });
 
-  const apiRoutesOf = createRouteFinder(apiRoutes(server.app.routes as Route[]));
-
-  /** Throws for a response of the API that is not as its route says: whatever a test asks for, this is looked at too. */
-  function expectDeclared(method: string, path: string, { status, body }: Answer): void {
-    const route = apiRoutesOf(new URL(path, "http://localhost").pathname).find((one) => one.method === method);
-    if (!route || method === "HEAD") return;
-    const { returns, creates = returns, known } = route.operation;
-    const declared = { 200: known ? creates : (returns ?? creates), 201: creates }[status] ?? ErrorBody;
-    const validator = validators.get(declared) ?? Compile(declared);
-    validators.set(declared, validator);
-    if (validator.Check(body)) return;
-    const [, faults] = validator.Errors(body);
-    throw new Error(`${method} ${path}: ${status} is not as declared: ${JSON.stringify(faults)}`);
-  }
+  const operations = describeOperations(server.app.routes as Route[]);
+  const expectDeclared = createExpectDeclared(operations);
 
   async function send(
     method: string,
@@ -139,7 +123,7 @@ export function testApp({
       body: isJson && text ? JSON.parse(text) : text,
       headers: response.headers,
     };
-    if (isJson && text) expectDeclared(method, path, answer);
+    expectDeclared(method, path, answer); // Whatever a test asks for, this is looked at too.
     return answer;
   }
 
@@ -165,9 +149,7 @@ export function testApp({
     ...server,
     db,
     /** What the API's routes say of themselves, by method and path. */
-    operations: Object.fromEntries(
-      apiRoutes(server.app.routes as Route[]).map(({ method, path, operation }) => [`${method} ${path}`, operation]),
-    ),
+    operations: Object.fromEntries(operations.map((operation) => [`${operation.method} ${operation.path}`, operation])),
     send,
     client,
     async [Symbol.asyncDispose]() {

@@ -25,7 +25,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
         summary: "Create a tool",
         needs: "admin",
         creates: Tool,
-        errors: ["name_taken"],
+        errors: ["name_taken", "url_not_allowed"],
       },
       body: CreateTool,
     })
@@ -53,7 +53,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
         summary: "Change a tool",
         needs: "admin",
         returns: Tool,
-        errors: ["name_taken"],
+        errors: ["name_taken", "url_not_allowed"],
       },
       params,
       body: UpdateTool,

@@ -186,6 +186,7 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<C
         summary: "Download a run with all that it did as one SQLite file",
         needs: "read_or_run",
         query: { files: Type.Boolean({ default: true }) },
+        responseHeaders: ["Content-Disposition"],
         media: [capsuleType],
         returns: Type.Unknown(),
       },

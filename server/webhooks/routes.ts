@@ -26,6 +26,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
         summary: "Create a webhook",
         needs: "admin",
         creates: Webhook,
+        errors: ["url_not_allowed"],
       },
       body: CreateWebhook,
     })
@@ -53,6 +54,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
         summary: "Change a webhook, or switch it on or off",
         needs: "admin",
         returns: Webhook,
+        errors: ["url_not_allowed"],
       },
       params,
       body: UpdateWebhook,

@@ -590,7 +590,7 @@ export function descriptionOf(component: string, field: string): string | undefi
   return own[component]?.[field] ?? own[thing]?.[field] ?? everywhere[field];
 }
 
-/** What a parameter of an address or a header asks for. */
+/** What a parameter of an address asks for. */
 const parameters: Sentences = {
   action: "Only entries of this action.",
   actor_id: "Only entries of this actor.",
@@ -638,9 +638,6 @@ const parameters: Sentences = {
   user_id: "Only those of this user.",
   version: "The number of the version.",
   wait: "How many seconds the response may wait for the end.",
-  "Idempotency-Key":
-    "For 24 hours the same request with the same key is not carried out again and gets the first answer.",
-  "Last-Event-ID": "The id of the last event that was received: the stream goes on after it.",
 };
 
 export const parameterDescription = (name: string): string | undefined => parameters[name];

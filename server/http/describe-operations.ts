@@ -1,0 +1,173 @@
+import type { TSchema } from "@sinclair/typebox";
+import { catalogue, type ErrorCode } from "../core/errors.ts";
+import { parameterDescription } from "../wire/descriptions.ts";
+import { ErrorBody } from "../wire/error.ts";
+import { everyHeader, type ResponseHeader, requestHeaders } from "./headers.ts";
+import type { Operation, Route } from "./operation.ts";
+import { declarationOf } from "./operation.ts";
+import type { Bucket } from "./rate-limit.ts";
+
+export interface Parameter {
+  in: "path" | "query" | "header";
+  name: string;
+  required: boolean;
+  description?: string;
+  schema: TSchema;
+}
+
+/** One of the responses of an operation. */
+export interface Returned {
+  description: string;
+  headers: readonly ResponseHeader[];
+  /** By media type; absent where there is no body. */
+  content?: Record<string, TSchema>;
+  /** Which errors these may be; absent where it is none. */
+  codes?: readonly ErrorCode[];
+}
+
+/** A route of the API with all that is known of it: what it says of itself, and what follows from that. */
+export interface DescribedOperation extends Omit<Operation, "path"> {
+  method: string;
+  path: string;
+  tag: string;
+  bucket: Bucket;
+  description: string;
+  /** Whether it is refused while the disk is nearly full. */
+  needsFreeDisk: boolean;
+  parameters: readonly Parameter[];
+  /** By media type, what it takes; a body that is no JSON has any shape. */
+  takes: Record<string, TSchema> | null;
+  responses: Record<number, Returned>;
+}
+
+/** All that the API can do: what its document, its reference and its tests are made of. */
+export const describeOperations = (routes: readonly Route[]): DescribedOperation[] =>
+  routes.filter(({ path }) => path.startsWith("/v1/")).map(described);
+
+function described(route: Route): DescribedOperation {
+  const { method, hooks } = route;
+  const operation = declarationOf(route) as Operation;
+  const path = route.path.replace(/\/$/, "");
+  const bucket = operation.bucket ?? (method === "GET" ? "reads_per_minute" : "writes_per_minute");
+  const needsFreeDisk = !["GET", "DELETE"].includes(method) && operation.needsRoom !== false;
+  const parameters = parametersOf(route, path, operation);
+  const facts = { ...operation, method, path, bucket, needsFreeDisk, parameters };
+  return {
+    ...facts,
+    tag: hooks.detail?.tags?.[0] ?? "",
+    description: sentences(facts),
+    takes: takenBy(operation, hooks.body),
+    responses: { ...successesOf(facts), ...refusalsOf(facts) },
+  };
+}
+
+type Facts = Omit<DescribedOperation, "tag" | "description" | "takes" | "responses">;
+
+function sentences({ method, needs, bucket, needsFreeDisk, streams }: Facts): string {
+  const scope = needs === "read_or_run" ? "`read` or `run`" : `\`${needs}\``;
+  const goesOn = method !== "GET" && !needsFreeDisk && " It goes on while the disk is nearly full.";
+  return [`Needs the scope ${scope}, and counts for \`${bucket}\`.`, goesOn, streams && ` ${streams}`]
+    .filter(Boolean)
+    .join("");
+}
+
+function parametersOf({ method, hooks }: Route, path: string, operation: Operation): Parameter[] {
+  const { query = {}, path: ofPath = {}, requestHeaders: own = [] } = operation;
+  const read = method === "POST" ? (["Idempotency-Key", ...own] as const) : own;
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
+    ...{ in: "path" as const, name, required: true, description: parameterDescription(name) },
+    schema: (ofPath[name] ?? hooks.params?.properties[name]) as TSchema,
+  }));
+  const inQuery = Object.entries(query).map(([name, schema]) => {
+    const plain = name.replace("[*]", "");
+    return { in: "query" as const, name, required: false, description: parameterDescription(plain), schema };
+  });
+  const inHead = read.map((name) => ({ in: "header" as const, name, required: false, ...requestHeaders[name] }));
+  return [...inPath, ...inQuery, ...inHead];
+}
+
+const json = "application/json";
+
+const takenBy = ({ parts, binary }: Operation, body: TSchema | undefined) =>
+  body === undefined
+    ? null
+    : { [json]: body, ...(parts && { "multipart/form-data": parts }), ...(binary && { [binary]: anything }) };
+
+// Of any shape: a text to most readers of this document, and an event after the other to some.
+const anything = {} as TSchema;
+const withoutBody = new Set([204, 304]);
+
+function successesOf(operation: Facts): Record<number, Returned> {
+  const { method, returns, creates, also = {}, streams, media = [json], responseHeaders = [] } = operation;
+  const replayed = method === "POST" ? (["Idempotent-Replayed"] as const) : [];
+  const headers = [...everyHeader, ...responseHeaders, ...replayed];
+  const content = Object.fromEntries(media.map((type) => [type, returns ?? creates ?? anything]));
+  const successes: Record<number, Returned> = { [returns ? 200 : 201]: { description: "Done.", headers, content } };
+  // JSON first, also where it comes as 201: generators take the first format of 200 for what a route returns.
+  if (streams)
+    successes[200] = { description: streams, headers, content: { ...content, "text/event-stream": anything } };
+  for (const [status, description] of Object.entries(also))
+    successes[Number(status)] = { description, headers, ...(!withoutBody.has(Number(status)) && { content }) };
+  return successes;
+}
+
+function refusalsOf(operation: Facts): Record<number, Returned> {
+  const byStatus = Object.groupBy(new Set(codesOf(operation)), (code) => catalogue[code].status);
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, codes]) => [
+      status,
+      {
+        description: `${codes.map((code) => `\`${code}\`: ${catalogue[code].meaning}`).join("\n\n")}`,
+        headers: [...everyHeader, ...(ofStatus[Number(status)] ?? [])],
+        content: { [json]: ErrorBody },
+        codes,
+      },
+    ]),
+  );
+}
+
+/** Headers that some refusals have beside those of every response. */
+const ofStatus: Record<number, readonly ResponseHeader[]> = {
+  400: ["Idempotent-Replayed"],
+  401: ["WWW-Authenticate"],
+  404: ["Idempotent-Replayed"],
+  409: ["Idempotent-Replayed", "Retry-After"],
+  413: ["Idempotent-Replayed"],
+  415: ["Idempotent-Replayed"],
+  416: ["Content-Range"],
+  429: ["Retry-After"],
+  503: ["Retry-After"],
+  507: ["Retry-After"],
+};
+
+/** What every route may refuse with. */
+export const everyCode = [
+  "validation_failed",
+  "unknown_parameter",
+  "missing_api_key",
+  "invalid_api_key",
+  "https_required",
+  "rate_limited",
+  "headers_too_large",
+  "internal_error",
+] as const satisfies readonly ErrorCode[];
+
+function codesOf({ method, needs, bucket, query = {}, parameters, errors = [] }: Facts): ErrorCode[] {
+  const when = (is: boolean, ...codes: ErrorCode[]) => (is ? codes : []);
+  return [
+    ...everyCode,
+    // A body is read to be refused, too.
+    ...when(method !== "GET", "invalid_json", "payload_too_large", "unsupported_media_type", "shutting_down"),
+    ...when("starting_after" in query, "invalid_cursor"),
+    // Who has a key may read or run, if nothing else.
+    ...when(needs !== "read_or_run", "insufficient_scope"),
+    ...when(
+      parameters.some((one) => one.in === "path"),
+      "resource_not_found",
+    ),
+    ...when(method === "POST", "idempotency_key_reused", "idempotency_in_progress"),
+    ...when(bucket === "run_creations_per_minute", "concurrency_limit_exceeded"),
+    ...when(bucket !== "reads_per_minute", "storage_full"),
+    ...errors,
+  ];
+}

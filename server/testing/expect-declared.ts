@@ -1,0 +1,38 @@
+import { Compile } from "typebox/schema";
+import type { DescribedOperation } from "../http/describe-operations.ts";
+import { createRouteFinder } from "../http/find-routes.ts";
+import { type ResponseHeader, responseHeaders } from "../http/headers.ts";
+import type { Answer } from "./test-app.ts";
+
+// By schema: all the servers of a test file say the same of their routes.
+const validators = new WeakMap<object, ReturnType<typeof Compile>>();
+
+const known = Object.keys(responseHeaders) as ResponseHeader[];
+/** Where they are declared, they are always there. */
+const sure = ["X-Request-Id", "Location", "ETag", "Accept-Ranges", "Content-Disposition", "WWW-Authenticate"] as const;
+
+/** What throws for a response of the API whose status, error code, headers or body are not as its route says. */
+export function createExpectDeclared(operations: readonly DescribedOperation[]) {
+  const find = createRouteFinder(operations);
+  return (method: string, path: string, { status, body, headers }: Answer): void => {
+    const operation = find(new URL(path, "http://localhost").pathname).find((one) => one.method === method);
+    if (!operation) return;
+    const returned = operation.responses[status];
+    const refuse = (why: string): never => {
+      throw new Error(`${method} ${path}: ${status} ${body.error?.code ?? ""} ${why}`);
+    };
+    if (!returned) throw refuse("is no status that the route declares");
+    if (returned.codes && !returned.codes.includes(body.error?.code)) refuse("is no error that the route declares");
+    const undeclared = known.filter((name) => headers.has(name) && !returned.headers.includes(name));
+    if (undeclared.length > 0) refuse(`has headers that the route does not declare: ${undeclared}`);
+    const missing = sure.filter((name) => returned.headers.includes(name) && !headers.has(name));
+    if (missing.length > 0) refuse(`has not the headers that the route declares: ${missing}`);
+    const type = headers.get("content-type")?.split(";")[0] ?? "";
+    const schema = returned.content?.[type] ?? returned.content?.["*/*"];
+    if (!schema && (returned.content || body !== "")) refuse(`has a body that the route does not declare: ${type}`);
+    if (!schema) return;
+    const validator = validators.get(schema) ?? Compile(schema);
+    validators.set(schema, validator);
+    if (!validator.Check(body)) refuse(`is not as declared: ${JSON.stringify(validator.Errors(body)[1])}`);
+  };
+}
