@@ -30,6 +30,8 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await expect(body.getByRole("row", { name: /agent_id/ })).toContainText("required");
     await expect(body.getByRole("row", { name: /max_cost_usd/ })).toContainText("above 0");
     await expect(page.getByRole("table", { name: "Parameters" })).toContainText("Idempotency-Key");
+    await expect(body.getByRole("row", { name: /^stream/ })).toContainText("Whether the response is");
+    await expect(page.getByRole("group").filter({ hasText: "409" })).toContainText("thread_busy");
     await expect(page.getByText("Run", { exact: true }).first()).toBeVisible();
     await expectAccessible(page, "operation");
   });

@@ -409,6 +409,6 @@ function expectFit(name: string, value: unknown): void {
     expectFit(mapping[(value as Record<string, string>)[propertyName!]!]!.split("/").at(-1)!, value);
     return;
   }
-  const schema = { ...$defs[name], additionalProperties: false, $defs };
+  const schema = { ...$defs[name], additionalProperties: false, $defs: reachableFrom(name) };
   expect({ name, faults: Errors(schema, value)[1] }).toEqual({ name, faults: [] });
 }

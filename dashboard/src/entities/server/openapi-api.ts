@@ -36,12 +36,14 @@ interface Parameter {
   schema?: Schema;
 }
 
-type Content = Record<string, { schema?: Schema }>;
+type Content = Record<string, { schema?: Schema; example?: unknown }>;
 
 export interface Answer {
   $ref?: string;
   description?: string;
   content?: Content;
+  /** Which errors it may be. */
+  "x-error-codes"?: string[];
 }
 
 export interface Operation {

@@ -4,6 +4,7 @@ import { FieldTable } from "./field-table.tsx";
 import { listFields } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
 import { typeOf } from "./type-of.ts";
+import { WithCode } from "./with-code.tsx";
 
 /** What an operation answers, by status. A success is open, a refusal is folded. */
 export function Answers({ operation, document }: { operation: Listed; document: OpenApi }) {
@@ -23,6 +24,7 @@ function OneAnswer({ status, answer, document }: { status: string; answer: Answe
   const [media, content] = Object.entries(answer.content ?? {})[0] ?? [];
   const schema = content?.schema;
   const lines = listFields(schema, document);
+  const codes = answer["x-error-codes"];
   const kind = schema && media === "application/json" ? typeOf(schema, document) : media;
   return (
     <details open={/^2/.test(status)} className="group min-w-0 rounded-md border border-line">
@@ -34,10 +36,19 @@ function OneAnswer({ status, answer, document }: { status: string; answer: Answe
         />
         <code className="shrink-0 font-strong">{status}</code>
         <span className="min-w-0 wrap-anywhere">
-          {answer.description}
+          <WithCode text={codes ? codes.map((code) => `\`${code}\``).join(", ") : (answer.description ?? "")} />
           {kind && <span className="text-muted"> {kind}</span>}
         </span>
       </summary>
+      {codes && (
+        <ul className="flex max-w-[68ch] flex-col gap-1 border-t border-line px-3 py-2">
+          {answer.description?.split("\n\n").map((meaning) => (
+            <li key={meaning}>
+              <WithCode text={meaning} />
+            </li>
+          ))}
+        </ul>
+      )}
       {lines.length > 0 && (
         <div className="border-t border-line p-2">
           <FieldTable label={`Answer ${status}`} lines={lines} />

@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import type { FieldLine } from "./list-fields.ts";
+import { WithCode } from "./with-code.tsx";
 
 const indents = ["", "pl-4", "pl-8", "pl-12"];
 
@@ -15,7 +16,7 @@ export function FieldTable({ label, lines }: { label: string; lines: FieldLine[]
           </tr>
         </thead>
         <tbody>
-          {lines.map(({ path, name, depth, type, required, rule }, index) => (
+          {lines.map(({ path, name, depth, type, required, rule, description }, index) => (
             <tr
               // biome-ignore lint/suspicious/noArrayIndexKey: a union may have a name twice, and nothing here moves.
               key={`${path} ${index}`}
@@ -29,7 +30,12 @@ export function FieldTable({ label, lines }: { label: string; lines: FieldLine[]
               </td>
               <td className="min-w-0 align-top wrap-anywhere rail:border-t rail:border-line-soft rail:px-3 rail:py-1.5">
                 {type}
-                {rule && <span className="block text-xs text-muted">{rule}</span>}
+                {rule && <span className="text-xs text-muted"> {rule}</span>}
+                {description && (
+                  <span className="block text-xs text-muted">
+                    <WithCode text={description} />
+                  </span>
+                )}
               </td>
             </tr>
           ))}

@@ -11,6 +11,7 @@ export interface FieldLine {
   type: string;
   required: boolean;
   rule: string;
+  description?: string;
 }
 
 const deepest = 3;
@@ -32,6 +33,7 @@ export function listFields(schema: Schema | undefined, document: OpenApi): Field
       lines.push({
         ...{ path: at, name, depth, type: typeOf(known, document) },
         ...{ required: own.required?.includes(name) ?? false, rule: ruleOf(known) },
+        description: field.description ?? known.description,
       });
       visit(field, at, depth + 1, inner);
     }
@@ -41,7 +43,7 @@ export function listFields(schema: Schema | undefined, document: OpenApi): Field
 }
 
 /** What a reference stands for, and the references on the way. */
-export function resolve(schema: Schema | undefined, document: OpenApi): { schema: Schema | undefined; refs: string[] } {
+function resolve(schema: Schema | undefined, document: OpenApi): { schema: Schema | undefined; refs: string[] } {
   const refs: string[] = [];
   let found = schema;
   while (found?.$ref && !refs.includes(found.$ref)) {

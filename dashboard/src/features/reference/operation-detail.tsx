@@ -12,6 +12,7 @@ import { listFields } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
 import { Method } from "./method.tsx";
 import { parameterLines } from "./parameter-lines.ts";
+import { WithCode } from "./with-code.tsx";
 
 interface OperationDetailProps {
   operation: Listed;
@@ -42,10 +43,14 @@ export function OperationDetail({ operation, document, onBack }: OperationDetail
         <code className="wrap-anywhere">{path}</code>
         <CopyButton text={`${location.origin}${path}`} what="address" />
       </div>
-      {description && <p className="max-w-[68ch] pt-2 text-md">{withCode(description)}</p>}
+      {description && (
+        <p className="max-w-[68ch] pt-2 text-md">
+          <WithCode text={description} />
+        </p>
+      )}
       <div className="flex max-w-250 flex-col gap-6 pt-5 pb-8">
         <Part title="Request">
-          <ShowCode name={operationId} request={exampleRequest(operation, document, mode)} />
+          <ShowCode name={operationId} request={exampleRequest(operation, mode)} />
         </Part>
         {parameters.length > 0 && (
           <Part title="Parameters">
@@ -83,10 +88,4 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       {children}
     </section>
   );
-}
-
-/** Text in which names stand between backticks. */
-function withCode(text: string): ReactNode[] {
-  // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never move.
-  return text.split("`").map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece));
 }

@@ -8,5 +8,6 @@ import { typeOf } from "./type-of.ts";
 export const parameterLines = ({ parameters = [] }: Listed, document: OpenApi): FieldLine[] =>
   parameters.map(({ name, in: place, required = false, description, schema = {} }) => ({
     ...{ path: `${place} ${name}`, name, depth: 0, required, type: `${typeOf(schema, document)} in the ${place}` },
-    rule: [ruleOf(schema), description].filter(Boolean).join(". "),
+    rule: ruleOf(schema),
+    description,
   }));

@@ -13,7 +13,14 @@ const document: OpenApi = {
     "/v1/agents": {
       post: {
         ...{ operationId: "createAgent", tags: ["Agents"], summary: "Create an agent", responses: {} },
-        requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/NewAgent" } } } },
+        requestBody: {
+          content: {
+            "application/json": {
+              schema: { $ref: "#/components/schemas/NewAgent" },
+              example: { name: "example", model: "test/echo", tools: ["tool_01k6w3v5r8d2f9h1j4m7n0p3qs"] },
+            },
+          },
+        },
       },
     },
     "/v1/runs/{run_id}/events": {
@@ -30,7 +37,7 @@ const document: OpenApi = {
         type: "object",
         required: ["name", "model", "kind", "parts"],
         properties: {
-          name: { type: "string", minLength: 1, maxLength: 64 },
+          name: { type: "string", minLength: 1, maxLength: 64, description: "What it is called." },
           model: { type: "string" },
           kind: { type: "string", enum: ["small", "large"] },
           budget: { anyOf: [{ $ref: "#/components/schemas/Budget" }, { type: "null" }] },
@@ -60,15 +67,15 @@ test("fields are told with what they may be, objects with their own fields, and 
     ["budget.max", "number", false, "above 0, at most 1,000,000"],
     ["parts", "list of NewAgent", true, ""],
   ]);
+  expect(lines.map(({ description }) => description).filter(Boolean)).toEqual(["What it is called."]);
 });
 
-test("an example has what is asked for, and ids that look like ids", () => {
+test("the example is the document's, for the mode, with ids that are to be filled in", () => {
   const [runs, agents] = listOperations(document).map(({ operations }) => operations[0]!);
-  expect(exampleRequest(runs!, document, "test")).toEqual({ method: "GET", path: "/v1/runs/run_ID/events" });
-  expect(exampleRequest(agents!, document, "test").body).toMatchObject({
-    ...{ name: "example", model: "test/echo", kind: "small" },
-  });
-  expect(exampleRequest(agents!, document, "live").body).toMatchObject({ model: "openai/gpt-5" });
+  expect(exampleRequest(runs!, "test")).toEqual({ method: "GET", path: "/v1/runs/run_ID/events" });
+  const body = { name: "example", model: "test/echo", tools: ["tool_ID"] };
+  expect(exampleRequest(agents!, "test").body).toEqual(body);
+  expect(exampleRequest(agents!, "live").body).toEqual({ ...body, model: "openai/gpt-5" });
 });
 
 test("bounds and addresses are read", () => {
