@@ -4,8 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { agents, agentTools } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -29,9 +28,7 @@ import { createVersionStore } from "./versions.ts";
 
 type Row = typeof agents.$inferSelect;
 
-export interface AgentStoreOptions {
-  db: Db;
-  audit: Audit;
+export interface AgentStoreOptions extends StoreBase {
   modelAvailable: ModelAvailable;
   /** Throws where a model that an agent is given cannot be reached now, as far as that can be known beforehand. */
   requireThere?: (model: string, param?: string) => Promise<void>;
@@ -39,7 +36,6 @@ export interface AgentStoreOptions {
   toolSnapshots: (scope: Scope, ids: readonly string[]) => Required<Pick<AgentSnapshot, "tools" | "unavailable">>;
   /** What a store of memory is; null for one that is not there. */
   memoryFacts: (scope: Scope, id: string) => StoreFacts | null;
-  now?: () => number;
 }
 
 export type AgentStore = ReturnType<typeof createAgentStore>;

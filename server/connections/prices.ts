@@ -2,8 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { ModelPrice } from "../core/price.ts";
 import { timestamp } from "../core/time.ts";
-import type { Actor, Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Actor, StoreBase } from "../db/audit.ts";
 import { modelPrices } from "../db/schema.ts";
 import { builtInPrice, knownModel } from "../models/known-models.ts";
 import { parseModel } from "../models/registry.ts";
@@ -22,7 +21,7 @@ const priceMax = 100_000;
  * What models cost: the operator's word before the prices that come along. Read at every use, since the command line may
  * change them while the server runs.
  */
-export function createPriceStore({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
+export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
   const { orm } = db;
   const select = orm
     .select()

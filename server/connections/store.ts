@@ -2,8 +2,7 @@ import { eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { Environment } from "../core/scope.ts";
-import type { Actor, Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Actor, StoreBase } from "../db/audit.ts";
 import { modelConnections } from "../db/schema.ts";
 import type { Seal } from "../lib/seal.ts";
 import { freePrice, knownModels } from "../models/known-models.ts";
@@ -56,15 +55,12 @@ export function createConnectionStore({
   seal,
   environment,
   ollama = ollamaUrl,
-  now,
-}: {
-  db: Db;
-  audit: Audit;
+  now = Date.now,
+}: StoreBase & {
   seal: Seal;
   environment: Record<string, string | undefined>;
   /** Where Ollama is looked for when nobody has said where it is. */
   ollama?: string;
-  now: () => number;
 }) {
   const fromEnvironment = connectionsFromEnvironment(environment, ollama);
   const assumesOllama = !environment.OLLAMA_BASE_URL?.trim();

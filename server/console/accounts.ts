@@ -1,7 +1,6 @@
 import { and, eq, ne } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
-import type { Actor, Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Actor, StoreBase } from "../db/audit.ts";
 import { sessions, users } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { createSample } from "../lib/sample.ts";
@@ -32,12 +31,9 @@ export function createAccounts({
   passwords,
   throttle,
   now = Date.now,
-}: {
-  db: Db;
-  audit: Audit;
+}: StoreBase & {
   passwords: Passwords;
   throttle: LoginThrottle;
-  now?: () => number;
 }) {
   const { orm } = db;
   const any = db.sqlite.query("SELECT 1 FROM users LIMIT 1");

@@ -3,22 +3,18 @@ import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
 import { timestamp } from "../core/time.ts";
-import type { Actor, Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Actor, StoreBase } from "../db/audit.ts";
 import { newConsoleId } from "./console-id.ts";
 
 /** Copies the database into a new file; returns the version of its schema. */
 export type MakeBackup = (file: string) => Promise<{ version: number }>;
 
-interface BackupOptions {
-  db: Db;
-  audit: Audit;
+interface BackupOptions extends StoreBase {
   /** The data directory; null where the database is in memory. */
   dataDir: string | null;
   make: MakeBackup;
   /** Throws `storage_full` when there is no room for new work. */
   requireRoom: () => void;
-  now?: () => number;
 }
 
 /** A copy that lies ready to be downloaded. */

@@ -2,8 +2,7 @@ import { and, eq, gt, lte, max, ne, or } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
-import type { Actor, Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Actor, StoreBase } from "../db/audit.ts";
 import { invitations, sessions, users } from "../db/schema.ts";
 import type { Role } from "../wire/names.ts";
 import { type Accounts, checkEmail, type Origin, type User } from "./accounts.ts";
@@ -31,17 +30,7 @@ interface Invitation extends Pick<InvitationRow, "id" | "email" | "role"> {
 /** Who may use the dashboard, and who was asked to. */
 export type People = ReturnType<typeof createPeople>;
 
-export function createPeople({
-  db,
-  audit,
-  accounts,
-  now = Date.now,
-}: {
-  db: Db;
-  audit: Audit;
-  accounts: Accounts;
-  now?: () => number;
-}) {
+export function createPeople({ db, audit, accounts, now = Date.now }: StoreBase & { accounts: Accounts }) {
   const { orm } = db;
   const user = { id: users.id, email: users.email, role: users.role };
 

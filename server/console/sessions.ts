@@ -1,8 +1,7 @@
 import { and, desc, eq, lte, not, or } from "drizzle-orm";
 import { notFound } from "../core/not-found.ts";
 import { timestamp } from "../core/time.ts";
-import type { Actor, Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Actor, StoreBase } from "../db/audit.ts";
 import { sessions } from "../db/schema.ts";
 import type { Origin, User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
@@ -35,7 +34,7 @@ const isUnattended = ({ headers }: Request): boolean => headers.get("x-runnel-un
 /** Who is signed in at the dashboard. Only hashes are stored: a copy of the database opens no session. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
+export function createSessions({ db, audit, now = Date.now }: StoreBase) {
   const { orm } = db;
   const byHash = (token: string) => eq(sessions.hash, sha256Bytes(token));
   // Asked for each request of the dashboard.

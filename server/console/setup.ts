@@ -1,7 +1,6 @@
 import { eq } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
-import type { Actor, Audit } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Actor, StoreBase } from "../db/audit.ts";
 import { setupTokens } from "../db/schema.ts";
 import type { Accounts, Credentials, Origin, User } from "./accounts.ts";
 import { randomToken } from "./random-token.ts";
@@ -12,17 +11,7 @@ const validFor_ms = 30 * 60_000;
 /** The one-time link by which the first account is made. */
 export type Setup = ReturnType<typeof createSetup>;
 
-export function createSetup({
-  db,
-  audit,
-  accounts,
-  now = Date.now,
-}: {
-  db: Db;
-  audit: Audit;
-  accounts: Accounts;
-  now?: () => number;
-}) {
+export function createSetup({ db, audit, accounts, now = Date.now }: StoreBase & { accounts: Accounts }) {
   function check(hash: Uint8Array): void {
     if (accounts.exist()) throw new AppError("setup_done", "There is an account already. Sign in with it.");
     const row = db.orm.select().from(setupTokens).where(eq(setupTokens.hash, hash)).get();

@@ -26,6 +26,13 @@ interface By {
   readonly environment?: Environment;
 }
 
+/** What a store is made of whose changes are noted. */
+export interface StoreBase {
+  db: Db;
+  audit: Audit;
+  now?: () => number;
+}
+
 /** The only writer of the audit log. */
 export type Audit = ReturnType<typeof createAudit>;
 

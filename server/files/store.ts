@@ -4,9 +4,8 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
-import type { Audit, Author } from "../db/audit.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import type { FileBlobs, StoredContent } from "../db/file-blobs.ts";
-import type { Db } from "../db/open.ts";
 import { createRows } from "../db/rows.ts";
 import { files } from "../db/schema.ts";
 import { type Chunking, chunkingFault, defaultChunking } from "../documents/chunking.ts";
@@ -82,10 +81,8 @@ export function createFileStore({
   announce = () => {},
   announced = () => {},
   now = Date.now,
-}: {
-  db: Db;
+}: StoreBase & {
   blobs: FileBlobs;
-  audit: Audit;
   work: DocumentWork;
   chunks: DocumentChunks;
   memory: FileMemory;
@@ -97,7 +94,6 @@ export function createFileStore({
   announce?: (scope: Scope, file: Record<string, unknown>) => void;
   /** After that write. */
   announced?: () => void;
-  now?: () => number;
 }) {
   const rows = createRows(db, files);
   const expired = db.orm

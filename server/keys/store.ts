@@ -4,8 +4,7 @@ import { newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import { permissions, type Scope } from "../core/scope.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { apiKeys } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
@@ -24,7 +23,7 @@ const never = Number.MAX_SAFE_INTEGER;
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-export function createKeyStore({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
+export function createKeyStore({ db, audit, now = Date.now }: StoreBase) {
   const { sqlite } = db;
   const { lastUse, ...admission } = createAdmission({ db, now });
   const rows = createRows(db, apiKeys);

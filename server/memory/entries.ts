@@ -3,8 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { Environment, Scope } from "../core/scope.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { columnsOf, createRows } from "../db/rows.ts";
 import { memoryEntries } from "../db/schema.ts";
 import { chunkingFault, defaultChunking } from "../documents/chunking.ts";
@@ -34,16 +33,13 @@ interface EntryIndexer {
   settled(entryId: string, ms: number): Promise<void>;
 }
 
-export interface EntryStoreOptions {
-  db: Db;
-  audit: Audit;
+export interface EntryStoreOptions extends StoreBase {
   stores: Pick<MemoryStores, "find" | "facts">;
   /** Null for a file that is not there for whoever asks. */
   fileFor: (viewer: Viewer, id: string) => EntryFile | null;
   indexer: EntryIndexer;
   /** Entries were deleted: what belongs to them is to go. */
   onDelete: () => void;
-  now?: () => number;
   /** How long whoever adds a text waits until it can be found. */
   settle_ms?: number;
 }

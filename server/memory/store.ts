@@ -4,8 +4,7 @@ import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import type { Environment, Scope } from "../core/scope.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { memoryStores } from "../db/schema.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { nameFaults } from "../http/name-fault.ts";
@@ -16,9 +15,7 @@ import { createStoreRows, type StoreRow, type VectorStoreRow } from "./row.ts";
 import type { CreateMemory, UpdateMemory } from "./schema.ts";
 import { type IndexProgress, shownStore } from "./shown.ts";
 
-interface MemoryStoreOptions {
-  db: Db;
-  audit: Audit;
+interface MemoryStoreOptions extends StoreBase {
   embeddings: EmbeddingChooser;
   /** How far a store is with its new embedding. */
   progressOf: (store: StoreRow) => IndexProgress | null;
@@ -26,7 +23,6 @@ interface MemoryStoreOptions {
   onEmbedding: () => void;
   /** A store was deleted: what it holds is to go. */
   onDelete: () => void;
-  now?: () => number;
 }
 
 export type MemoryStores = ReturnType<typeof createMemoryStores>;

@@ -4,8 +4,7 @@ import { isId, newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { DayBudget, ProjectSettings, RetentionDays } from "../core/project-settings.ts";
 import type { Environment } from "../core/scope.ts";
-import { type Actor, type Audit, itself } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import { type Actor, itself, type StoreBase } from "../db/audit.ts";
 import { projects } from "../db/schema.ts";
 import type { ProjectChange } from "./schema.ts";
 
@@ -15,7 +14,7 @@ type Change<T> = { [Field in keyof T]?: T[Field] | null };
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
-export function createProjectStore({ db, audit, now = Date.now }: { db: Db; audit: Audit; now?: () => number }) {
+export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
   const { orm } = db;
   // One that is being deleted is not there any more.
   const byId = orm

@@ -2,8 +2,7 @@ import { newId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { inputFault } from "../core/run-input.ts";
 import type { Scope } from "../core/scope.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { schedules } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
@@ -14,21 +13,18 @@ import { timetableFaults } from "./cron.ts";
 import { type Definition, definitionOf, noPlan, planAfter, type Row, shownSchedule } from "./row.ts";
 import type { CreateSchedule, UpdateSchedule } from "./schema.ts";
 
-export interface ScheduleStoreOptions {
-  db: Db;
-  audit: Audit;
+export interface ScheduleStoreOptions extends StoreBase {
   /** Whether there is such an agent, for whoever asks. */
   hasAgent: (viewer: Viewer, id: string) => boolean;
   /** Throws for what a run of this agent could not have. */
   checkRun: (viewer: Viewer, agentId: string, run: Pick<Definition, "overrides" | "user_id" | "session_id">) => void;
   /** The times of a schedule have changed. */
   onPlan: () => void;
-  now: () => number;
 }
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
-export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now }: ScheduleStoreOptions) {
+export function createScheduleStore({ db, audit, hasAgent, checkRun, onPlan, now = Date.now }: ScheduleStoreOptions) {
   const rows = createRows(db, schedules);
 
   /** Another scope's schedule, or one of an agent that is not the viewer's, is not there. */

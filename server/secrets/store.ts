@@ -3,8 +3,7 @@ import { newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { secrets } from "../db/schema.ts";
 import { listPage, type Page } from "../http/page.ts";
@@ -13,11 +12,8 @@ import type { PutSecret } from "./schema.ts";
 
 type Row = typeof secrets.$inferSelect;
 
-interface SecretStoreOptions {
-  db: Db;
+interface SecretStoreOptions extends StoreBase {
   seal: Seal;
-  audit: Audit;
-  now?: () => number;
 }
 
 export type SecretStore = ReturnType<typeof createSecretStore>;

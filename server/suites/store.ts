@@ -2,8 +2,7 @@ import { sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { suites } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -15,18 +14,15 @@ import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
 import { type CreateSuite, casesMax, type UpdateSuite } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
-interface SuiteStoreOptions {
-  db: Db;
-  audit: Audit;
+interface SuiteStoreOptions extends StoreBase {
   /** What is pinned of these runs; throws for those that cannot be. */
   pin: (viewer: Viewer, runIds: readonly string[], param?: string) => Promise<PinnedRow[]>;
   suiteRuns: Pick<SuiteRuns, "forgetSome" | "lastOf">;
-  now: () => number;
 }
 
 export type SuiteStore = ReturnType<typeof createSuiteStore>;
 
-export function createSuiteStore({ db, audit, pin, suiteRuns, now }: SuiteStoreOptions) {
+export function createSuiteStore({ db, audit, pin, suiteRuns, now = Date.now }: SuiteStoreOptions) {
   const { sqlite } = db;
   const rows = createRows(db, suites);
   const named = sqlite.query<{ id: string }, [string, string, string]>(

@@ -7,8 +7,7 @@ import { notFound } from "../core/not-found.ts";
 import type { Scope } from "../core/scope.ts";
 import { seededMessage } from "../core/thread-messages.ts";
 import { timestamp } from "../core/time.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { threads } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -32,7 +31,7 @@ const status = `coalesce((SELECT iif(max(runs.status = 'requires_action'), 'wait
   GROUP BY runs.thread_id), 'idle')`;
 
 /** Conversations over several runs. What is said in them is written when a run ends (`project.ts`). */
-export function createThreadStore({ db, audit, now }: { db: Db; audit: Audit; now: () => number }) {
+export function createThreadStore({ db, audit, now = Date.now }: StoreBase) {
   const { sqlite } = db;
   const rows = createRows(db, threads);
   const statusOf = sqlite.query<{ status: ThreadStatus }, [string, string, string]>(

@@ -2,8 +2,7 @@ import type { ToolSnapshot, ToolType } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Environment, Scope } from "../core/scope.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { tools } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
@@ -27,9 +26,7 @@ import { type Listing, offered } from "./types/mcp.ts";
 import type { Known } from "./types/tool-kind.ts";
 import { toolKinds } from "./types/tool-kinds.ts";
 
-export interface ToolStoreOptions {
-  db: Db;
-  audit: Audit;
+export interface ToolStoreOptions extends StoreBase {
   seal: Seal;
   /** The guard for addresses that users of this environment give. */
   egress: (environment: Environment) => Pick<Egress, "check">;
@@ -43,7 +40,6 @@ export interface ToolStoreOptions {
   /** How far this machine can hold code that is not ours; it takes a moment after the start to know. */
   sandboxLevel: () => Promise<SandboxLevel>;
   listTools: ListTools;
-  now?: () => number;
 }
 
 export type ToolStore = ReturnType<typeof createToolStore>;

@@ -4,8 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { notFound } from "../core/not-found.ts";
 import { readTimestamp } from "../core/time.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { columnsOf } from "../db/rows.ts";
 import { webhookAttempts, webhookDeliveries } from "../db/schema.ts";
 import { ofAgents, requireAgent, type Viewer } from "../http/auth.ts";
@@ -34,12 +33,9 @@ export function createDeliveryStore({
   dispatcher,
   record,
   now = Date.now,
-}: {
-  db: Db;
-  audit: Audit;
+}: StoreBase & {
   dispatcher: Dispatcher;
   record: Recorder;
-  now?: () => number;
 }) {
   const { sqlite } = db;
   const { find: webhook } = createWebhookRows(db);

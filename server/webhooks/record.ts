@@ -1,5 +1,4 @@
-import { type Audit, itself } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import { itself, type StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
 import { webhookDeliveries } from "../db/schema.ts";
 import { testEvent } from "../wire/names.ts";
@@ -19,12 +18,7 @@ export function createRecorder({
   audit,
   now = Date.now,
   random = Math.random,
-}: {
-  db: Pick<Db, "sqlite" | "orm">;
-  audit: Audit;
-  now?: () => number;
-  random?: () => number;
-}) {
+}: StoreBase & { random?: () => number }) {
   const { sqlite } = db;
   const deliveries = createRows(db, webhookDeliveries);
   const webhooks = createWebhookRows(db);

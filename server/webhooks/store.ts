@@ -1,8 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Environment, Scope } from "../core/scope.ts";
-import type { Audit, Author } from "../db/audit.ts";
-import type { Db } from "../db/open.ts";
+import type { Author, StoreBase } from "../db/audit.ts";
 import { webhooks } from "../db/schema.ts";
 import type { Viewer } from "../http/auth.ts";
 import { listPage, type Page } from "../http/page.ts";
@@ -29,15 +28,12 @@ export function createWebhookStore({
   egress,
   trust,
   now = Date.now,
-}: {
-  db: Db;
-  audit: Audit;
+}: StoreBase & {
   seal: Seal;
   /** The guard for addresses that users of this environment give. */
   egress: (environment: Environment) => Pick<Egress, "check">;
   /** What was held back while a webhook was switched off goes on. */
   trust: (key: WebhookKey) => void;
-  now?: () => number;
 }) {
   const rows = createWebhookRows(db);
   const { find } = rows;
