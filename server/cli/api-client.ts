@@ -53,6 +53,15 @@ export function createApiClient({ address, apiKey, ca }: ApiClientOptions) {
   return {
     address,
     get: <T>(path: string) => json<T>("GET", path),
+    /** All of a list, page by page. */
+    async *all<T>(path: string): AsyncGenerator<T, void> {
+      for (let after = ""; ; ) {
+        const page = await json<{ data: T[]; has_more: boolean; last_id: string }>("GET", `${path}?limit=100${after}`);
+        yield* page.data;
+        if (!page.has_more) return;
+        after = `&starting_after=${page.last_id}`;
+      }
+    },
     post: <T>(path: string, body: unknown = {}) => json<T>("POST", path, body),
     /** A stream from after the event with this id; ends with the connection, whoever ends it. */
     async *stream(path: string, lastId: string | null, signal: AbortSignal): AsyncGenerator<StreamFrame, void> {

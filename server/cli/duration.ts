@@ -1,5 +1,13 @@
 import { usageError } from "./exit-code.ts";
 
+/** Reads a number of days; `forever` is null. Throws for anything else. */
+export function readDays(text: string, flag: string): number | null {
+  if (text === "forever") return null;
+  if (!/^[1-9]\d{0,4}$/.test(text))
+    throw usageError(`${flag} takes days from 1 to 99999, or "forever", not "${text}".`);
+  return Number(text);
+}
+
 const seconds = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Reads `90d`, `12h`, `30m` or `45s` as seconds; undefined stays undefined. Throws for anything else or more. */

@@ -5,6 +5,7 @@ import type { Db } from "../db/open.ts";
 import type { Project, ProjectStore } from "../projects/store.ts";
 import { cliActor } from "./actor.ts";
 import { ask, canAsk } from "./ask.ts";
+import { readDays } from "./duration.ts";
 import { CliError, usageError } from "./exit-code.ts";
 import { requireProject } from "./find-project.ts";
 import { type DataFlags, dataDirOption, jsonOption, option } from "./option.ts";
@@ -94,7 +95,10 @@ async function rename(nameOrId: string, name: string, { dataDir, json }: DataFla
 }
 
 async function retention(name: string, { dataDir, json, env, runsDays, tracesDays }: RetentionOptions): Promise<void> {
-  const change = { runs_days: readDays(runsDays, "--runs-days"), traces_days: readDays(tracesDays, "--traces-days") };
+  const change = {
+    ...(runsDays !== undefined && { runs_days: readDays(runsDays, "--runs-days") }),
+    ...(tracesDays !== undefined && { traces_days: readDays(tracesDays, "--traces-days") }),
+  };
   const changes = runsDays !== undefined || tracesDays !== undefined;
   if (changes && !env) throw usageError("--env says whose days these are: test or live.");
   const project = await onProject(dataDir, name, (projects, known) =>
@@ -174,15 +178,6 @@ function takeLock<T>(open: () => T): T | null {
 }
 
 const shown = async () => (await import("../projects/shown.ts")).shownProject;
-
-/** Null is for ever, undefined is as before. */
-function readDays(text: string | undefined, flag: string): number | null | undefined {
-  if (text === undefined) return undefined;
-  if (text === "forever") return null;
-  if (!/^[1-9]\d{0,4}$/.test(text))
-    throw usageError(`${flag} takes days from 1 to 99999, or "forever", not "${text}".`);
-  return Number(text);
-}
 
 type Kept = { [Field in keyof Required<RetentionDays>]: number | null };
 

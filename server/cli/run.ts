@@ -42,15 +42,8 @@ export async function run(agent: string, input: string, flags: RunFlags): Promis
 
 async function findAgent(client: ApiClient, agent: string): Promise<string> {
   if (isId("agent", agent)) return agent;
-  for (let after = ""; ; ) {
-    const page = await client.get<{ data: { id: string; name: string }[]; has_more: boolean; last_id: string }>(
-      `/agents?limit=100${after && `&starting_after=${after}`}`,
-    );
-    const found = page.data.find(({ name }) => name === agent);
-    if (found) return found.id;
-    if (!page.has_more) throw new CliError(`There is no agent "${agent}".`);
-    after = page.last_id;
-  }
+  for await (const { id, name } of client.all<{ id: string; name: string }>("/agents")) if (name === agent) return id;
+  throw new CliError(`There is no agent "${agent}".`);
 }
 
 /** Reads the stream to its last event, from the last id on whenever it breaks. Returns whether the run completed. */

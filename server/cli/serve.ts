@@ -18,6 +18,7 @@ import { removeProxyEnvironment } from "../lib/proxy-environment.ts";
 import { createSeal } from "../lib/seal.ts";
 import { readStdioServers } from "../mcp/stdio-config.ts";
 import { cliActor } from "./actor.ts";
+import { readDays } from "./duration.ts";
 import { type Entrance, openEntrance } from "./entrance.ts";
 import { exitCodes, usageError } from "./exit-code.ts";
 import { type Greeting, greetingText } from "./greeting.ts";
@@ -58,7 +59,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const plan = planListener(flags);
   const workers = readWorkers(flags.workers);
   const egress = { allow: splitList(flags.egressAllow), loopback: opensLoopback(plan) };
-  const audit_days = readDays(flags.auditDays);
+  const audit_days = readDays(flags.auditDays, "--audit-days");
   checkPublicUrl(flags.publicUrl);
   const collector = otlpTarget(flags, process.env);
   createAddressRules(egress); // Throws for a rule that cannot be read, before anything is touched.
@@ -152,14 +153,6 @@ function readWorkers(text: string | undefined): number {
 function checkPublicUrl(text: string | undefined): void {
   if (text === undefined || /^https?:\/\/[^/?#@]+$/.test(text)) return;
   throw usageError(`--public-url takes an origin such as https://api.example.com, not "${text}".`);
-}
-
-/** Null is for ever. */
-function readDays(text: string): number | null {
-  if (text === "forever") return null;
-  if (!/^[1-9]\d{0,4}$/.test(text))
-    throw usageError(`--audit-days takes days from 1 to 99999, or "forever", not "${text}".`);
-  return Number(text);
 }
 
 /** Values that no line of the log may hold. */

@@ -137,17 +137,7 @@ export async function createSuite(name: string, run_ids: string[], flags: Client
 /** Lists all suites. */
 export async function listSuites(flags: ClientFlags): Promise<void> {
   const client = await openClient(flags);
-  const data = await orUnknown(() => allSuites(client));
+  const data = await orUnknown(() => Array.fromAsync(client.all<Suite>("/suites")));
   const rows = data.map(({ id, name, cases_count, created_at }) => [id, name, String(cases_count), created_at]);
   print(flags.json, { object: "list", data }, () => table(["ID", "NAME", "RUNS", "CREATED"], rows));
-}
-
-async function allSuites(client: ApiClient): Promise<Suite[]> {
-  const data: Suite[] = [];
-  for (let after = ""; ; ) {
-    const page = await client.get<{ data: Suite[]; has_more: boolean; last_id: string }>(`/suites?limit=100${after}`);
-    data.push(...page.data);
-    if (!page.has_more) return data;
-    after = `&starting_after=${page.last_id}`;
-  }
 }
