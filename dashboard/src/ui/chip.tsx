@@ -3,6 +3,19 @@ import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Menu } from "./menu.tsx";
 
+interface Choice<T> {
+  value: T;
+  word: string;
+  /** What stands for it in the menu. */
+  label: ReactNode;
+}
+
+/** What a chip offers: the words of each value, in the menu as `label` shows it. */
+export const choicesOf = <T extends string>(
+  words: Record<T, string>,
+  label: (value: T) => ReactNode = (value) => words[value],
+): Choice<T>[] => (Object.keys(words) as T[]).map((value) => ({ value, word: words[value], label: label(value) }));
+
 /** A filter: dashed while it is open to any, solid when set. */
 export function Chip<T extends string>({
   name,
@@ -13,7 +26,7 @@ export function Chip<T extends string>({
   /** “Status”. */
   name: string;
   value: T | undefined;
-  choices: readonly { value: T; label: ReactNode; word: string }[];
+  choices: readonly Choice<T>[];
   onChange: (value: T | undefined) => void;
 }) {
   const word = choices.find((choice) => choice.value === value)?.word ?? value;

@@ -1,8 +1,6 @@
 import { type QueryFilters, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { ConfirmDialog } from "./dialog.tsx";
-import { ErrorNote } from "./error-note.tsx";
-import { Field } from "./field.tsx";
 import { toast } from "./toast.ts";
 
 /** Asks before something is deleted, and names the effect. With `typed`, its name has to be written first. */
@@ -11,7 +9,7 @@ export function DeleteDialog({
   name,
   typed = false,
   told = name,
-  busy = false,
+  busy,
   remove,
   gone,
   stale,
@@ -50,39 +48,20 @@ export function DeleteDialog({
     // Where it was refused, it may be another one by now.
     onSettled: () => Promise.all(stale.map((each) => client.invalidateQueries(each))),
   });
-  const isBusy = busy || deletion.isPending;
-  const [text, setText] = useState("");
-  const sure = !isBusy && (!typed || text.trim() === name);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    event.stopPropagation();
-    if (sure) deletion.mutate();
-  };
   return (
     <ConfirmDialog
-      open
-      onOpenChange={(open) => {
-        if (!open) onClose();
-      }}
       title={`Delete ${name}`}
-      act={isBusy ? "Deleting" : `Delete ${noun}`}
+      act={`Delete ${noun}`}
+      acting="Deleting"
       keep="Keep it"
-      busy={!sure}
+      typed={typed ? name : undefined}
+      busy={busy}
+      doing={deletion}
+      refused={`The ${noun} was not deleted`}
       onConfirm={() => deletion.mutate()}
+      onClose={onClose}
     >
-      <form onSubmit={submit} className="flex flex-col gap-4 wrap-anywhere">
-        <div>{children}</div>
-        {typed && (
-          <Field
-            label={`Type ${name} to go on`}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            autoComplete="off"
-            spellCheck={false}
-          />
-        )}
-        {deletion.error && <ErrorNote title={`The ${noun} was not deleted`} error={deletion.error} />}
-      </form>
+      {children}
     </ConfirmDialog>
   );
 }

@@ -1,48 +1,86 @@
 import { AlertDialog as Base } from "@base-ui/react/alert-dialog";
-import { type ReactNode, useRef } from "react";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { buttonClass } from "./button.tsx";
 import { DialogFoot, DialogShell } from "./dialog-shell.tsx";
+import { ErrorNote } from "./error-note.tsx";
+import { Field } from "./field.tsx";
 
-/** Asks before something that cannot be undone. Names the act and its effect; the focus is on the way back. */
+/** Asks before an act. Names it and its effect, and says why it was refused; the focus is on the way back. */
 export function ConfirmDialog({
-  open,
-  onOpenChange,
+  open = true,
   title,
   children,
   act,
+  acting = act,
   keep,
   kind = "danger",
-  busy,
+  typed,
+  busy = false,
+  doing,
+  refused,
   finalFocus,
   onConfirm,
+  onClose,
 }: {
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
+  open?: boolean;
   title: string;
   children: ReactNode;
   act: string;
+  /** The same while it is being done. */
+  acting?: string;
   keep: string;
   /** What cannot be undone is `danger`. */
   kind?: "danger" | "primary";
-  busy: boolean;
+  /** A name that has to be written first. */
+  typed?: string;
+  /** It cannot be done yet. */
+  busy?: boolean;
+  /** The act, while it is done and after it was refused. */
+  doing?: { isPending: boolean; error: Error | null };
+  /** “The run was not cancelled”. */
+  refused?: string;
   /** Where the focus goes at its end, where what opened it goes with the act. */
   finalFocus?: () => HTMLElement | true;
   onConfirm: () => void;
+  onClose: () => void;
 }) {
   const safe = useRef<HTMLButtonElement>(null);
+  const [text, setText] = useState("");
+  const isPending = doing?.isPending ?? false;
+  const sure = !busy && !isPending && (!typed || text.trim() === typed.trim());
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // A dialog in a page's form is within it for React, though not for the browser.
+    event.stopPropagation();
+    if (sure) onConfirm();
+  };
   return (
-    <Base.Root open={open} onOpenChange={onOpenChange}>
+    <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <DialogShell initialFocus={safe} finalFocus={finalFocus}>
-        <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
-        <div className="min-h-0 overflow-y-auto px-5 pt-2 pb-5 text-md">{children}</div>
-        <DialogFoot>
-          <Base.Close ref={safe} className={buttonClass()}>
-            {keep}
-          </Base.Close>
-          <button type="button" className={buttonClass({ kind })} disabled={busy} onClick={onConfirm}>
-            {act}
-          </button>
-        </DialogFoot>
+        <form onSubmit={submit} className="flex min-h-0 flex-col">
+          <Base.Title className="px-5 pt-5 text-lg wrap-anywhere">{title}</Base.Title>
+          <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 pt-2 pb-5 text-md wrap-anywhere">
+            <div>{children}</div>
+            {typed && (
+              <Field
+                label={`Type ${typed} to go on`}
+                value={text}
+                onChange={(event) => setText(event.target.value)}
+                autoComplete="off"
+                spellCheck={false}
+              />
+            )}
+            {refused && <ErrorNote title={refused} error={doing?.error} />}
+          </div>
+          <DialogFoot>
+            <Base.Close ref={safe} className={buttonClass()}>
+              {keep}
+            </Base.Close>
+            <button type="submit" className={buttonClass({ kind })} disabled={!sure}>
+              {isPending ? acting : act}
+            </button>
+          </DialogFoot>
+        </form>
       </DialogShell>
     </Base.Root>
   );

@@ -4,9 +4,21 @@ import { CopyButton } from "./copy-button.tsx";
 import { Note } from "./note.tsx";
 import { SignInElsewhere } from "./sign-in-elsewhere.tsx";
 
-/** What went wrong with a request, its wire code and request id to copy, and the way to try again. */
-export function ErrorNote({ title, error, onRetry }: { title: string; error: Error; onRetry?: () => void }) {
-  return (
+/** What went wrong with a request, its wire code and request id to copy, and the way to try again; nothing without it. */
+export function ErrorNote({
+  title,
+  error,
+  inset = false,
+  onRetry,
+}: {
+  title: string;
+  error: Error | null | undefined;
+  /** On a sheet, away from its edges. */
+  inset?: boolean;
+  onRetry?: () => void;
+}) {
+  if (!error) return null;
+  const note = (
     <Note tone="bad" role="alert">
       <b>{title}</b>
       <p>{error.message}</p>
@@ -19,6 +31,7 @@ export function ErrorNote({ title, error, onRetry }: { title: string; error: Err
       )}
     </Note>
   );
+  return inset ? <div className="px-4 pt-3 rail:px-5">{note}</div> : note;
 }
 
 /** The wire `code` and `request_id` of an error, copyable together. */

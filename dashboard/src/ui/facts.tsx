@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { CopyButton } from "./copy-button.tsx";
 
 /** The facts of a thing in a line below its name. */
 export function Facts({ children }: { children: ReactNode }) {
@@ -12,5 +13,15 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
       <dt className="shrink-0 text-muted">{name}</dt>
       <dd className="flex min-w-0 items-center gap-0.5 tabular-nums">{children}</dd>
     </div>
+  );
+}
+
+/** Its id, to copy. */
+export function IdFact({ name = "Id", noun, id }: { name?: string; noun: string; id: string }) {
+  return (
+    <Fact name={name}>
+      <code className="cut">{id}</code>
+      <CopyButton text={id} what={`${noun} id`} />
+    </Fact>
   );
 }

@@ -6,14 +6,11 @@ export function LeaveQuestion({ above }: { above: "page" | "dialog" }) {
   return (
     <ConfirmDialog
       open={useLeaveQuestion(above)}
-      onOpenChange={(open) => {
-        if (!open) answerQuestion(false);
-      }}
       title="Leave without saving?"
       act="Leave"
       keep="Keep editing"
-      busy={false}
       onConfirm={() => answerQuestion(true)}
+      onClose={() => answerQuestion(false)}
     >
       <p>What is here is not saved yet, and would be lost.</p>
     </ConfirmDialog>

@@ -12,6 +12,16 @@ const tones = {
 
 export type Tone = keyof typeof tones;
 
+/** How a state looks: its tone, its icon, and its word. */
+export type Look = readonly [Tone, LucideIcon, string];
+
+/** The pill of a look. */
+export const LookPill = ({ look: [tone, icon, word], spin }: { look: Look; spin?: boolean }) => (
+  <Pill tone={tone} icon={icon} spin={spin}>
+    {word}
+  </Pill>
+);
+
 /** A state: icon, word, and colour as the second voice. */
 export function Pill({
   tone,
@@ -36,3 +46,7 @@ export function Pill({
     </span>
   );
 }
+
+/** The words of several looks. */
+export const wordsOf = <T extends string>(looks: Record<T, Look>): Record<T, string> =>
+  Object.fromEntries(Object.entries<Look>(looks).map(([value, [, , word]]) => [value, word])) as Record<T, string>;

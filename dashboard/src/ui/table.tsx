@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import type { ComponentProps, ReactNode } from "react";
 
-interface Column {
+export interface Column {
   label: string;
   /** Numbers stand on the right. */
   right?: boolean;

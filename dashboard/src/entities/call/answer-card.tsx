@@ -39,7 +39,7 @@ export function AnswerCard({ error, aside, example, ...answer }: AnswerCardProps
         <h3 className="min-w-0 flex-1 font-strong wrap-anywhere">{titles[call.needs]}</h3>
         {aside}
       </header>
-      {error && <ErrorNote title="The answer was not taken" error={error} />}
+      <ErrorNote title="The answer was not taken" error={error} />
       {forms[call.needs]()}
       <Expiry at={call.expires_at} />
     </article>

@@ -63,6 +63,8 @@ export function keysQuery(at: At, id: string, { of, q, after, before }: StoreSea
   return queryOptions({
     queryKey: [...storeApi.of(at, id).queryKey, "keys", values],
     queryFn: ({ signal }) => get<List<KeyValue>>(storeApi.url(at, id, `/keys${query(values)}`), signal),
+    // The pages of other lists are by ids; of this one, by names.
+    select: (page) => ({ ...page, data: page.data.map((each) => ({ ...each, id: each.key })) }),
     retry: false,
   });
 }

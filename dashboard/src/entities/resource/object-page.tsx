@@ -1,65 +1,57 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { FileQuestion } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import { get, isMissing, resourceUrl } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
 import { SheetHead } from "../../ui/sheet.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
+import { type Place, placeNames } from "./places.ts";
+
+interface Sought {
+  /** “agent”. */
+  noun: string;
+  id: string;
+  /** Its list, of the dashboard as of the API. */
+  list: Place;
+  onLookIn: (mode: Mode) => void;
+}
 
 /** The page of one thing: what it shows once the thing is there, before that its head, and else why it is not shown. */
 export function ObjectPage<T>({
   object: { data, error, refetch },
-  noun,
-  title = noun[0]!.toUpperCase() + noun.slice(1),
-  id,
-  path,
-  list,
+  title,
   keepsOpen = false,
   loading = <TableSkeleton />,
-  onLookIn,
   children,
-}: {
+  ...sought
+}: Sought & {
   object: Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
-  /** “agent”. */
-  noun: string;
   /** What stands in the head as long as its name is not known. */
   title?: string;
-  id: string;
-  /** Of the API: “/agents/agt_…”. */
-  path: string;
-  /** The way to the list. */
-  list: ReactNode;
   /** What was deleted elsewhere stays in sight: somebody may be editing it. */
   keepsOpen?: boolean;
   loading?: ReactNode;
-  onLookIn: (mode: Mode) => void;
   /** `stale`: says that what is shown may be out of date; null when it is not. */
   children: (data: T, stale: ReactNode) => ReactNode;
 }) {
-  const isGone = isMissing(error);
-  if (isGone && !(keepsOpen && data !== undefined))
-    return (
-      <ObjectNotFound noun={noun} id={id} path={path} onLookIn={onLookIn}>
-        {list}
-      </ObjectNotFound>
-    );
+  const { noun } = sought;
+  if (isMissing(error) && !(keepsOpen && data !== undefined)) return <ObjectNotFound {...sought} />;
   const words = data === undefined ? "cannot be shown" : "is not up to date";
   const failure = error && (
-    <div className="px-4 py-3 rail:px-5">
-      <ErrorNote title={`The ${noun} ${words}`} error={error} onRetry={() => void refetch()} />
-    </div>
+    <ErrorNote inset title={`The ${noun} ${words}`} error={error} onRetry={() => void refetch()} />
   );
   if (data !== undefined) return children(data, failure);
   return (
     <>
       <SheetHead>
-        <h1 className="text-lg">{title}</h1>
+        <h1 className="text-lg">{title ?? noun[0]!.toUpperCase() + noun.slice(1)}</h1>
         <ModePill />
       </SheetHead>
       {failure ?? loading}
@@ -71,21 +63,20 @@ export function ObjectPage<T>({
 export function ObjectNotFound({
   noun,
   id,
-  path,
-  children,
+  list,
   onLookIn,
-}: {
-  /** “agent”. */
-  noun: string;
-  id: string;
-  /** Of the API: “/agents/agt_…”. */
-  path: string;
-  /** The way to the list. */
-  children: ReactNode;
-  onLookIn: (mode: Mode) => void;
+  children = (
+    <Link to={list} className={buttonClass()}>
+      Go to {placeNames[list].toLowerCase()}
+    </Link>
+  ),
+}: Sought & {
+  /** Another way on than to the list. */
+  children?: ReactNode;
 }) {
   const { projectId, mode } = useWorkspace();
   const other: Mode = mode === "test" ? "live" : "test";
+  const path = `${list}/${encodeURIComponent(id)}`;
   const there = useQuery({
     queryKey: ["elsewhere", projectId, other, path],
     queryFn: ({ signal }) => get<unknown>(resourceUrl({ projectId, mode: other }, path), signal),

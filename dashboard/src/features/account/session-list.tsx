@@ -26,13 +26,11 @@ export function SessionList() {
   const others = list.data?.filter(({ current }) => !current).length ?? 0;
   return (
     <div className="flex flex-col items-start gap-4">
-      {error && (
-        <ErrorNote
-          title={list.error ? "The sessions cannot be shown" : "The session was not ended"}
-          error={error}
-          onRetry={list.error ? () => void list.refetch() : undefined}
-        />
-      )}
+      <ErrorNote
+        title={list.error ? "The sessions cannot be shown" : "The session was not ended"}
+        error={error}
+        onRetry={list.error ? () => void list.refetch() : undefined}
+      />
       {list.isPending && <Skeleton className="w-full max-w-120" />}
       {list.data && (
         <ul aria-label="Sessions" className="w-full">

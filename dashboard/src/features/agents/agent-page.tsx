@@ -1,29 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Ellipsis, FlaskConical, Trash2 } from "lucide-react";
+import { FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { Agent } from "../../../../server/wire/agent.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
+import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
-import { useTitle } from "../../lib/use-title.ts";
+import { agentRunsQuery } from "../../entities/run/run-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { ActsMenu } from "../../ui/acts-menu.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Breadcrumb } from "../../ui/breadcrumb.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
 import { AgentDefinition } from "./agent-definition.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import type { AgentSearch } from "./agent-search.ts";
 import { AgentVersions } from "./agent-versions.tsx";
-import { DeleteAgent } from "./delete-agent.tsx";
 
 interface AgentPageProps {
   id: string;
@@ -34,96 +31,92 @@ interface AgentPageProps {
 }
 
 /** One agent: what it is, what it was, and what it did. */
-export function AgentPage(props: AgentPageProps) {
-  const { id, onLookIn } = props;
-  const at = useWorkspace();
-  const agent = useQuery(agentApi.one(at, id));
+export function AgentPage({ id, search, onSearch, onLookIn, onLeave }: AgentPageProps) {
+  const { tab = "definition" } = search;
+  const read = useQuery(agentApi.one(useWorkspace(), id));
   return (
-    <ObjectPage
-      object={agent}
-      noun="agent"
-      keepsOpen
-      id={id}
-      path={`/agents/${encodeURIComponent(id)}`}
-      list={
-        <Link to="/agents" className={buttonClass()}>
-          Go to agents
-        </Link>
-      }
-      onLookIn={onLookIn}
-    >
-      {(agent) => <FoundAgent {...props} agent={agent} />}
+    <ObjectPage object={read} noun="agent" keepsOpen list="/agents" id={id} onLookIn={onLookIn}>
+      {(agent) => (
+        <>
+          <AgentHead agent={agent} onLeave={onLeave} />
+          <Tabs
+            label="Agent"
+            value={tab}
+            tabs={[
+              { value: "definition", label: "Definition" },
+              { value: "versions", label: "Versions" },
+              { value: "runs", label: "Runs" },
+            ]}
+            onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
+          >
+            {tab === "definition" && <AgentDefinition key={id} agent={agent} />}
+            {tab === "versions" && <AgentVersions agent={agent} search={search} onSearch={onSearch} />}
+            {tab === "runs" && <AgentRuns agent={agent} />}
+          </Tabs>
+        </>
+      )}
     </ObjectPage>
   );
 }
 
-function FoundAgent({ agent, search, onSearch, onLeave }: AgentPageProps & { agent: Agent }) {
-  const { tab = "definition" } = search;
-  useTitle(agent.name, "Agents");
+function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
+  const [deleting, setDeleting] = useState(false);
   return (
     <>
-      <AgentHead agent={agent} onLeave={onLeave} />
-      <Tabs
-        label="Agent"
-        value={tab}
-        tabs={[
-          { value: "definition", label: "Definition" },
-          { value: "versions", label: "Versions" },
-          { value: "runs", label: "Runs" },
-        ]}
-        onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
-      >
-        {tab === "definition" && <AgentDefinition key={agent.id} agent={agent} />}
-        {tab === "versions" && <AgentVersions agent={agent} search={search} onSearch={onSearch} />}
-        {tab === "runs" && <AgentRuns agent={agent} />}
-      </Tabs>
+      <ObjectHead
+        list="/agents"
+        name={agent.name}
+        pills={<Badge>v{agent.version}</Badge>}
+        aside={
+          <span className="flex items-center text-xs text-muted max-full:hidden">
+            Changed&nbsp;
+            <Time at={agent.updated_at} />
+            <CopyButton text={agent.id} what="agent id" />
+          </span>
+        }
+        links={
+          <Link to="/playground" search={{ agent: agent.id }} className={buttonClass()}>
+            <FlaskConical aria-hidden className="size-4" strokeWidth={1.5} />
+            Open in playground
+          </Link>
+        }
+        acts={<ActsMenu acts={[{ icon: Trash2, word: "Delete agent", danger: true, onDo: () => setDeleting(true) }]} />}
+      />
+      {deleting && <DeleteAgent agent={agent} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
     </>
   );
 }
 
-function AgentHead({ agent, onLeave }: { agent: Agent; onLeave: () => void }) {
-  const may = useMay("member");
-  const [deleting, setDeleting] = useState(false);
+/** Deletes an agent. In live, one that has runs is deleted only once its name was typed. */
+function DeleteAgent({ agent, onClose, onDeleted }: { agent: Agent; onClose: () => void; onDeleted: () => void }) {
+  const { id, name, version } = agent;
+  const at = useWorkspace();
+  const runs = useQuery(agentRunsQuery(at, id));
+  const count = runs.data?.data.length ?? 0;
   return (
-    <SheetHead>
-      <Breadcrumb>
-        <Link to="/agents">Agents</Link>
-      </Breadcrumb>
-      <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={agent.name}>
-        {agent.name}
-      </h1>
-      <Badge>v{agent.version}</Badge>
-      <ModePill />
-      <span className="flex items-center text-xs text-muted max-full:hidden">
-        Changed&nbsp;
-        <Time at={agent.updated_at} />
-        <CopyButton text={agent.id} what="agent id" />
-      </span>
-      <div className="ml-auto flex items-center gap-2">
-        {!may && <ViewOnly />}
-        <Link to="/playground" search={{ agent: agent.id }} className={buttonClass()}>
-          <FlaskConical aria-hidden className="size-4" strokeWidth={1.5} />
-          Open in playground
-        </Link>
-        {may && (
-          <Menu
-            align="end"
-            trigger={
-              <button type="button" aria-label="More acts" className={buttonClass({ kind: "ghost", size: "icon" })}>
-                <Ellipsis aria-hidden className="size-4" strokeWidth={1.5} />
-              </button>
-            }
-          >
-            {({ MenuItem }) => (
-              <MenuItem onClick={() => setDeleting(true)}>
-                <Trash2 aria-hidden className="size-4" strokeWidth={1.5} />
-                Delete agent
-              </MenuItem>
-            )}
-          </Menu>
-        )}
-      </div>
-      {deleting && <DeleteAgent agent={agent} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
-    </SheetHead>
+    <DeleteDialog
+      noun="agent"
+      name={name}
+      typed={at.mode === "live" && (count > 0 || runs.isError)}
+      busy={runs.isPending}
+      remove={() => agentApi.remove(at, id)}
+      gone={agentApi.of(at, id)}
+      stale={[agentApi.all(at)]}
+      onClose={onClose}
+      onDeleted={onDeleted}
+    >
+      <p>
+        {version === 1 ? "Its only version is" : `All of its ${version} versions are`} gone, and no new run of it
+        starts: not from the API, not from a schedule, not as another agent's tool.
+      </p>
+      {runs.data && <p className="mt-2">{effectOnRuns(count, runs.data.has_more)}</p>}
+      <ErrorNote title="Whether it has runs is not known" error={runs.error} onRetry={() => void runs.refetch()} />
+    </DeleteDialog>
   );
+}
+
+function effectOnRuns(count: number, more: boolean): string {
+  if (count === 0) return "It has no runs.";
+  const shown = more ? `more than ${count}` : String(count);
+  return `Its ${shown} ${count === 1 && !more ? "run stays" : "runs stay"}, with their traces. What is under way goes on.`;
 }

@@ -4,7 +4,6 @@ import { agentApi } from "../../entities/agent/agent-api.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { changedFields, fieldWords, restorationOf } from "./draft.ts";
 
@@ -41,16 +40,16 @@ export function RestoreVersion({
   const fields = fieldWords(changedFields(agent, version));
   return (
     <ConfirmDialog
-      open
-      onOpenChange={(open) => {
-        if (!open) onClose();
-      }}
       title={`Restore version ${version.version}`}
-      act={restoration.isPending ? "Restoring" : `Restore version ${version.version}`}
+      act={`Restore version ${version.version}`}
+      acting="Restoring"
       keep={`Keep version ${agent.version}`}
       kind="primary"
-      busy={restoration.isPending || tools.isPending || fields.length === 0}
+      busy={tools.isPending || fields.length === 0}
+      doing={restoration}
+      refused="The version was not restored"
       onConfirm={() => restoration.mutate()}
+      onClose={onClose}
     >
       <p>
         {fields.length === 0
@@ -61,11 +60,6 @@ export function RestoreVersion({
         <p className="mt-2 text-warn">
           Left out, since they were deleted: {gone.map(({ name }) => name || "a tool").join(", ")}.
         </p>
-      )}
-      {restoration.error && (
-        <div className="mt-3">
-          <ErrorNote title="The version was not restored" error={restoration.error} />
-        </div>
       )}
     </ConfirmDialog>
   );

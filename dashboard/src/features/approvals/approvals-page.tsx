@@ -4,22 +4,20 @@ import { useRef } from "react";
 import type { Needs } from "../../../../server/core/run-event.ts";
 import type { Approval } from "../../../../server/wire/run.ts";
 import { type ApprovalsSearch, waitingRunsQuery } from "../../entities/call/approval-api.ts";
+import { ListHead } from "../../entities/resource/list-head.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { Chip } from "../../ui/chip.tsx";
+import { Chip, choicesOf } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
 import { Paging } from "../../ui/paging.tsx";
-import { SheetBar, SheetHead } from "../../ui/sheet.tsx";
+import { SheetBar } from "../../ui/sheet.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
 import { ApprovalEntry } from "./approval-entry.tsx";
 import { useInbox } from "./use-inbox.ts";
 
@@ -28,11 +26,7 @@ const needsWords: Record<Needs, string> = {
   output: "An output",
   reconcile: "What became of it",
 };
-const needsChoices = (["approval", "output", "reconcile"] as const).map((value) => ({
-  value,
-  word: needsWords[value],
-  label: needsWords[value],
-}));
+const needsChoices = choicesOf(needsWords);
 
 /** All calls that wait for a person, the longest waiting first, to be answered in place. */
 export function ApprovalsPage({
@@ -47,7 +41,6 @@ export function ApprovalsPage({
   const { page, stream, entries, takeOut } = useInbox(search);
   const { data: runs } = useQuery({ ...waitingRunsQuery(at), enabled: entries.length > 0 });
   const mayAnswer = useMay("member");
-  useTitle("Approvals", at.project.name);
   useRowKeys(body);
   useKeys({ a: () => pressOn(body.current, "approve"), r: () => pressOn(body.current, "reject") });
   const leave = (call: Approval) => {
@@ -56,19 +49,14 @@ export function ApprovalsPage({
   };
   return (
     <>
-      <SheetHead>
-        <h1 className="text-lg">Approvals</h1>
-        <ModePill />
-        <div className="ml-auto flex items-center gap-2">
-          {!mayAnswer && <ViewOnly />}
-          <LostBadge stream={stream} />
-          {stream === "open" && (
-            <span className="inline-flex items-center text-xs text-muted">
-              <LiveDot /> Live
-            </span>
-          )}
-        </div>
-      </SheetHead>
+      <ListHead title="Approvals">
+        <LostBadge stream={stream} />
+        {stream === "open" && (
+          <span className="inline-flex items-center text-xs text-muted">
+            <LiveDot /> Live
+          </span>
+        )}
+      </ListHead>
       <SheetBar>
         <Chip
           name="Needs"
@@ -83,15 +71,12 @@ export function ApprovalsPage({
         )}
       </SheetBar>
       <div ref={body} className="min-h-0 flex-1 overflow-y-auto">
-        {page.error && (
-          <div className="px-4 pt-3 rail:px-5">
-            <ErrorNote
-              title={page.data ? "The list is not up to date" : "What waits cannot be shown"}
-              error={page.error}
-              onRetry={() => void page.refetch()}
-            />
-          </div>
-        )}
+        <ErrorNote
+          inset
+          title={page.data ? "The list is not up to date" : "What waits cannot be shown"}
+          error={page.error}
+          onRetry={() => void page.refetch()}
+        />
         {page.isPending && !page.error && <InboxSkeleton />}
         <h2 className="sr-only">What waits</h2>
         {entries.length > 0 && (

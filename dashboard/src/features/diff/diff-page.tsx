@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
@@ -8,7 +7,6 @@ import { comparedRunQuery, diffQuery } from "../../entities/run/diff-api.ts";
 import { ApiError } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { DiffHead, DiffSkeleton } from "./diff-head.tsx";
 import { DiffView } from "./diff-view.tsx";
@@ -35,13 +33,7 @@ export function DiffPage({ id, otherId, search, onSearch, onLookIn }: DiffPagePr
     [b, otherId],
   ] as const)
     if (run.error instanceof ApiError && run.error.status === 404)
-      return (
-        <ObjectNotFound noun="run" id={runId} path={`/runs/${encodeURIComponent(runId)}`} onLookIn={onLookIn}>
-          <Link to="/runs" className={buttonClass()}>
-            Go to runs
-          </Link>
-        </ObjectNotFound>
-      );
+      return <ObjectNotFound noun="run" id={runId} list="/runs" onLookIn={onLookIn} />;
   if (a.data && b.data) return <Compared a={a.data} b={b.data} search={search} onSearch={onSearch} />;
   const failed = a.error ? a : b.error ? b : null;
   return (

@@ -1,17 +1,18 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check, Clock, Download, Ellipsis, LoaderCircle, Trash2, X } from "lucide-react";
+import { Check, Clock, Download, LoaderCircle, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import type { File as StoredFile } from "../../../../server/wire/file.ts";
 import { contentUrl, fileApi, retryFile } from "../../entities/file/file-api.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { downloadUrl } from "../../lib/download.ts";
 import { formatBytes, formatCount, plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
+import { ActsMenu } from "../../ui/acts-menu.tsx";
+import { Button } from "../../ui/button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { Pill } from "../../ui/pill.tsx";
+import { type Look, LookPill, Pill, wordsOf } from "../../ui/pill.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Cell, Row, RowActs, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -82,25 +83,17 @@ function detailOf({ mime_type, pages, chunks, id }: StoredFile): string {
   return [...facts.filter(Boolean), id].join(" · ");
 }
 
+const looks: Record<StoredFile["status"], Look> = {
+  uploaded: ["plain", Clock, "Waiting"],
+  processing: ["info", LoaderCircle, "Being read"],
+  ready: ["ok", Check, "Ready"],
+  failed: ["bad", X, "Failed"],
+};
+
+export const statusWords = wordsOf(looks);
+
 function FileState({ file }: { file: StoredFile }) {
-  if (file.status === "ready")
-    return (
-      <Pill tone="ok" icon={Check}>
-        Ready
-      </Pill>
-    );
-  if (file.status === "failed")
-    return (
-      <Pill tone="bad" icon={X}>
-        Failed
-      </Pill>
-    );
-  if (file.status === "uploaded")
-    return (
-      <Pill tone="plain" icon={Clock}>
-        Waiting
-      </Pill>
-    );
+  if (file.status !== "processing") return <LookPill look={looks[file.status]} />;
   const words = file.total ? `${formatCount(file.processed)} of ${formatCount(file.total)}` : "Reading";
   return (
     <span className="inline-flex flex-col gap-1">
@@ -115,14 +108,13 @@ function FileState({ file }: { file: StoredFile }) {
 function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[] }) {
   const at = useWorkspace();
   const may = useMay("member");
-  const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
-  const changed = () => void client.invalidateQueries(fileApi.all(at));
+  const refresh = useRefresh(fileApi);
   const retry = useMutation({
     mutationFn: () => retryFile(at, file.id),
     onSuccess: () => toast("Trying again", file.filename),
     onError: (error) => failed("Not tried again", error.message),
-    onSettled: changed,
+    onSettled: refresh,
   });
   const download = () => downloadUrl(contentUrl(at, file.id), file.filename);
   return (
@@ -148,31 +140,13 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
         </Button>
       )}
       {may && (
-        <Menu
-          align="end"
-          trigger={
-            <button
-              type="button"
-              aria-label={`More for ${file.filename}`}
-              className={buttonClass({ kind: "ghost", size: "icon-sm" })}
-            >
-              <Ellipsis aria-hidden className="size-4" strokeWidth={1.5} />
-            </button>
-          }
-        >
-          {({ MenuItem }) => (
-            <>
-              <MenuItem onClick={download}>
-                <Download aria-hidden className="size-4" strokeWidth={1.5} />
-                Download
-              </MenuItem>
-              <MenuItem onClick={() => setDeleting(true)}>
-                <Trash2 aria-hidden className="size-4" strokeWidth={1.5} />
-                Delete file
-              </MenuItem>
-            </>
-          )}
-        </Menu>
+        <ActsMenu
+          of={file.filename}
+          acts={[
+            { icon: Download, word: "Download", onDo: download },
+            { icon: Trash2, word: "Delete file", danger: true, onDo: () => setDeleting(true) },
+          ]}
+        />
       )}
       {deleting && (
         <DeleteDialog
@@ -182,7 +156,7 @@ function FileActs({ file, stores }: { file: StoredFile; stores: readonly string[
           stale={[fileApi.all(at)]}
           onClose={() => setDeleting(false)}
         >
-          <p>{effectOf(file, stores)}</p>
+          {effectOf(file, stores)}
         </DeleteDialog>
       )}
     </RowActs>

@@ -1,17 +1,19 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ApiKey } from "../../../../server/wire/key.ts";
-import type { MadeKey } from "../../entities/key/key-api.ts";
-import { keyApi } from "../../entities/key/key-api.ts";
+import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
+import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ChangeOverlap } from "./change-overlap.tsx";
 import { CreateKey } from "./create-key.tsx";
-import { EndOverlap } from "./end-overlap.tsx";
 import { KeyDetails } from "./key-details.tsx";
 import { isUsable, keyState } from "./key-state.ts";
+import { KeyUse } from "./key-use.tsx";
 import { RevealKey } from "./reveal-key.tsx";
-import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
+import { useChangeKey } from "./use-change-key.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 
 /** The dialog of what is being done. What was made goes on to be revealed. */
@@ -64,4 +66,106 @@ export function KeyDialogs({
       );
     }
   }
+}
+
+/** Ends a rotation early, after saying who still uses the old key. */
+function EndOverlap({
+  apiKey: key,
+  successor,
+  onClose,
+}: {
+  apiKey: ApiKey;
+  successor: ApiKey | undefined;
+  onClose: () => void;
+}) {
+  const change = useChangeKey(key, () => {
+    toast("Overlap ended", successor ? `Only …${successor.last4} works now.` : `…${key.last4} works no more.`);
+    onClose();
+  });
+  return (
+    <ConfirmDialog
+      title="End the overlap now?"
+      act="End overlap"
+      acting="Ending overlap"
+      keep="Keep both"
+      doing={change}
+      refused="The overlap did not end"
+      onConfirm={() => change.mutate({ expires_at: new Date().toISOString() })}
+      onClose={onClose}
+    >
+      <p>
+        The old secret <code>…{key.last4}</code> of “{key.name}” stops on its next request. <KeyUse apiKey={key} />
+        {key.last_used_at && " That caller gets 401 until it has the new secret."}
+      </p>
+      {successor && (
+        <p className="mt-2">
+          The new one <code>…{successor.last4}</code>{" "}
+          {successor.last_used_at ? (
+            "is in use already."
+          ) : (
+            <>
+              was <b>never used yet</b>.
+            </>
+          )}
+        </p>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+/** Ends a key for good, after saying what that breaks. In live its name is typed. */
+function RevokeKey({
+  apiKey: key,
+  made,
+  onClose,
+  onRotate,
+}: {
+  apiKey: ApiKey;
+  /** How many usable keys were made with it. */
+  made: number;
+  onClose: () => void;
+  /** Absent where the key cannot be rotated. */
+  onRotate?: () => void;
+}) {
+  const at = useWorkspace();
+  const client = useQueryClient();
+  const revocation = useMutation({
+    mutationFn: () => keyApi.remove(at, key.id),
+    onSuccess: async () => {
+      await client.invalidateQueries(keyApi.all(at));
+      toast("Key revoked", key.name);
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={`Revoke “${key.name}”?`}
+      act="Revoke key"
+      acting="Revoking key"
+      keep="Cancel"
+      typed={at.mode === "live" ? key.name : undefined}
+      doing={revocation}
+      refused="The key was not revoked"
+      onConfirm={() => revocation.mutate()}
+      onClose={onClose}
+    >
+      <p className="mb-4">
+        Its next request gets 401, and its open streams close within a second. This cannot be undone. Runs that it
+        started go on.
+      </p>
+      <Note tone={key.last_used_at ? "bad" : "info"}>
+        <KeyUse apiKey={key} />
+        {made > 0 && ` ${plural(made, "key")} that it made ${made === 1 ? "goes" : "go"} on working.`}
+        {key.last_used_at && onRotate && (
+          <>
+            {" "}
+            <button type="button" className="text-accent underline" onClick={onRotate}>
+              Rotate instead
+            </button>{" "}
+            to swap it without an outage.
+          </>
+        )}
+      </Note>
+    </ConfirmDialog>
+  );
 }

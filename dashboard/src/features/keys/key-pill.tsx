@@ -1,11 +1,11 @@
-import { Check, Clock, type LucideIcon, RefreshCw, TriangleAlert, X } from "lucide-react";
+import { Check, Clock, RefreshCw, TriangleAlert, X } from "lucide-react";
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { useNow } from "../../lib/use-now.ts";
-import { Pill, type Tone } from "../../ui/pill.tsx";
+import { type Look, LookPill } from "../../ui/pill.tsx";
 import { countdown } from "./countdown.ts";
 import { isExposed, type KeyState, keyState } from "./key-state.ts";
 
-const looks: Record<KeyState, [Tone, LucideIcon, string]> = {
+const looks: Record<KeyState, Look> = {
   active: ["ok", Check, "Active"],
   rotating: ["warn", RefreshCw, "Rotating"],
   exposed: ["bad", TriangleAlert, "Exposed"],
@@ -18,12 +18,9 @@ export function KeyPill({ apiKey }: { apiKey: ApiKey }) {
   const isRotating = apiKey.status === "rotating" && !apiKey.revoked_at;
   const now = useNow(isRotating);
   const state = keyState(apiKey, now);
-  const [tone, icon, word] = looks[isExposed(apiKey, now) ? "exposed" : state];
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 rail:flex-col rail:items-start">
-      <Pill tone={tone} icon={icon}>
-        {word}
-      </Pill>
+      <LookPill look={looks[isExposed(apiKey, now) ? "exposed" : state]} />
       {state === "rotating" && apiKey.expires_at && (
         // A countdown that spoke every second would silence all else: its end is announced by the list.
         <span className="text-xs whitespace-nowrap text-muted">

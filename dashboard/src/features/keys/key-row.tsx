@@ -1,17 +1,19 @@
 import { clsx } from "clsx";
-import { Shield } from "lucide-react";
+import { Copy, OctagonX, RefreshCw, Settings2, Shield, Timer, Trash2 } from "lucide-react";
 import type { ApiKey } from "../../../../server/wire/key.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import { plural } from "../../lib/format.ts";
+import { ActsMenu } from "../../ui/acts-menu.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { copy } from "../../ui/copy.ts";
 import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { isExpiring } from "./find-keys.ts";
 import { KeyExpiry } from "./key-expiry.tsx";
-import { KeyMenu } from "./key-menu.tsx";
 import { KeyPill } from "./key-pill.tsx";
 import type { KeyRow as Entry } from "./key-rows.ts";
-import { isUsable, keyState, shortKey } from "./key-state.ts";
+import { isUsable, type KeyState, keyState, shortKey } from "./key-state.ts";
 import { type KeyAct, useKeyMaker } from "./use-key-acts.ts";
 
 interface KeyRowProps {
@@ -20,12 +22,12 @@ interface KeyRowProps {
   before: ApiKey | undefined;
   isLastAdmin: boolean;
   now: number;
-  mayChange: boolean;
   onAct: (act: KeyAct) => void;
 }
 
 /** One key: what it is called and for, whether it works, and who used it. */
-export function KeyRow({ entry: { key, hangs, holds }, before, isLastAdmin, now, mayChange, onAct }: KeyRowProps) {
+export function KeyRow({ entry: { key, hangs, holds }, before, isLastAdmin, now, onAct }: KeyRowProps) {
+  const mayChange = useMay("member");
   const isOff = !isUsable(key, now);
   const maker = useKeyMaker(key);
   const state = keyState(key, now);
@@ -91,7 +93,7 @@ export function KeyRow({ entry: { key, hangs, holds }, before, isLastAdmin, now,
               Rotate<span className="sr-only"> {key.name}</span>
             </Button>
           )}
-          <KeyMenu apiKey={key} state={state} isLastAdmin={isLastAdmin} mayChange={mayChange} onAct={onAct} />
+          <KeyMenu apiKey={key} state={state} isLastAdmin={isLastAdmin} onAct={onAct} />
         </RowActs>
       </Cell>
     </Row>
@@ -135,5 +137,36 @@ function KeyLine({
         </span>
       )}
     </SecondLine>
+  );
+}
+
+/** All that can be done with a key. */
+function KeyMenu({
+  apiKey: key,
+  state,
+  isLastAdmin,
+  onAct,
+}: {
+  apiKey: ApiKey;
+  state: KeyState;
+  isLastAdmin: boolean;
+  onAct: (act: KeyAct) => void;
+}) {
+  const mayChange = useMay("member");
+  const isOpen = mayChange && state !== "revoked" && state !== "expired";
+  const ask = (kind: "details" | "rotate" | "overlap" | "end" | "revoke") => () => onAct({ kind, key });
+  return (
+    <ActsMenu
+      of={`${key.name} …${key.last4}`}
+      acts={[
+        { icon: Settings2, word: isOpen ? "Edit name and expiry" : "Show details", onDo: ask("details") },
+        { icon: Copy, word: "Copy key id", onDo: () => void copy("Key id", key.id) },
+        isOpen && state === "rotating" && { icon: Timer, word: "Change overlap", onDo: ask("overlap") },
+        isOpen && state === "rotating" && { icon: OctagonX, word: "End overlap", onDo: ask("end") },
+        isOpen && state !== "rotating" && { icon: RefreshCw, word: "Rotate key", onDo: ask("rotate") },
+        isOpen && !isLastAdmin && { icon: Trash2, word: "Revoke key", danger: true, onDo: ask("revoke") },
+      ]}
+      remark={isOpen && isLastAdmin ? "The only admin key. Create another one before you revoke it." : undefined}
+    />
   );
 }

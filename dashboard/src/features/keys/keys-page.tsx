@@ -1,30 +1,46 @@
 import { useQuery } from "@tanstack/react-query";
-import { Plus } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
-import { keysQuery } from "../../entities/key/key-api.ts";
+import { KeyRound, ListFilter } from "lucide-react";
+import { useMemo, useState } from "react";
+import { keyScopes, keysQuery } from "../../entities/key/key-api.ts";
+import { CreateAct, ListHead } from "../../entities/resource/list-head.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { plural } from "../../lib/format.ts";
-import { useKeys } from "../../lib/use-keys.ts";
 import { useNow } from "../../lib/use-now.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetFoot, SheetHead } from "../../ui/sheet.tsx";
-import { TableSkeleton } from "../../ui/table.tsx";
+import { Chip, choicesOf } from "../../ui/chip.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ListBody } from "../../ui/list-body.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
+import { SheetBar, SheetFoot } from "../../ui/sheet.tsx";
 import { TimeSwitch } from "../../ui/time-switch.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
 import { ExposureNotes } from "./exposure-notes.tsx";
 import { findKeys, type KeysSearch } from "./find-keys.ts";
 import { isLastAdmin } from "./is-last-admin.ts";
 import { KeyDialogs } from "./key-dialogs.tsx";
-import { KeyFilters } from "./key-filters.tsx";
-import { KeysTable } from "./keys-table.tsx";
-import { NoKeyMatches, NoKeys } from "./no-keys.tsx";
+import { KeyRow } from "./key-row.tsx";
+import { keyRows } from "./key-rows.ts";
 import type { KeyAct } from "./use-key-acts.ts";
 import { useOverlapEnds } from "./use-overlap-ends.ts";
+
+const columns = [
+  { label: "Name" },
+  { label: "Key" },
+  { label: "Scope" },
+  { label: "Status" },
+  { label: "Last used" },
+  { label: "Expires", folds: true },
+  { label: "Created", folds: true },
+  { label: "Acts", silent: true },
+];
+const statuses = choicesOf({
+  usable: "Usable",
+  ended: "Revoked and expired",
+  rotating: "Rotating",
+  exposed: "Exposed",
+  expiring: "Expiring within 7 days",
+});
+const scopes = keyScopes.map((value) => ({ value, label: value, word: value }));
 
 /** The keys of a project and mode: made, swapped and ended without fear. */
 export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (search: KeysSearch) => void }) {
@@ -32,12 +48,8 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
   const mayChange = useMay("member");
   const list = useQuery(keysQuery(at));
   const now = useNow();
-  const body = useRef<HTMLDivElement>(null);
   const [act, setAct] = useState<KeyAct | null>(null);
-  const create = mayChange ? () => setAct({ kind: "create" }) : undefined;
-  useTitle("API keys", at.project.name);
-  useRowKeys(body);
-  useKeys({ c: () => create?.() });
+  const create = { act: "Create key", onCreate: () => setAct({ kind: "create" }) };
   const keys = list.data?.keys;
   const ended = useOverlapEnds(keys);
   const found = keys && findKeys(keys, search, now);
@@ -45,47 +57,64 @@ export function KeysPage({ search, onSearch }: { search: KeysSearch; onSearch: (
     () => new Set(keys?.filter((key) => isLastAdmin(key, keys, Date.now())).map(({ id }) => id)),
     [keys],
   );
-  const isFiltered = Boolean(search.q || search.status || search.scope);
-
   return (
     <>
-      <SheetHead>
-        <h1 className="text-lg">API keys</h1>
-        <ModePill />
-        <div className="ml-auto flex items-center gap-2">
-          {create ? (
-            <Button kind="primary" onClick={create} title="Create key (c)">
-              <Plus aria-hidden className="size-4" strokeWidth={1.5} />
-              Create key
-            </Button>
+      <ListHead title="API keys" create={create} />
+      <SheetBar>
+        <SearchField
+          label="Search keys"
+          placeholder="Name, prefix or last 4"
+          value={search.q ?? ""}
+          onSearch={(q) => onSearch({ ...search, q: q || undefined })}
+        />
+        <Chip
+          name="Status"
+          value={search.status}
+          choices={statuses}
+          onChange={(status) => onSearch({ ...search, status })}
+        />
+        <Chip name="Scope" value={search.scope} choices={scopes} onChange={(scope) => onSearch({ ...search, scope })} />
+        <span className="ml-auto text-xs whitespace-nowrap text-muted" aria-live="polite">
+          {found && plural(found.length, "key")}
+        </span>
+      </SheetBar>
+      <ListBody
+        label="API keys"
+        list={{ ...list, data: found && { data: keyRows(found, now) } }}
+        columns={columns}
+        notes={
+          keys && <ExposureNotes keys={keys} now={now} lastAdmins={lastAdmins} mayChange={mayChange} onAct={setAct} />
+        }
+        row={(entry) => (
+          <KeyRow
+            key={entry.key.id}
+            entry={entry}
+            // Also one that a filter hides.
+            before={keys?.find(({ id }) => id === entry.key.rotated_from)}
+            isLastAdmin={lastAdmins.has(entry.key.id)}
+            now={now}
+            onAct={setAct}
+          />
+        )}
+        none={
+          keys?.length === 0 ? (
+            <EmptyState icon={KeyRound} title={`No ${at.mode} keys yet`}>
+              <p className="max-w-[52ch] text-muted">
+                A key lets your server create runs here. Make one for each place that calls runnel, so that you can
+                change one without touching the others.
+              </p>
+              {mayChange && <CreateAct create={create}>Create key</CreateAct>}
+            </EmptyState>
           ) : (
-            <ViewOnly />
-          )}
-        </div>
-      </SheetHead>
-      <KeyFilters search={search} onSearch={onSearch} count={found && plural(found.length, "key")} />
-      <section ref={body} aria-label="API keys" className="relative min-h-0 flex-1 overflow-y-auto">
-        {list.error && (
-          <div className="px-4 pt-3 rail:px-5">
-            <ErrorNote
-              title={keys ? "The list is not up to date" : "The keys cannot be shown"}
-              error={list.error}
-              onRetry={() => void list.refetch()}
-            />
-          </div>
-        )}
-        {list.isPending && (
-          <div role="status" aria-label="Loading keys">
-            <TableSkeleton />
-          </div>
-        )}
-        {keys && <ExposureNotes keys={keys} now={now} lastAdmins={lastAdmins} mayChange={mayChange} onAct={setAct} />}
-        {keys && found && found.length > 0 && (
-          <KeysTable keys={found} all={keys} lastAdmins={lastAdmins} now={now} mayChange={mayChange} onAct={setAct} />
-        )}
-        {keys?.length === 0 && <NoKeys mode={at.mode} onCreate={create} />}
-        {isFiltered && keys && keys.length > 0 && found?.length === 0 && <NoKeyMatches onClear={() => onSearch({})} />}
-      </section>
+            <EmptyState icon={ListFilter} title="No key matches these filters">
+              <p className="text-muted">
+                Names, beginnings, last four characters, ids and addresses were looked through.
+              </p>
+              <Button onClick={() => onSearch({})}>Clear filters</Button>
+            </EmptyState>
+          )
+        }
+      />
       <SheetFoot>
         <TimeSwitch />
         <span className="ml-auto">

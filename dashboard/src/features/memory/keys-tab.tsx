@@ -1,20 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
-import { KeyRound, ListFilter, Plus, UserRound } from "lucide-react";
-import { useRef, useState } from "react";
+import { KeyRound, Plus, UserRound } from "lucide-react";
+import { useState } from "react";
 import type { MemoryKey as KeyValue, Memory as Store } from "../../../../server/wire/memory.ts";
 import { deleteKey, keysQuery, storeApi } from "../../entities/memory/memory-api.ts";
+import { Listed } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Paging } from "../../ui/paging.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
-import { Cell, Row, RowActs, rowLink, SecondLine, Table, TableSkeleton } from "../../ui/table.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Until } from "../../ui/until.tsx";
 import type { TabProps } from "./entries-tab.tsx";
@@ -31,20 +29,14 @@ const columns = [
 
 /** The values of a store, by their keys. */
 export function KeysTab({ store, search, onSearch }: TabProps) {
-  const at = useWorkspace();
   const may = useMay("member");
-  const body = useRef<HTMLDivElement>(null);
-  const { of, q = "" } = search;
+  const { of, q = "", after, before } = search;
   const isReady = store.scope === "project" || Boolean(of);
-  const page = useQuery({ ...keysQuery(at, store.id, search), enabled: isReady });
+  const list = useQuery({ ...keysQuery(useWorkspace(), store.id, search), enabled: isReady });
   const [editing, setEditing] = useState<KeyValue | "new" | null>(null);
   const [deleting, setDeleting] = useState<KeyValue | null>(null);
-  useRowKeys(body);
   useKeys({ c: () => setEditing("new") }, may && isReady);
-  const keys = page.data?.data;
-  const kept = { ...(of && { of }), ...(q && { q }) };
-  // The pages of other lists are by ids; of this one, by names.
-  const paged = page.data && { ...page.data, data: page.data.data.map(({ key }) => ({ id: key })) };
+  const kept = of ? { of } : {};
   return (
     <>
       <SheetBar>
@@ -54,7 +46,7 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
             label="Search keys by their beginning"
             placeholder="Begins with"
             value={q}
-            onSearch={(text) => onSearch({ ...(of && { of }), ...(text && { q: text }) })}
+            onSearch={(text) => onSearch({ ...kept, ...(text && { q: text }) })}
           />
         )}
         {may && isReady && (
@@ -64,46 +56,32 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
           </Button>
         )}
       </SheetBar>
-      <div ref={body} className="relative min-h-0 flex-1 overflow-y-auto">
-        {!isReady && (
-          <EmptyState icon={UserRound} title={store.scope === "user" ? "Whose keys?" : "Which session's keys?"}>
-            <p className="max-w-[46ch] text-muted">
-              Each {store.scope} has keys of its own here. Write its id above to see them.
-            </p>
-          </EmptyState>
+      <Listed
+        noun="key"
+        label="Keys"
+        {...{ list, columns, onSearch }}
+        search={{ of, q, after, before }}
+        keeps={kept}
+        row={(each) => (
+          <KeyRow key={each.key} value={each} onEdit={() => setEditing(each)} onDelete={() => setDeleting(each)} />
         )}
-        {page.error && (
-          <div className="px-4 pt-3 rail:px-5">
-            <ErrorNote title="The keys cannot be shown" error={page.error} onRetry={() => void page.refetch()} />
-          </div>
-        )}
-        {isReady && page.isPending && <TableSkeleton />}
-        {keys && keys.length > 0 && (
-          <Table label="Keys" columns={columns}>
-            {keys.map((each) => (
-              <KeyRow
-                key={each.key}
-                value={each}
-                may={may}
-                onEdit={() => setEditing(each)}
-                onDelete={() => setDeleting(each)}
-              />
-            ))}
-          </Table>
-        )}
-        {keys?.length === 0 && (
-          <EmptyState icon={q ? ListFilter : KeyRound} title={q ? "No key begins with this" : "No keys here yet"}>
-            {q ? (
-              <Button onClick={() => onSearch({ ...(of && { of }) })}>Clear search</Button>
-            ) : (
+        notes={
+          !isReady && (
+            <EmptyState icon={UserRound} title={store.scope === "user" ? "Whose keys?" : "Which session's keys?"}>
               <p className="max-w-[46ch] text-muted">
-                Agents and applications note values here, and find them again by their keys.
+                Each {store.scope} has keys of its own here. Write its id above to see them.
               </p>
-            )}
-          </EmptyState>
-        )}
-      </div>
-      <Paging noun="key" page={paged} search={search} onPage={(next) => onSearch({ ...kept, ...next })} />
+            </EmptyState>
+          )
+        }
+        noMatch="No key begins with this"
+        clear="Clear search"
+        empty={{
+          icon: KeyRound,
+          title: "No keys here yet",
+          about: "Agents and applications note values here, and find them again by their keys.",
+        }}
+      />
       {editing && (
         <KeyDialog store={store} of={of} value={editing === "new" ? null : editing} onClose={() => setEditing(null)} />
       )}
@@ -114,15 +92,14 @@ export function KeysTab({ store, search, onSearch }: TabProps) {
 
 function KeyRow({
   value: { key, value, version, expires_at, updated_at },
-  may,
   onEdit,
   onDelete,
 }: {
   value: KeyValue;
-  may: boolean;
   onEdit: () => void;
   onDelete: () => void;
 }) {
+  const may = useMay("member");
   return (
     <Row>
       <Cell main>
@@ -169,7 +146,7 @@ function DeleteKey({ store, of, value, onClose }: { store: Store; of?: string; v
       stale={[storeApi.all(at)]}
       onClose={onClose}
     >
-      <p>Its version {value.version} is gone. If somebody has written another one meanwhile, nothing is deleted.</p>
+      Its version {value.version} is gone. If somebody has written another one meanwhile, nothing is deleted.
     </DeleteDialog>
   );
 }

@@ -107,9 +107,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
         />
       </form>
       <div className="mt-4 max-w-200">
-        {found.error && (
-          <ErrorNote title="The search failed" error={found.error} onRetry={() => void found.refetch()} />
-        )}
+        <ErrorNote title="The search failed" error={found.error} onRetry={() => void found.refetch()} />
         {isAsked && !found.error && found.isPending && <p className="text-muted">Searching</p>}
         {isAsked && !found.error && found.data && <Found matches={found.data.data} />}
       </div>

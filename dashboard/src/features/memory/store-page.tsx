@@ -1,21 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { storeQuery } from "../../entities/memory/memory-api.ts";
 import type { MemoryTab, StoreSearch } from "../../entities/memory/memory-search.ts";
+import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Breadcrumb } from "../../ui/breadcrumb.tsx";
-import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
 import { EntriesTab } from "./entries-tab.tsx";
 import { KeysTab } from "./keys-tab.tsx";
 import { kindWords, scopeWords, sizeWords } from "./memory-words.ts";
@@ -30,7 +23,7 @@ interface StorePageProps {
   onLeave: () => void;
 }
 
-const tabsOf = {
+const tabsOf: Record<Store["kind"], readonly [Tab, ...Tab[]]> = {
   vector: [
     { value: "entries", label: "Entries" },
     { value: "search", label: "Search" },
@@ -40,60 +33,48 @@ const tabsOf = {
     { value: "keys", label: "Keys" },
     { value: "settings", label: "Settings" },
   ],
-} as const satisfies Record<Store["kind"], readonly { value: MemoryTab; label: string }[]>;
+};
+interface Tab {
+  value: MemoryTab;
+  label: string;
+}
 
 /** One memory store: what it holds, what is found in it, and how it is set. */
-export function StorePage(props: StorePageProps) {
-  const { id, onLookIn } = props;
-  const at = useWorkspace();
-  const store = useQuery(storeQuery(at, id));
+export function StorePage({ onLookIn, ...rest }: StorePageProps) {
+  const read = useQuery(storeQuery(useWorkspace(), rest.id));
   return (
-    <ObjectPage
-      object={store}
-      noun="store"
-      title="Memory store"
-      id={id}
-      path={`/memory/${encodeURIComponent(id)}`}
-      list={
-        <Link to="/memory" className={buttonClass()}>
-          Go to memory
-        </Link>
-      }
-      onLookIn={onLookIn}
-    >
-      {(store) => <FoundStore {...props} store={store} />}
+    <ObjectPage object={read} noun="store" title="Memory store" list="/memory" id={rest.id} onLookIn={onLookIn}>
+      {(store) => <FoundStore {...rest} store={store} />}
     </ObjectPage>
   );
 }
 
-function FoundStore({ store, search, onSearch, onLeave }: StorePageProps & { store: Store }) {
-  const may = useMay("member");
+function FoundStore({ store, search, onSearch, onLeave }: Omit<StorePageProps, "id" | "onLookIn"> & { store: Store }) {
   const tabs = tabsOf[store.kind];
   const tab = tabs.find(({ value }) => value === search.tab)?.value ?? tabs[0].value;
-  useTitle(store.name, "Memory");
   const parts = { store, search: { ...search, tab }, onSearch };
   return (
     <>
-      <SheetHead>
-        <Breadcrumb>
-          <Link to="/memory">Memory</Link>
-        </Breadcrumb>
-        <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={store.name}>
-          {store.name}
-        </h1>
-        <Badge>{kindWords[store.kind]}</Badge>
-        <Badge>{scopeWords[store.scope]}</Badge>
-        <ModePill />
-        <span className="ml-auto flex items-center text-xs text-muted">
-          {sizeWords(store)}
-          <CopyButton text={store.id} what="store id" />
-        </span>
-        {!may && <ViewOnly />}
-      </SheetHead>
+      <ObjectHead
+        list="/memory"
+        name={store.name}
+        pills={
+          <>
+            <Badge>{kindWords[store.kind]}</Badge>
+            <Badge>{scopeWords[store.scope]}</Badge>
+          </>
+        }
+        links={
+          <span className="flex items-center text-xs text-muted">
+            {sizeWords(store)}
+            <CopyButton text={store.id} what="store id" />
+          </span>
+        }
+      />
       <Tabs
         label="Store"
         value={tab}
-        tabs={tabs as readonly { value: MemoryTab; label: string }[]}
+        tabs={tabs}
         onChange={(next) =>
           onSearch({ ...(next !== tabs[0].value && { tab: next }), ...(search.of && { of: search.of }) })
         }

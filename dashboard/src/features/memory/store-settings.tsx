@@ -100,7 +100,7 @@ function BasicsForm({ store }: { store: Store }) {
           onChange={(event) => edit({ ttl: event.target.value })}
         />
       </div>
-      {change.error && <ErrorNote title="Not saved" error={change.error} />}
+      <ErrorNote title="Not saved" error={change.error} />
       {isBehind && isDirty && (
         <ConflictNote
           title="Somebody changed this store meanwhile"

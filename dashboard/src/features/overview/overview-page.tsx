@@ -72,15 +72,12 @@ export function OverviewPage({
         )}
       </SheetHead>
       <section aria-label="Overview" className="relative min-h-0 flex-1 overflow-y-auto">
-        {usage.error && (
-          <div className="px-4 pt-3 rail:px-5">
-            <ErrorNote
-              title={usage.days ? "The overview is not up to date" : "The overview cannot be shown"}
-              error={usage.error}
-              onRetry={usage.refetch}
-            />
-          </div>
-        )}
+        <ErrorNote
+          inset
+          title={usage.days ? "The overview is not up to date" : "The overview cannot be shown"}
+          error={usage.error}
+          onRetry={usage.refetch}
+        />
         {isEmpty ? <NothingYet mode={at.mode} /> : <Cards usage={usage} period={period} asTable={v === "table"} />}
       </section>
       {!isEmpty && (

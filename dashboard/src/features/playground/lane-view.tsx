@@ -42,9 +42,7 @@ export function LaneView({
         <h2 className="sr-only">{label}</h2>
         {head}
         {lane.isReading && <Skeleton className="w-1/2" />}
-        {lane.error && (
-          <ErrorNote title="The conversation cannot be shown" error={lane.error} onRetry={lane.readAgain} />
-        )}
+        <ErrorNote title="The conversation cannot be shown" error={lane.error} onRetry={lane.readAgain} />
         {lane.turns.length === 0 && !lane.isReading && !lane.error && children}
         {lane.turns.map((turn, index) => (
           <TurnView

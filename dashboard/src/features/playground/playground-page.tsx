@@ -55,7 +55,7 @@ function OneAgent({ id, search, onSearch, onLookIn }: PlaygroundProps & { id: st
   if (agent.data) return <Workbench agent={agent.data} search={search} onSearch={onSearch} />;
   if (agent.error instanceof ApiError && agent.error.status === 404)
     return (
-      <ObjectNotFound noun="agent" id={id} path={`/agents/${id}`} onLookIn={onLookIn}>
+      <ObjectNotFound noun="agent" id={id} list="/agents" onLookIn={onLookIn}>
         <Button onClick={() => onSearch({ agent: undefined, thread: undefined, other: undefined, compare: undefined })}>
           Try another agent
         </Button>

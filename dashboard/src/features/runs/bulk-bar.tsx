@@ -12,7 +12,6 @@ import { createPostOnce, type PostOnce } from "../../lib/post-once.ts";
 import { wholeOf } from "../../lib/whole-of.ts";
 import { useWorkspace, type Workspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { failed, toast } from "../../ui/toast.ts";
 
 const act =
@@ -203,21 +202,16 @@ function BulkAct({
   const title = titleOf(kind, runs.length);
   return (
     <ConfirmDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      onClose={onClose}
       title={title}
       act={title}
       keep={isCancel ? "Let them run" : "Close"}
       kind={isCancel ? "danger" : "primary"}
-      busy={all.isPending}
+      doing={all}
+      refused={isCancel ? "Not all runs were cancelled" : "Not all runs were started"}
       onConfirm={() => all.mutate()}
     >
       <p>{isCancel ? cancelEffect : againEffect(at.mode === "live")}</p>
-      {all.error && (
-        <div className="mt-3">
-          <ErrorNote title={isCancel ? "Not all runs were cancelled" : "Not all runs were started"} error={all.error} />
-        </div>
-      )}
     </ConfirmDialog>
   );
 }

@@ -43,7 +43,7 @@ export function LookFurther({
           </Button>
         )}
       </div>
-      {error && <ErrorNote title="Older runs cannot be looked at" error={error} onRetry={onLook} />}
+      <ErrorNote title="Older runs cannot be looked at" error={error} onRetry={onLook} />
     </div>
   );
 }

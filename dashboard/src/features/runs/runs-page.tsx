@@ -4,20 +4,17 @@ import { Pause, Play } from "lucide-react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
+import { ListHead } from "../../entities/resource/list-head.tsx";
 import { filtersOf, hasText, isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useKeys } from "../../lib/use-keys.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
 import { NewRows } from "../../ui/new-rows.tsx";
 import { Paging } from "../../ui/paging.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
 import { LiveDot, LostBadge } from "../../ui/stream-badge.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { LookFurther } from "./look-further.tsx";
 import { NoMatch, NoRuns, NoText } from "./no-runs.tsx";
@@ -37,7 +34,6 @@ interface RunsPageProps {
 
 /** All runs of a project and mode, newest first, as they happen. */
 export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: RunsPageProps) {
-  const at = useWorkspace();
   const [live, setLive] = useState(true);
   const body = useRef<HTMLDivElement>(null);
   const asked = useAsked(search);
@@ -54,7 +50,6 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
   const shown = text ? looked?.filter(fits) : runs;
   const selection = useSelection(shown ?? noRuns);
   const mayRun = useMay("member");
-  useTitle("Runs", at.project.name);
   useRowKeys(body);
   useKeys({
     x: () => {
@@ -71,45 +66,32 @@ export function RunsPage({ search, onSearch, onOpenRun, onCompare, onPin }: Runs
 
   return (
     <>
-      <SheetHead>
-        <h1 className="text-lg">Runs</h1>
-        <ModePill />
-        <div className="ml-auto flex flex-wrap items-center justify-end gap-2">
-          <LostBadge stream={stream} />
-          <Button
-            aria-pressed={live}
-            onClick={() => setLive(!live)}
-            title={live ? "Pause the list" : "Follow the list"}
-          >
-            {!live && <Play aria-hidden className="size-4" strokeWidth={1.5} />}
-            {live && stream !== "open" && <Pause aria-hidden className="size-4" strokeWidth={1.5} />}
-            {live && stream === "open" && <LiveDot />}
-            {live ? "Live" : "Paused"}
-          </Button>
-          {mayRun ? (
-            <Link to="/playground" className={buttonClass({ kind: "primary" })}>
-              New run
-            </Link>
-          ) : (
-            <ViewOnly />
-          )}
-        </div>
-      </SheetHead>
+      <ListHead title="Runs">
+        <LostBadge stream={stream} />
+        <Button aria-pressed={live} onClick={() => setLive(!live)} title={live ? "Pause the list" : "Follow the list"}>
+          {!live && <Play aria-hidden className="size-4" strokeWidth={1.5} />}
+          {live && stream !== "open" && <Pause aria-hidden className="size-4" strokeWidth={1.5} />}
+          {live && stream === "open" && <LiveDot />}
+          {live ? "Live" : "Paused"}
+        </Button>
+        {mayRun && (
+          <Link to="/playground" className={buttonClass({ kind: "primary" })}>
+            New run
+          </Link>
+        )}
+      </ListHead>
       <RunsFilters
         search={search}
         onFilter={filter}
         onText={(q) => onSearch({ ...search, q: q || undefined }, true)}
         onOpenRun={onOpenRun}
       />
-      {page.error && (
-        <div className="px-4 pt-3 rail:px-5">
-          <ErrorNote
-            title={runs ? "The list is not up to date" : "The runs cannot be shown"}
-            error={page.error}
-            onRetry={() => void page.refetch()}
-          />
-        </div>
-      )}
+      <ErrorNote
+        inset
+        title={runs ? "The list is not up to date" : "The runs cannot be shown"}
+        error={page.error}
+        onRetry={() => void page.refetch()}
+      />
       <div className="relative flex min-h-0 flex-1 flex-col">
         <NewRows count={waiting} onShow={showNew} />
         <section

@@ -5,6 +5,7 @@ import type { CreateSchedule as ScheduleOrder } from "../../../../server/schedul
 import type { Schedule } from "../../../../server/wire/schedule.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { type CatchUp, type IfBusy, scheduleApi } from "../../entities/schedule/schedule-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -19,7 +20,6 @@ import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
 import { PlanFields } from "./plan-fields.tsx";
-import { useRefreshSchedules } from "./schedule-acts.ts";
 
 const busyChoices: { value: IfBusy; label: string; hint: string }[] = [
   { value: "start", label: "Start another one", hint: "Both run side by side." },
@@ -34,7 +34,7 @@ const missedChoices: { value: CatchUp; label: string; hint: string }[] = [
 /** Makes a schedule, or changes one: what is run, when, and what becomes of times that cannot be kept. */
 export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClose: () => void }) {
   const at = useWorkspace();
-  const refresh = useRefreshSchedules();
+  const refresh = useRefresh(scheduleApi);
   const [order, setOrder] = useState<ScheduleOrder>(() => (schedule ? orderOf(schedule) : firstOrder()));
   const agents = useAgentChoices(order.agent_id);
   const agent_id = order.agent_id || (agents[0]?.value ?? "");

@@ -1,28 +1,20 @@
-import { Check, CircleX, FastForward, LoaderCircle, type LucideIcon, OctagonX, Pause, Square, X } from "lucide-react";
-import type { Outcome } from "../../../../server/wire/names.ts";
+import { Check, CircleX, FastForward, LoaderCircle, OctagonX, Pause, Square, X } from "lucide-react";
 import type { Schedule } from "../../../../server/wire/schedule.ts";
-import { Pill, type Tone } from "../../ui/pill.tsx";
+import type { Outcome } from "../../../../server/wire/names.ts";
+import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
+
+const states = {
+  active: ["ok", Check, "Active"],
+  off: ["bad", OctagonX, "Switched off"],
+  paused: ["plain", Pause, "Paused"],
+} as const satisfies Record<string, Look>;
 
 /** How a schedule stands: it fires, it is paused, or it was switched off for its failures. */
-export function SchedulePill({ schedule }: { schedule: Schedule }) {
-  if (schedule.enabled)
-    return (
-      <Pill tone="ok" icon={Check}>
-        Active
-      </Pill>
-    );
-  return schedule.disabled_reason ? (
-    <Pill tone="bad" icon={OctagonX}>
-      Switched off
-    </Pill>
-  ) : (
-    <Pill tone="plain" icon={Pause}>
-      Paused
-    </Pill>
-  );
-}
+export const SchedulePill = ({ schedule }: { schedule: Schedule }) => (
+  <LookPill look={states[schedule.enabled ? "active" : schedule.disabled_reason ? "off" : "paused"]} />
+);
 
-const looks: Record<Outcome, [Tone, LucideIcon, string]> = {
+const looks: Record<Outcome, Look> = {
   started: ["info", LoaderCircle, "Running"],
   completed: ["ok", Check, "Completed"],
   failed: ["bad", X, "Failed"],
@@ -31,14 +23,9 @@ const looks: Record<Outcome, [Tone, LucideIcon, string]> = {
   missed: ["warn", CircleX, "Missed"],
 };
 
-export const outcomeWords = (outcome: Outcome): string => looks[outcome][2];
+export const outcomeWords = wordsOf(looks);
 
 /** The result of a time. */
-export function OutcomePill({ outcome }: { outcome: Outcome }) {
-  const [tone, icon, word] = looks[outcome];
-  return (
-    <Pill tone={tone} icon={icon} spin={outcome === "started"}>
-      {word}
-    </Pill>
-  );
-}
+export const OutcomePill = ({ outcome }: { outcome: Outcome }) => (
+  <LookPill look={looks[outcome]} spin={outcome === "started"} />
+);

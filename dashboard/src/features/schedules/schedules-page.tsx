@@ -1,25 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
-import { CalendarClock, Plus } from "lucide-react";
-import { useRef, useState } from "react";
-import { schedulesQuery } from "../../entities/schedule/schedule-api.ts";
+import { Link } from "@tanstack/react-router";
+import { CalendarClock } from "lucide-react";
+import { useState } from "react";
+import { lastText } from "../../../../server/core/run-input.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
+import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { ListPage } from "../../entities/resource/list-page.tsx";
+import { lastFiringQuery, schedulesQuery } from "../../entities/schedule/schedule-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import { useKeys } from "../../lib/use-keys.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { EmptiedPage } from "../../ui/emptied-page.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { Paging } from "../../ui/paging.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { Table, TableSkeleton } from "../../ui/table.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
-import { type ScheduleAct, useRunNow } from "./schedule-acts.ts";
-import { ScheduleDialogs } from "./schedule-dialogs.tsx";
-import { ScheduleRow } from "./schedule-row.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Until } from "../../ui/until.tsx";
+import { CronText } from "./cron-text.tsx";
+import { type ScheduleAct, ScheduleDialogs, ScheduleMenu, useRunNow } from "./schedule-acts.tsx";
+import { OutcomePill, SchedulePill } from "./schedule-pill.tsx";
 
 const columns = [
   { label: "Name and input" },
@@ -33,85 +31,94 @@ const columns = [
 /** What runs by the clock, in a project and mode. */
 export function SchedulesPage({ search, onSearch }: { search: PageSearch; onSearch: (search: PageSearch) => void }) {
   const at = useWorkspace();
-  const mayChange = useMay("member");
-  const body = useRef<HTMLDivElement>(null);
-  const page = useQuery(schedulesQuery(at, search));
+  const list = useQuery(schedulesQuery(at, search));
   const [act, setAct] = useState<ScheduleAct | null>(null);
   const run = useRunNow();
-  const create = mayChange ? () => setAct({ kind: "create" }) : undefined;
-  useTitle("Schedules", at.project.name);
-  useRowKeys(body);
-  useKeys({ c: () => create?.() });
-  const schedules = page.data?.data;
-  const isLater = Boolean(search.after || search.before);
   return (
     <>
-      <SheetHead>
-        <h1 className="text-lg">Schedules</h1>
-        <ModePill />
-        <div className="ml-auto flex items-center gap-2">
-          {create ? (
-            <Button kind="primary" onClick={create} title="Create schedule (c)">
-              <Plus aria-hidden className="size-4" strokeWidth={1.5} />
-              Create schedule
-            </Button>
-          ) : (
-            <ViewOnly />
-          )}
-        </div>
-      </SheetHead>
-      <section ref={body} aria-label="Schedules" className="relative min-h-0 flex-1 overflow-y-auto">
-        {page.error && (
-          <div className="px-4 pt-3 rail:px-5">
-            <ErrorNote
-              title={schedules ? "The list is not up to date" : "The schedules cannot be shown"}
-              error={page.error}
-              onRetry={() => void page.refetch()}
-            />
-          </div>
-        )}
-        {run.error && (
-          <div className="px-4 pt-3 rail:px-5">
-            <ErrorNote title="No run was started" error={run.error} />
-          </div>
-        )}
-        {page.isPending && (
-          <div role="status" aria-label="Loading schedules">
-            <TableSkeleton />
-          </div>
-        )}
-        {schedules && schedules.length > 0 && (
-          <Table label="Schedules" columns={columns}>
-            {schedules.map((schedule) => (
-              <ScheduleRow
-                key={schedule.id}
-                schedule={schedule}
-                isStarting={run.isPending}
-                mayChange={mayChange}
-                onRun={() => run.mutate(schedule)}
-                onAct={setAct}
-              />
-            ))}
-          </Table>
-        )}
-        {schedules?.length === 0 && isLater && (
-          <EmptiedPage icon={CalendarClock} noun="schedule" onFirst={() => onSearch({})} />
-        )}
-        {schedules?.length === 0 && !isLater && (
-          <EmptyState icon={CalendarClock} title={`No ${at.mode} schedules yet`}>
-            <p className="max-w-[52ch] text-muted">
-              A schedule starts a run of an agent by the clock: a report each morning, a check every quarter of an hour.
-            </p>
-            {create && (
-              <Button kind="primary" onClick={create}>
-                Create schedule
-              </Button>
-            )}
-          </EmptyState>
-        )}
-      </section>
-      <Paging noun="schedule" page={page.data} search={search} onPage={onSearch} />
+      <ListPage
+        title="Schedules"
+        noun="schedule"
+        {...{ list, columns, search, onSearch }}
+        row={(schedule) => <ScheduleRow key={schedule.id} {...{ schedule, run }} onAct={setAct} />}
+        notes={<ErrorNote inset title="No run was started" error={run.error} />}
+        create={{ act: "Create schedule", onCreate: () => setAct({ kind: "create" }) }}
+        empty={{
+          icon: CalendarClock,
+          title: `No ${at.mode} schedules yet`,
+          about:
+            "A schedule starts a run of an agent by the clock: a report each morning, a check every quarter of an hour.",
+        }}
+      />
       <ScheduleDialogs act={act} onAct={setAct} />
     </>
+  );
+}
+
+/** One schedule: what it runs, when, and what came of it. The row opens it. */
+function ScheduleRow({
+  schedule,
+  run,
+  onAct,
+}: {
+  schedule: Schedule;
+  run: ReturnType<typeof useRunNow>;
+  onAct: (act: ScheduleAct) => void;
+}) {
+  const { id, name, input, disabled_reason, last_error } = schedule;
+  const may = useMay("member");
+  const agent = useAgentName(schedule.agent_id);
+  const [next] = schedule.next_run_ats;
+  const trouble = disabled_reason ?? last_error?.message;
+  const line = trouble ?? lastText(input);
+  return (
+    <Row data-schedule={id}>
+      <Cell main>
+        <Link to="/schedules/$scheduleId" params={{ scheduleId: id }} data-row title={name} className={rowLink}>
+          <span className="font-medium">{name}</span>
+          <span className="text-muted"> · {agent}</span>
+        </Link>
+        <SecondLine title={line} tone={trouble ? "text-bad" : "text-muted"}>
+          {line}
+        </SecondLine>
+      </Cell>
+      <Cell className="max-rail:w-full rail:whitespace-nowrap">
+        <CronText schedule={schedule} />
+      </Cell>
+      <Cell>
+        <SchedulePill schedule={schedule} />
+      </Cell>
+      <Cell className="whitespace-nowrap">
+        <span className="rail:hidden">Next </span>
+        {next ? <Until at={next} /> : <span className="text-muted">–</span>}
+      </Cell>
+      <Cell folds className="whitespace-nowrap">
+        <LastRun schedule={schedule} />
+      </Cell>
+      <Cell right className="max-rail:ml-auto rail:w-px">
+        {may && (
+          <RowActs>
+            <Button size="sm" kind="ghost" disabled={run.isPending} onClick={() => run.mutate(schedule)}>
+              Run now<span className="sr-only">: {name}</span>
+            </Button>
+            <ScheduleMenu schedule={schedule} onAct={onAct} />
+          </RowActs>
+        )}
+      </Cell>
+    </Row>
+  );
+}
+
+/** The result of its last time. */
+function LastRun({ schedule }: { schedule: Schedule }) {
+  const { data: last } = useQuery(lastFiringQuery(useWorkspace(), schedule));
+  if (!last) return <span className="text-muted">{last === null ? "Not run yet" : "–"}</span>;
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2 rail:flex-col rail:items-start">
+      <OutcomePill outcome={last.outcome} />
+      <span className="text-xs text-muted">
+        <Time at={last.due_at} />
+      </span>
+    </span>
   );
 }

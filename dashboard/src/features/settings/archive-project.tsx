@@ -4,7 +4,6 @@ import type { Project as ProjectDetails } from "../../../../server/wire/console.
 import { archiveProject } from "../../entities/project/project-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 
 interface ArchiveProjectProps {
   project: ProjectDetails;
@@ -26,22 +25,19 @@ export function ArchiveProject({ project, onArchived }: ArchiveProjectProps) {
       <Button onClick={() => setOpen(true)}>Archive project</Button>
       <ConfirmDialog
         open={open}
-        onOpenChange={setOpen}
         title={`Archive ${project.name}`}
-        act={archiving.isPending ? "Archiving" : "Archive project"}
+        act="Archive project"
+        acting="Archiving"
         keep="Keep it in use"
-        busy={archiving.isPending}
+        doing={archiving}
+        refused="The project was not archived"
         onConfirm={() => archiving.mutate()}
+        onClose={() => setOpen(false)}
       >
         <p>
           Its API keys are refused at once, in test and in live, and its runs in progress are cancelled. Nothing is
           deleted: Unarchive takes it back into use, with the same keys.
         </p>
-        {archiving.error && (
-          <div className="mt-3">
-            <ErrorNote title="The project was not archived" error={archiving.error} />
-          </div>
-        )}
       </ConfirmDialog>
     </>
   );

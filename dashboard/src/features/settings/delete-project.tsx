@@ -1,11 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import { deleteProject } from "../../entities/project/project-api.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { Field } from "../../ui/field.tsx";
 
 interface DeleteProjectProps {
   project: ProjectDetails;
@@ -18,23 +16,16 @@ interface DeleteProjectProps {
 export function DeleteProject({ project, inRow = false, onDeleted }: DeleteProjectProps) {
   const { id, name } = project;
   const [open, setOpen] = useState(false);
-  const [typed, setTyped] = useState("");
   const deletion = useMutation({
-    mutationFn: () => deleteProject(id, typed.trim()),
+    mutationFn: () => deleteProject(id, name),
     onSuccess: async () => {
       setOpen(false);
       await onDeleted();
     },
   });
-  const sure = typed.trim() === name && !deletion.isPending;
-  const show = (next: boolean) => {
-    setTyped("");
+  const close = () => {
     deletion.reset();
-    setOpen(next);
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (sure) deletion.mutate();
+    setOpen(false);
   };
   return (
     <>
@@ -42,34 +33,26 @@ export function DeleteProject({ project, inRow = false, onDeleted }: DeleteProje
         kind="danger-quiet"
         size={inRow ? "sm" : "md"}
         aria-label={inRow ? `Delete project ${name}` : undefined}
-        onClick={() => show(true)}
+        onClick={() => setOpen(true)}
       >
         {inRow ? "Delete" : "Delete project"}
       </Button>
-      <ConfirmDialog
-        open={open}
-        onOpenChange={show}
-        title={`Delete ${name}`}
-        act={deletion.isPending ? "Deleting" : "Delete project"}
-        keep="Keep it"
-        busy={!sure}
-        onConfirm={() => deletion.mutate()}
-      >
-        <form onSubmit={submit} className="flex flex-col gap-4">
-          <p>
-            Everything in it is deleted, test and live: agents, runs, traces, API keys and files. Its keys are refused
-            at once. Nothing brings it back, but a backup.
-          </p>
-          <Field
-            label={`Type ${name} to go on`}
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-            autoComplete="off"
-            spellCheck={false}
-          />
-          {deletion.error && <ErrorNote title="The project was not deleted" error={deletion.error} />}
-        </form>
-      </ConfirmDialog>
+      {open && (
+        <ConfirmDialog
+          title={`Delete ${name}`}
+          act="Delete project"
+          acting="Deleting"
+          keep="Keep it"
+          typed={name}
+          doing={deletion}
+          refused="The project was not deleted"
+          onConfirm={() => deletion.mutate()}
+          onClose={close}
+        >
+          Everything in it is deleted, test and live: agents, runs, traces, API keys and files. Its keys are refused at
+          once. Nothing brings it back, but a backup.
+        </ConfirmDialog>
+      )}
     </>
   );
 }

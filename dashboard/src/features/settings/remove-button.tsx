@@ -2,7 +2,6 @@ import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 
 /** Removes what a row shows, after saying what that ends. */
@@ -51,19 +50,16 @@ export function RemoveButton({
       </Button>
       <ConfirmDialog
         open={open}
-        onOpenChange={setOpen}
         title={`Remove ${name}`}
-        act={removing.isPending ? "Removing" : `Remove ${noun}`}
+        act={`Remove ${noun}`}
+        acting="Removing"
         keep={keep}
-        busy={removing.isPending}
+        doing={removing}
+        refused={`The ${noun} was not removed`}
         onConfirm={() => removing.mutate()}
+        onClose={() => setOpen(false)}
       >
-        <p>{children}</p>
-        {removing.error && (
-          <div className="mt-3">
-            <ErrorNote title={`The ${noun} was not removed`} error={removing.error} />
-          </div>
-        )}
+        {children}
       </ConfirmDialog>
     </>
   );

@@ -57,15 +57,14 @@ export function RetentionForm({ project }: { project: ProjectDetails }) {
       />
       <ConfirmDialog
         open={open}
-        onOpenChange={setOpen}
         title="Save retention"
         act="Save and delete"
         keep="Change nothing"
-        busy={false}
         onConfirm={() => {
           setOpen(false);
           question?.save();
         }}
+        onClose={() => setOpen(false)}
       >
         {question?.losses.map((loss) => (
           <p key={loss}>{loss}</p>

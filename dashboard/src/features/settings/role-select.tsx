@@ -6,7 +6,6 @@ import { peopleQuery, setRole } from "../../entities/server/server-api.ts";
 import { sessionQuery } from "../../entities/session/session.ts";
 import { useSessionUser } from "../../entities/session/use-may.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { toast } from "../../ui/toast.ts";
 
 const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", owner: "Owner" };
@@ -60,25 +59,21 @@ function ChangeRole({ person: { id, email, role }, next, onClose }: ChangeRolePr
   });
   return (
     <ConfirmDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
       title={`Make ${email} ${withArticle[next]}?`}
-      act={change.isPending ? "Changing role" : "Change role"}
+      act="Change role"
+      acting="Changing role"
       keep="Keep the role"
       kind={role === "owner" ? "danger" : "primary"}
-      busy={change.isPending}
+      doing={change}
+      refused="The role was not changed"
       onConfirm={() => change.mutate()}
+      onClose={onClose}
     >
       <p>
         {rights[next]}
         {role === "owner" && " The invitations of this owner that are still open end."}
       </p>
       {isSelf && <p className="mt-2">This is you: only another owner can give you the role back.</p>}
-      {change.error && (
-        <div className="mt-3">
-          <ErrorNote title="The role was not changed" error={change.error} />
-        </div>
-      )}
     </ConfirmDialog>
   );
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { addCases, type Suite, suiteQuery } from "../../entities/suite/suite-api.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { addCases, type Suite, suiteApi, suiteQuery } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -9,12 +10,11 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ChooseRuns, chosenRuns, noChoice, type RunChoice } from "./choose-runs.tsx";
-import { useRefreshSuites } from "./suite-acts.ts";
 
 /** Pins more runs by a suite. */
 export function AddCases({ suite, onClose }: { suite: Suite; onClose: () => void }) {
   const at = useWorkspace();
-  const refresh = useRefreshSuites();
+  const refresh = useRefresh(suiteApi);
   const { data } = useQuery(suiteQuery(at, suite.id));
   const pinned = new Set(data?.cases.map(({ run_id }) => run_id));
   const [choice, setChoice] = useState<RunChoice>(noChoice);

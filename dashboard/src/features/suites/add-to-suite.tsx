@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { addCases, suiteApi, suiteQuery } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
@@ -13,7 +14,6 @@ import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.ts";
 import { canBePinned } from "./cases.ts";
-import { useRefreshSuites } from "./suite-acts.ts";
 
 const newOne = "new";
 
@@ -28,7 +28,7 @@ export function AddToSuite({
   onDone: (suiteId: string) => void;
 }) {
   const at = useWorkspace();
-  const refresh = useRefreshSuites();
+  const refresh = useRefresh(suiteApi);
   const { data: suites, error } = useQuery(suiteApi.every(at));
   const [chosen, setChosen] = useState<string | null>(null);
   const [name, setName] = useState("");

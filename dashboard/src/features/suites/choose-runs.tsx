@@ -70,9 +70,7 @@ export function ChooseRuns({
         placeholder="Input, output or id"
         onChange={(event) => setText(event.target.value)}
       />
-      {runs.error && (
-        <ErrorNote title="The runs cannot be shown" error={runs.error} onRetry={() => void runs.refetch()} />
-      )}
+      <ErrorNote title="The runs cannot be shown" error={runs.error} onRetry={() => void runs.refetch()} />
       {runs.isPending && <Skeleton className="w-2/3" />}
       {shown && shown.length > 0 && (
         <ul aria-label="Newest runs" className="max-h-60 overflow-y-auto rounded-md border border-line">

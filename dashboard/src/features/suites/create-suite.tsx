@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { suiteApi } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
@@ -10,13 +11,12 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ChooseRuns, chosenRuns, noChoice, type RunChoice } from "./choose-runs.tsx";
-import { useRefreshSuites } from "./suite-acts.ts";
 import { SuiteFields } from "./suite-fields.tsx";
 
 /** Makes a suite of runs that are chosen here. */
 export function CreateSuite({ onClose, onCreated }: { onClose: () => void; onCreated: (suiteId: string) => void }) {
   const at = useWorkspace();
-  const refresh = useRefreshSuites();
+  const refresh = useRefresh(suiteApi);
   const [draft, setDraft] = useState({ name: "", description: "" });
   const [choice, setChoice] = useState<RunChoice>(noChoice);
   const { ids, fault } = chosenRuns(choice);

@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { type Suite, suiteApi } from "../../entities/suite/suite-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -8,13 +9,12 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { useRefreshSuites } from "./suite-acts.ts";
 import { SuiteFields } from "./suite-fields.tsx";
 
 /** Gives a suite another name, or other words about it. */
 export function EditSuite({ suite, onClose }: { suite: Suite; onClose: () => void }) {
   const at = useWorkspace();
-  const refresh = useRefreshSuites();
+  const refresh = useRefresh(suiteApi);
   const [draft, setDraft] = useState({ name: suite.name, description: suite.description ?? "" });
   const body = { name: draft.name.trim(), description: draft.description.trim() || null };
   const change = useMutation({

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Suite, startSuiteRun } from "../../entities/suite/suite-api.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { type Suite, startSuiteRun, suiteApi } from "../../entities/suite/suite-api.ts";
 import { plural } from "../../lib/format.ts";
 import { useChanged } from "../../lib/use-changed.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -11,7 +12,6 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { firstLiveDraft, type LiveDraft, liveBody, liveFaults } from "./live-draft.ts";
-import { useRefreshSuites } from "./suite-acts.ts";
 
 /** Holds the pinned runs against their agents as they are now; by request, what diverges goes on with its model. */
 export function RunSuite({
@@ -24,7 +24,7 @@ export function RunSuite({
   onStarted: (suiteId: string) => void;
 }) {
   const at = useWorkspace();
-  const refresh = useRefreshSuites();
+  const refresh = useRefresh(suiteApi);
   const [draft, setDraft] = useState<LiveDraft>(firstLiveDraft);
   const faults = liveFaults(draft);
   const isWrong = Object.values(faults).some((fault) => fault !== null);

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useEffect, useRef } from "react";
@@ -8,7 +8,8 @@ import type {
   SuiteRun as SuiteRunWithCases,
   Suite as SuiteWithCases,
 } from "../../../../server/wire/suite.ts";
-import { suiteRunQuery, suiteRunsQuery } from "../../entities/suite/suite-api.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { cancelSuiteRun, suiteApi, suiteRunQuery, suiteRunsQuery } from "../../entities/suite/suite-api.ts";
 import { formatCost, plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -20,10 +21,10 @@ import { SheetBar, SheetFoot } from "../../ui/sheet.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { Time } from "../../ui/time.tsx";
 import { TimeSwitch } from "../../ui/time-switch.tsx";
+import { toast } from "../../ui/toast.ts";
 import { CasePane } from "./case-pane.tsx";
 import { joinCases } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
-import { useCancelSuiteRun } from "./suite-acts.ts";
 import { SuiteCases } from "./suite-cases.tsx";
 import { CasePill, caseWords, SuiteRunPill } from "./suite-pill.tsx";
 import { countWords, shellWord } from "./suite-words.ts";
@@ -61,15 +62,12 @@ export function SuiteBody({
             mayChange={mayChange}
             onSearch={onSearch}
           />
-          {error && (
-            <div className="px-4 pt-3 rail:px-5">
-              <ErrorNote
-                title="What came of it is not up to date"
-                error={error}
-                onRetry={() => void (runs.error ? runs.refetch() : shown.refetch())}
-              />
-            </div>
-          )}
+          <ErrorNote
+            inset
+            title="What came of it is not up to date"
+            error={error}
+            onRetry={() => void (runs.error ? runs.refetch() : shown.refetch())}
+          />
           <SuiteCases suite={suite} cases={cases} search={search} mayChange={mayChange} onSearch={onSearch} />
         </div>
         {open ? (
@@ -115,7 +113,15 @@ function SuiteRunBar({
   mayChange: boolean;
   onSearch: (search: SuiteSearch) => void;
 }) {
-  const cancel = useCancelSuiteRun(suiteId);
+  const at = useWorkspace();
+  const refresh = useRefresh(suiteApi);
+  const cancel = useMutation({
+    mutationFn: (suiteRunId: string) => cancelSuiteRun(at, suiteId, suiteRunId),
+    onSuccess: async () => {
+      toast("Suite run cancelled");
+      await refresh();
+    },
+  });
   return (
     <>
       <SheetBar>

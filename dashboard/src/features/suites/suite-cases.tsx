@@ -1,19 +1,22 @@
+import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Columns2, ListFilter, ListTree, X } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Suite as SuiteWithCases } from "../../../../server/wire/suite.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { removeCase, suiteApi } from "../../entities/suite/suite-api.ts";
 import { formatCost } from "../../lib/format.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Cell, Row, RowActs, rowLink, SecondLine, Table } from "../../ui/table.tsx";
+import { toast } from "../../ui/toast.ts";
 import { type JoinedCase, ofOutcome } from "./cases.ts";
 import type { SuiteSearch } from "./read-suites-search.ts";
-import { useRemoveCase } from "./suite-acts.ts";
 import { CasePill, caseWords, LivePill } from "./suite-pill.tsx";
 import { caseLine } from "./suite-words.ts";
 
@@ -190,25 +193,30 @@ function RemoveCase({
   onRemoved: () => void;
 }) {
   const agent = useAgentName(removed.agent_id);
-  const removal = useRemoveCase(suite.id, onRemoved);
+  const at = useWorkspace();
+  const refresh = useRefresh(suiteApi);
+  const removal = useMutation({
+    mutationFn: () => removeCase(at, suite.id, removed.run_id),
+    onSuccess: async () => {
+      toast("Case removed", "Its run is pinned no more.");
+      onRemoved();
+      await refresh();
+    },
+  });
   return (
     <ConfirmDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      onClose={onClose}
       title="Remove case"
-      act={removal.isPending ? "Removing" : "Remove case"}
+      act="Remove case"
+      acting="Removing"
       keep="Keep it"
-      busy={removal.isPending}
-      onConfirm={() => removal.mutate(removed)}
+      doing={removal}
+      refused="The case was not removed"
+      onConfirm={() => removal.mutate()}
     >
       <p className="wrap-anywhere">
         {suite.name} does not look at this run of {agent} any more. The run stays, but retention may delete it.
       </p>
-      {removal.error && (
-        <div className="mt-3">
-          <ErrorNote title="The case was not removed" error={removal.error} />
-        </div>
-      )}
     </ConfirmDialog>
   );
 }

@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { suiteQuery } from "../../entities/suite/suite-api.ts";
-import { useTitle } from "../../lib/use-title.ts";
+import { formatCount } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Fact, IdFact } from "../../ui/facts.tsx";
+import { Time } from "../../ui/time.tsx";
 import type { SuiteSearch } from "./read-suites-search.ts";
-import type { SuiteAct } from "./suite-acts.ts";
+import { type SuiteAct, SuiteDialogs, SuiteMenu } from "./suite-acts.tsx";
 import { SuiteBody } from "./suite-body.tsx";
-import { SuiteDialogs } from "./suite-dialogs.tsx";
-import { SuiteHead } from "./suite-head.tsx";
 
 interface SuitePageProps {
   id: string;
@@ -25,27 +25,39 @@ interface SuitePageProps {
 
 /** One suite: the runs that it pins, and what came of each. */
 export function SuitePage({ id, search, onSearch, onOpen, onLookIn, onLeave }: SuitePageProps) {
-  const at = useWorkspace();
   const mayChange = useMay("member");
-  const read = useQuery(suiteQuery(at, id));
+  const read = useQuery(suiteQuery(useWorkspace(), id));
   const [act, setAct] = useState<SuiteAct | null>(null);
-  useTitle(read.data?.name ?? "Suite", at.project.name);
   return (
-    <ObjectPage
-      object={read}
-      noun="suite"
-      id={id}
-      path={`/suites/${encodeURIComponent(id)}`}
-      list={
-        <Link to="/suites" className={buttonClass()}>
-          Go to suites
-        </Link>
-      }
-      onLookIn={onLookIn}
-    >
+    <ObjectPage object={read} noun="suite" list="/suites" id={id} onLookIn={onLookIn}>
       {(suite, stale) => (
         <>
-          <SuiteHead suite={suite} mayChange={mayChange} onAct={setAct} />
+          <ObjectHead
+            list="/suites"
+            name={suite.name}
+            acts={
+              <>
+                <Button onClick={() => setAct({ kind: "add", suite })}>Add cases</Button>
+                <Button kind="primary" onClick={() => setAct({ kind: "run", suite })}>
+                  Run suite
+                </Button>
+                <SuiteMenu suite={suite} onAct={setAct} />
+              </>
+            }
+          >
+            <IdFact name="Suite" noun="suite" id={id} />
+            <Fact name="Cases">{formatCount(suite.cases.length)}</Fact>
+            <Fact name="Changed">
+              <Time at={suite.updated_at} />
+            </Fact>
+            {suite.description && (
+              <Fact name="For">
+                <span className="cut" title={suite.description}>
+                  {suite.description}
+                </span>
+              </Fact>
+            )}
+          </ObjectHead>
           {stale}
           <SuiteBody suite={suite} search={search} mayChange={mayChange} onSearch={onSearch} />
           <SuiteDialogs act={act} onAct={setAct} onOpen={onOpen} onDeleted={onLeave} />

@@ -1,25 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
-import { ListChecks, Plus } from "lucide-react";
-import { useRef, useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { ListChecks } from "lucide-react";
+import { useState } from "react";
+import type { SuiteListItem as ListedSuite } from "../../../../server/wire/suite.ts";
+import { ListPage } from "../../entities/resource/list-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import { suitesQuery } from "../../entities/suite/suite-api.ts";
+import { formatCount, plural } from "../../lib/format.ts";
 import type { PageSearch } from "../../lib/page-search.ts";
-import { useKeys } from "../../lib/use-keys.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { EmptiedPage } from "../../ui/emptied-page.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { Paging } from "../../ui/paging.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { Table, TableSkeleton } from "../../ui/table.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
-import type { SuiteAct } from "./suite-acts.ts";
-import { SuiteDialogs } from "./suite-dialogs.tsx";
-import { SuiteRow } from "./suite-row.tsx";
+import { Cell, Row, RowActs, rowLink, SecondLine } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { type SuiteAct, SuiteDialogs, SuiteMenu } from "./suite-acts.tsx";
+import { SuiteRunPill } from "./suite-pill.tsx";
+import { countWords } from "./suite-words.ts";
 
 const columns = [
   { label: "Suite" },
@@ -40,71 +35,67 @@ export function SuitesPage({
   onOpen: (suiteId: string) => void;
 }) {
   const at = useWorkspace();
-  const mayChange = useMay("member");
-  const body = useRef<HTMLDivElement>(null);
-  const page = useQuery(suitesQuery(at, search));
+  const list = useQuery(suitesQuery(at, search));
   const [act, setAct] = useState<SuiteAct | null>(null);
-  const create = mayChange ? () => setAct({ kind: "create" }) : undefined;
-  useTitle("Suites", at.project.name);
-  useRowKeys(body);
-  useKeys({ c: () => create?.() });
-  const suites = page.data?.data;
-  const isLater = Boolean(search.after || search.before);
   return (
     <>
-      <SheetHead>
-        <h1 className="text-lg">Suites</h1>
-        <ModePill />
-        <div className="ml-auto flex items-center gap-2">
-          {create ? (
-            <Button kind="primary" onClick={create} title="Create suite (c)">
-              <Plus aria-hidden className="size-4" strokeWidth={1.5} />
-              Create suite
-            </Button>
-          ) : (
-            <ViewOnly />
-          )}
-        </div>
-      </SheetHead>
-      <section ref={body} aria-label="Suites" className="relative min-h-0 flex-1 overflow-y-auto">
-        {page.error && (
-          <div className="px-4 pt-3 rail:px-5">
-            <ErrorNote
-              title={suites ? "The list is not up to date" : "The suites cannot be shown"}
-              error={page.error}
-              onRetry={() => void page.refetch()}
-            />
-          </div>
-        )}
-        {page.isPending && (
-          <div role="status" aria-label="Loading suites">
-            <TableSkeleton />
-          </div>
-        )}
-        {suites && suites.length > 0 && (
-          <Table label="Suites" columns={columns}>
-            {suites.map((suite) => (
-              <SuiteRow key={suite.id} suite={suite} mayChange={mayChange} onAct={setAct} />
-            ))}
-          </Table>
-        )}
-        {suites?.length === 0 && isLater && <EmptiedPage icon={ListChecks} noun="suite" onFirst={() => onSearch({})} />}
-        {suites?.length === 0 && !isLater && (
-          <EmptyState icon={ListChecks} title={`No ${at.mode} suites yet`}>
-            <p className="max-w-[56ch] text-muted">
-              A suite pins runs that are as they should be. After a change of an agent, a tool or a guardrail it tells
-              which of them would come out otherwise, without calling a model.
-            </p>
-            {create && (
-              <Button kind="primary" onClick={create}>
-                Create suite
-              </Button>
-            )}
-          </EmptyState>
-        )}
-      </section>
-      <Paging noun="suite" page={page.data} search={search} onPage={onSearch} />
+      <ListPage
+        title="Suites"
+        noun="suite"
+        {...{ list, columns, search, onSearch }}
+        row={(suite) => <SuiteRow key={suite.id} suite={suite} onAct={setAct} />}
+        create={{ act: "Create suite", onCreate: () => setAct({ kind: "create" }) }}
+        empty={{
+          icon: ListChecks,
+          title: `No ${at.mode} suites yet`,
+          about:
+            "A suite pins runs that are as they should be. After a change of an agent, a tool or a guardrail it tells which of them would come out otherwise, without calling a model.",
+        }}
+      />
       <SuiteDialogs act={act} onAct={setAct} onOpen={onOpen} />
     </>
+  );
+}
+
+/** One suite: how much it pins, and what last came of it. The row opens it. */
+function SuiteRow({ suite, onAct }: { suite: ListedSuite; onAct: (act: SuiteAct) => void }) {
+  const { id, name, description, cases_count, last_suite_run: last } = suite;
+  const may = useMay("member");
+  return (
+    <Row data-suite={id}>
+      <Cell main>
+        <Link to="/suites/$suiteId" params={{ suiteId: id }} data-row title={name} className={rowLink}>
+          <span className="font-medium">{name}</span>
+        </Link>
+        <SecondLine title={description ?? id}>{description || id}</SecondLine>
+      </Cell>
+      <Cell right>
+        <span className="rail:hidden">{plural(cases_count, "case")}</span>
+        <span className="max-rail:hidden">{formatCount(cases_count)}</span>
+      </Cell>
+      <Cell className="rail:whitespace-nowrap">
+        {last ? (
+          <span className="inline-flex flex-wrap items-center gap-x-2">
+            <SuiteRunPill status={last.status} />
+            <span className="text-xs text-muted">{countWords(last)}</span>
+          </span>
+        ) : (
+          <span className="text-muted">Not run yet</span>
+        )}
+      </Cell>
+      <Cell folds className="whitespace-nowrap text-muted">
+        {last ? <Time at={last.created_at} /> : <span className="max-rail:hidden">–</span>}
+      </Cell>
+      <Cell right className="max-rail:ml-auto rail:w-px">
+        {may && (
+          <RowActs>
+            <Button size="sm" kind="ghost" onClick={() => onAct({ kind: "run", suite })}>
+              Run suite<span className="sr-only">: {name}</span>
+            </Button>
+            <SuiteMenu suite={suite} onAct={onAct} />
+          </RowActs>
+        )}
+      </Cell>
+    </Row>
   );
 }

@@ -43,7 +43,7 @@ export function CreateThread({ onClose, onCreated }: { onClose: () => void; onCr
       busy={create.isPending}
       onSubmit={() => create.mutate()}
     >
-      {create.error && <ErrorNote title="The thread was not created" error={create.error} />}
+      <ErrorNote title="The thread was not created" error={create.error} />
       <Field
         label="Title (optional)"
         value={title}

@@ -43,7 +43,7 @@ export function EditThread({ thread, onClose }: { thread: Thread; onClose: () =>
       busy={save.isPending}
       onSubmit={() => read.fault === null && fault === null && save.mutate()}
     >
-      {save.error && <ErrorNote title="The thread was not saved" error={save.error} />}
+      <ErrorNote title="The thread was not saved" error={save.error} />
       <Field
         label="Title"
         value={title}

@@ -75,7 +75,7 @@ export function RunInThread({
       }}
     >
       <div className="mx-auto flex max-w-180 flex-col gap-2">
-        {start.error && <ErrorNote title="No run was started" error={start.error} />}
+        <ErrorNote title="No run was started" error={start.error} />
         <label htmlFor={`${id}-text`} className="sr-only">
           Message
         </label>

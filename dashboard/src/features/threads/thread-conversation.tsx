@@ -43,13 +43,11 @@ export function ThreadConversation({ thread }: { thread: Thread }) {
       >
         <h2 className="sr-only">Conversation</h2>
         <div className="mx-auto flex max-w-180 flex-col gap-6">
-          {messages.error && (
-            <ErrorNote
-              title={said ? "The conversation is not up to date" : "The conversation cannot be shown"}
-              error={messages.error}
-              onRetry={() => void messages.refetch()}
-            />
-          )}
+          <ErrorNote
+            title={said ? "The conversation is not up to date" : "The conversation cannot be shown"}
+            error={messages.error}
+            onRetry={() => void messages.refetch()}
+          />
           {messages.hasNextPage && (
             <Button
               size="sm"

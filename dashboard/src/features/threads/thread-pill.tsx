@@ -1,21 +1,16 @@
-import { CircleHelp, LoaderCircle, type LucideIcon, MessageSquare } from "lucide-react";
+import { CircleHelp, LoaderCircle, MessageSquare } from "lucide-react";
 import type { ThreadStatus } from "../../../../server/wire/names.ts";
-import { Pill, type Tone } from "../../ui/pill.tsx";
+import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
 
-export const threadWords: Record<ThreadStatus, string> = { idle: "Idle", busy: "Busy", waiting: "Waiting" };
-
-const looks: Record<ThreadStatus, [Tone, LucideIcon]> = {
-  idle: ["plain", MessageSquare],
-  busy: ["info", LoaderCircle],
-  waiting: ["warn", CircleHelp],
+const looks: Record<ThreadStatus, Look> = {
+  idle: ["plain", MessageSquare, "Idle"],
+  busy: ["info", LoaderCircle, "Busy"],
+  waiting: ["warn", CircleHelp, "Waiting"],
 };
 
+export const threadWords = wordsOf(looks);
+
 /** Whether a run of the thread is at work, or waits for an answer. */
-export function ThreadPill({ status }: { status: ThreadStatus }) {
-  const [tone, icon] = looks[status];
-  return (
-    <Pill tone={tone} icon={icon} spin={status === "busy"}>
-      {threadWords[status]}
-    </Pill>
-  );
-}
+export const ThreadPill = ({ status }: { status: ThreadStatus }) => (
+  <LookPill look={looks[status]} spin={status === "busy"} />
+);

@@ -47,7 +47,7 @@ export function ServerTools({ tool }: { tool: Tool }) {
           <code className="text-muted">{last_error.code}</code>
         </Note>
       )}
-      {refresh.error && <ErrorNote title="The list was not refreshed" error={refresh.error} />}
+      <ErrorNote title="The list was not refreshed" error={refresh.error} />
       {tools.length > 0 && (
         <ul aria-label="Tools of the server" className="max-h-100 overflow-y-auto rounded-md border border-line">
           {tools.map(({ name, description }) => (

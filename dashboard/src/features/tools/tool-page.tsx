@@ -1,25 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { Ellipsis, Trash2 } from "lucide-react";
+import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
 import type { Tool } from "../../../../server/wire/tool.ts";
+import { agentApi } from "../../entities/agent/agent-api.ts";
+import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
-import { useMay } from "../../entities/session/use-may.ts";
-import { toolApi } from "../../entities/tool/tool-api.ts";
+import { toolApi, usersQuery } from "../../entities/tool/tool-api.ts";
 import type { ToolSearch } from "../../entities/tool/tools-search.ts";
-import { useTitle } from "../../lib/use-title.ts";
+import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
+import { ActsMenu } from "../../ui/acts-menu.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Breadcrumb } from "../../ui/breadcrumb.tsx";
-import { buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { ViewOnly } from "../../ui/view-only.tsx";
-import { DeleteTool } from "./delete-tool.tsx";
 import { ToolDefinition } from "./tool-definition.tsx";
 import { ToolTest } from "./tool-test.tsx";
 import { ToolUsers } from "./tool-users.tsx";
@@ -34,95 +30,87 @@ interface ToolPageProps {
 }
 
 /** One tool: what it is, who uses it, and what a call comes to. */
-export function ToolPage(props: ToolPageProps) {
-  const { id, onLookIn } = props;
-  const at = useWorkspace();
-  const tool = useQuery(toolApi.one(at, id));
+export function ToolPage({ id, search, onSearch, onLookIn, onLeave }: ToolPageProps) {
+  const { tab = "definition" } = search;
+  const read = useQuery(toolApi.one(useWorkspace(), id));
   return (
-    <ObjectPage
-      object={tool}
-      noun="tool"
-      keepsOpen
-      id={id}
-      path={`/tools/${encodeURIComponent(id)}`}
-      list={
-        <Link to="/tools" className={buttonClass()}>
-          Go to tools
-        </Link>
-      }
-      onLookIn={onLookIn}
-    >
-      {(tool) => <FoundTool {...props} tool={tool} />}
+    <ObjectPage object={read} noun="tool" keepsOpen list="/tools" id={id} onLookIn={onLookIn}>
+      {(tool) => (
+        <>
+          <ToolHead tool={tool} onLeave={onLeave} />
+          <Tabs
+            label="Tool"
+            value={tab}
+            tabs={[
+              { value: "definition", label: "Definition" },
+              { value: "test", label: "Test" },
+            ]}
+            onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
+          >
+            {tab === "definition" && <ToolDefinition key={id} tool={tool} />}
+            {tab === "test" && (
+              <ToolTest
+                key={`${id} ${search.tool}`}
+                tool={tool}
+                serverTool={search.tool}
+                onServerTool={(name) => onSearch({ tab: "test", tool: name })}
+              />
+            )}
+          </Tabs>
+        </>
+      )}
     </ObjectPage>
   );
 }
 
-function FoundTool({ tool, search, onSearch, onLeave }: ToolPageProps & { tool: Tool }) {
-  const { tab = "definition" } = search;
-  useTitle(tool.name, "Tools");
+function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
+  const [deleting, setDeleting] = useState(false);
   return (
     <>
-      <ToolHead tool={tool} onLeave={onLeave} />
-      <Tabs
-        label="Tool"
-        value={tab}
-        tabs={[
-          { value: "definition", label: "Definition" },
-          { value: "test", label: "Test" },
-        ]}
-        onChange={(next) => onSearch(next === "definition" ? {} : { tab: next })}
-      >
-        {tab === "definition" && <ToolDefinition key={tool.id} tool={tool} />}
-        {tab === "test" && (
-          <ToolTest
-            key={`${tool.id} ${search.tool}`}
-            tool={tool}
-            serverTool={search.tool}
-            onServerTool={(name) => onSearch({ tab: "test", tool: name })}
-          />
-        )}
-      </Tabs>
+      <ObjectHead
+        list="/tools"
+        name={tool.name}
+        pills={
+          <>
+            <Badge>{toolParts[tool.type].word}</Badge>
+            {!tool.enabled && <Badge>off</Badge>}
+          </>
+        }
+        aside={<CopyButton text={tool.id} what="tool id" />}
+        links={<ToolUsers tool={tool} />}
+        acts={<ActsMenu acts={[{ icon: Trash2, word: "Delete tool", danger: true, onDo: () => setDeleting(true) }]} />}
+      />
+      {deleting && <DeleteTool tool={tool} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
     </>
   );
 }
 
-function ToolHead({ tool, onLeave }: { tool: Tool; onLeave: () => void }) {
-  const may = useMay("member");
-  const [deleting, setDeleting] = useState(false);
+/** Deletes a tool. In live, one that agents have is deleted only once its name was typed. */
+function DeleteTool({ tool, onClose, onDeleted }: { tool: Tool; onClose: () => void; onDeleted: () => void }) {
+  const at = useWorkspace();
+  const read = useQuery(usersQuery(at));
+  const users = read.data?.users[tool.id] ?? [];
+  const mayHaveUsers = users.length > 0 || !read.data?.isWhole;
   return (
-    <SheetHead>
-      <Breadcrumb>
-        <Link to="/tools">Tools</Link>
-      </Breadcrumb>
-      <h1 className="cut text-lg max-rail:grow max-rail:basis-2/5" title={tool.name}>
-        {tool.name}
-      </h1>
-      <Badge>{toolParts[tool.type].word}</Badge>
-      {!tool.enabled && <Badge>off</Badge>}
-      <ModePill />
-      <CopyButton text={tool.id} what="tool id" />
-      <div className="ml-auto flex items-center gap-2">
-        <ToolUsers tool={tool} />
-        {!may && <ViewOnly />}
-        {may && (
-          <Menu
-            align="end"
-            trigger={
-              <button type="button" aria-label="More acts" className={buttonClass({ kind: "ghost", size: "icon" })}>
-                <Ellipsis aria-hidden className="size-4" strokeWidth={1.5} />
-              </button>
-            }
-          >
-            {({ MenuItem }) => (
-              <MenuItem onClick={() => setDeleting(true)}>
-                <Trash2 aria-hidden className="size-4" strokeWidth={1.5} />
-                Delete tool
-              </MenuItem>
-            )}
-          </Menu>
-        )}
-      </div>
-      {deleting && <DeleteTool tool={tool} onClose={() => setDeleting(false)} onDeleted={onLeave} />}
-    </SheetHead>
+    <DeleteDialog
+      noun="tool"
+      name={tool.name}
+      typed={at.mode === "live" && mayHaveUsers}
+      busy={read.isPending}
+      remove={() => toolApi.remove(at, tool.id)}
+      gone={toolApi.of(at, tool.id)}
+      stale={[toolApi.all(at), agentApi.all(at)]}
+      onClose={onClose}
+      onDeleted={onDeleted}
+    >
+      <p>
+        {users.length > 0 &&
+          `${plural(users.length, "agent")} lose${users.length === 1 ? "s" : ""} it: ${users.map(({ name }) => name).join(", ")}. `}
+        {read.data?.isWhole === false && "There are so many agents that not all were looked at: more may lose it. "}
+        {!mayHaveUsers && "No agent has it. "}
+        Runs that are under way keep what they began with.
+      </p>
+      <ErrorNote title="Which agents have it is not known" error={read.error} onRetry={() => void read.refetch()} />
+    </DeleteDialog>
   );
 }

@@ -9,7 +9,6 @@ import { createPostOnce } from "../../lib/post-once.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
 
@@ -17,14 +16,12 @@ import { toast } from "../../ui/toast.ts";
 export function RunAgain({
   run,
   agent,
-  open,
-  onOpenChange,
+  onClose,
   onStarted,
 }: {
   run: Run;
   agent: string;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
+  onClose: () => void;
   onStarted: (runId: string) => void;
 }) {
   const at = useWorkspace();
@@ -32,31 +29,27 @@ export function RunAgain({
   const start = useMutation({
     mutationFn: () => postOnce<Run>(resourceUrl(at, "/runs"), sameRun(run), run.id),
     onSuccess: ({ id }) => {
-      onOpenChange(false);
+      onClose();
       toast("Run started", agent);
       onStarted(id);
     },
   });
   return (
     <ConfirmDialog
-      open={open}
-      onOpenChange={onOpenChange}
+      onClose={onClose}
       title="Run again"
-      act={start.isPending ? "Starting" : "Run again"}
+      act="Run again"
+      acting="Starting"
       keep="Close"
       kind="primary"
-      busy={start.isPending}
+      doing={start}
+      refused="No run was started"
       onConfirm={() => start.mutate()}
     >
       <p>
         {agent} runs once more with the same input, as the agent is now. Its model and its tools are called anew
         {at.mode === "live" ? ", and this is live data: what its tools do, they do again." : "."}
       </p>
-      {start.error && (
-        <div className="mt-3">
-          <ErrorNote title="No run was started" error={start.error} />
-        </div>
-      )}
     </ConfirmDialog>
   );
 }
@@ -91,11 +84,13 @@ export function CancelRun({
       )}
       <ConfirmDialog
         open={open}
-        onOpenChange={setOpen}
+        onClose={() => setOpen(false)}
         title="Cancel run"
-        act={cancel.isPending ? "Cancelling" : "Cancel run"}
+        act="Cancel run"
+        acting="Cancelling"
         keep="Let it run"
-        busy={cancel.isPending}
+        doing={cancel}
+        refused="The run was not cancelled"
         finalFocus={() => (isDone.current && beside()) || true}
         onConfirm={() => cancel.mutate()}
       >
@@ -103,34 +98,19 @@ export function CancelRun({
           The request to the model and all open tool calls stop at once. What was written so far is kept. A cancelled
           run cannot go on.
         </p>
-        {cancel.error && (
-          <div className="mt-3">
-            <ErrorNote title="The run was not cancelled" error={cancel.error} />
-          </div>
-        )}
       </ConfirmDialog>
     </>
   );
 }
 
 /** Deletes a run that is over, after saying that it is for good. */
-export function DeleteRun({
-  run,
-  open,
-  onOpenChange,
-  onDeleted,
-}: {
-  run: Run;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  onDeleted: () => void;
-}) {
+export function DeleteRun({ run, onClose, onDeleted }: { run: Run; onClose: () => void; onDeleted: () => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
   const act = useMutation({
     mutationFn: () => remove(resourceUrl(at, `/runs/${encodeURIComponent(run.id)}`)),
     onSuccess: () => {
-      onOpenChange(false);
+      onClose();
       toast("Run deleted");
       onDeleted();
       void client.invalidateQueries(runApi.all(at));
@@ -139,25 +119,22 @@ export function DeleteRun({
   const suites = pinningSuites(act.error);
   return (
     <ConfirmDialog
-      open={open}
-      onOpenChange={onOpenChange}
+      onClose={onClose}
       title="Delete run"
-      act={act.isPending ? "Deleting" : "Delete run"}
+      act="Delete run"
+      acting="Deleting"
       keep="Keep it"
-      busy={act.isPending}
+      doing={act}
+      refused={suites.length > 0 ? undefined : "The run was not deleted"}
       onConfirm={() => act.mutate()}
     >
       <p>
         The run goes for good, with its input, its output and its trace. Forks and replays of it stay, and so does what
         its tools did.
       </p>
-      {act.error && (
+      {suites.length > 0 && (
         <div className="mt-3">
-          {suites.length > 0 ? (
-            <PinnedNote suiteIds={suites} />
-          ) : (
-            <ErrorNote title="The run was not deleted" error={act.error} />
-          )}
+          <PinnedNote suiteIds={suites} />
         </div>
       )}
     </ConfirmDialog>

@@ -94,19 +94,8 @@ export function TraceMenu({
           );
         }}
       </Menu>
-      <RunAgain
-        run={run}
-        agent={agent}
-        open={asking === "again"}
-        onOpenChange={(open) => setAsking(open ? "again" : null)}
-        onStarted={onOpenRun}
-      />
-      <DeleteRun
-        run={run}
-        open={asking === "delete"}
-        onOpenChange={(open) => setAsking(open ? "delete" : null)}
-        onDeleted={onLeave}
-      />
+      {asking === "again" && <RunAgain run={run} agent={agent} onClose={() => setAsking(null)} onStarted={onOpenRun} />}
+      {asking === "delete" && <DeleteRun run={run} onClose={() => setAsking(null)} onDeleted={onLeave} />}
     </>
   );
 }

@@ -13,7 +13,6 @@ import { isMissing } from "../../lib/api.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Breadcrumb } from "../../ui/breadcrumb.tsx";
-import { buttonClass } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import type { MenuParts } from "../../ui/menu-parts.tsx";
 import { ModePill } from "../../ui/mode-pill.tsx";
@@ -39,7 +38,7 @@ interface TracePageProps extends TraceView {
 export function TracePage(props: TracePageProps) {
   const found = useQuery(runQuery(useWorkspace(), props.id));
   const trace = useTrace(props.id, found.data?.status); // Both are on their way at once.
-  if (isMissing(found.error)) return <RunNotFound id={props.id} onLookIn={props.onLookIn} />;
+  if (isMissing(found.error)) return <ObjectNotFound noun="run" id={props.id} list="/runs" onLookIn={props.onLookIn} />;
   if (found.data) return <FoundRun run={found.data} trace={trace} stale={found.error} {...props} />;
   if (found.isPending) return <TraceSkeleton />;
   return (
@@ -106,17 +105,6 @@ function FoundRun({ run, trace, stale, ...props }: FoundRunProps) {
         <ErrorNote title="The trace cannot be shown" error={trace.error} onRetry={() => void trace.refetch()} />
       </div>
     </>
-  );
-}
-
-/** No run has this id in this mode. Says so when the other mode has it. */
-function RunNotFound({ id, onLookIn }: { id: string; onLookIn: (mode: Mode) => void }) {
-  return (
-    <ObjectNotFound noun="run" id={id} path={`/runs/${encodeURIComponent(id)}`} onLookIn={onLookIn}>
-      <Link to="/runs" className={buttonClass()}>
-        Go to runs
-      </Link>
-    </ObjectNotFound>
   );
 }
 

@@ -1,58 +1,44 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Inbox, ListFilter } from "lucide-react";
-import { useRef } from "react";
-import { deliveryStatuses, testEvent, webhookEvents } from "../../../../server/wire/names.ts";
-import type { Webhook } from "../../../../server/wire/webhook.ts";
-import type { DeliveriesSearch, DeliveryStatus } from "../../entities/webhook/read-webhook-search.ts";
+import { testEvent, webhookEvents } from "../../../../server/wire/names.ts";
+import type { WebhookDeliveryListItem as Delivery, Webhook } from "../../../../server/wire/webhook.ts";
+import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
 import { deliveriesQuery } from "../../entities/webhook/webhook-api.ts";
-import { useHeldRows } from "../../lib/use-held-rows.ts";
-import { useRowKeys } from "../../lib/use-row-keys.ts";
+import { plural } from "../../lib/format.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
-import { Chip } from "../../ui/chip.tsx";
+import { Chip, choicesOf } from "../../ui/chip.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
-import { NewRows } from "../../ui/new-rows.tsx";
+import { LiveListBody } from "../../ui/list-body.tsx";
 import { Paging } from "../../ui/paging.tsx";
 import { SheetBar } from "../../ui/sheet.tsx";
-import { TableSkeleton } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Until } from "../../ui/until.tsx";
 import { DeliveryPane } from "./delivery-pane.tsx";
-import { DeliveryRow } from "./delivery-row.tsx";
+import { DeliveryPill, outcomeWords } from "./webhook-pill.tsx";
 
-const words: Record<DeliveryStatus, string> = { pending: "Pending", delivered: "Delivered", failed: "Failed" };
-const statuses = deliveryStatuses.map((value) => ({ value, label: words[value], word: words[value] }));
+const statuses = choicesOf(outcomeWords);
 const types = [...webhookEvents, testEvent].map((value) => ({ value, label: value, word: value }));
 
 /** What a webhook heard: the list, and beside it the one that is looked at. On a narrow page one of the two. */
 export function Deliveries({
   webhook,
   search,
-  mayChange,
   onSearch,
 }: {
   webhook: Webhook;
   search: DeliveriesSearch;
-  mayChange: boolean;
   onSearch: (search: DeliveriesSearch) => void;
 }) {
-  const at = useWorkspace();
-  const body = useRef<HTMLDivElement>(null);
-  const page = useQuery(deliveriesQuery(at, webhook.id, search));
-  useRowKeys(body);
+  const list = useQuery(deliveriesQuery(useWorkspace(), webhook.id, search));
   const { status, type, after, before, delivery: open } = search;
-  const rows = useHeldRows(page.data?.data, `${webhook.id} ${status} ${type} ${after} ${before}`);
-  const deliveries = rows.shown;
-  const showNew = () => {
-    rows.showAll();
-    body.current?.scrollTo({ top: 0 });
-  };
-  const isFiltered = Boolean(status || type || after || before);
   return (
     <div className="flex min-h-0 flex-1">
       <div className={clsx("flex min-h-0 min-w-0 flex-1 flex-col", open && "max-wide:hidden")}>
         <SheetBar>
-          <Chip<DeliveryStatus>
+          <Chip
             name="Status"
             value={status}
             choices={statuses}
@@ -65,44 +51,31 @@ export function Deliveries({
             onChange={(next) => onSearch({ status, delivery: open, type: next })}
           />
         </SheetBar>
-        <div className="relative flex min-h-0 flex-1 flex-col">
-          <NewRows count={rows.held} onShow={showNew} />
-          <div ref={body} onScroll={rows.onScroll} className="relative min-h-0 flex-1 overflow-y-auto">
-            {page.error && (
-              <div className="px-4 pt-3 rail:px-5">
-                <ErrorNote
-                  title="The deliveries are not up to date"
-                  error={page.error}
-                  onRetry={() => void page.refetch()}
-                />
-              </div>
-            )}
-            {page.isPending && <TableSkeleton />}
-            {deliveries && deliveries.length > 0 && (
-              <ul aria-label="Deliveries">
-                {deliveries.map((delivery) => (
-                  <DeliveryRow key={delivery.id} delivery={delivery} search={search} isOpen={delivery.id === open} />
-                ))}
-              </ul>
-            )}
-            {deliveries?.length === 0 && isFiltered && (
+        <LiveListBody
+          label="Deliveries"
+          list={list}
+          place={`${webhook.id} ${status} ${type} ${after} ${before}`}
+          row={(delivery) => (
+            <DeliveryRow key={delivery.id} delivery={delivery} search={search} isOpen={delivery.id === open} />
+          )}
+          none={
+            status || type || after || before ? (
               <EmptyState icon={ListFilter} title="No delivery matches these filters">
                 <Button onClick={() => onSearch({})}>Clear filters</Button>
               </EmptyState>
-            )}
-            {deliveries?.length === 0 && !isFiltered && (
+            ) : (
               <EmptyState icon={Inbox} title="It heard nothing yet">
                 <p className="max-w-[46ch] text-muted">
                   The next event of its kinds comes here. Send a test to see whether the address answers.
                 </p>
               </EmptyState>
-            )}
-          </div>
-        </div>
-        <Paging noun="event" page={page.data} search={search} onPage={(next) => onSearch({ status, type, ...next })} />
+            )
+          }
+        />
+        <Paging noun="event" page={list.data} search={search} onPage={(next) => onSearch({ status, type, ...next })} />
       </div>
       {open ? (
-        <DeliveryPane key={open} webhookId={webhook.id} id={open} search={search} mayChange={mayChange} />
+        <DeliveryPane key={open} webhookId={webhook.id} id={open} search={search} />
       ) : (
         <div className="hidden flex-1 border-l border-line wide:block">
           <EmptyState icon={Inbox} title="Choose a delivery">
@@ -111,5 +84,49 @@ export function Deliveries({
         </div>
       )}
     </div>
+  );
+}
+
+/** One delivery in the list; it opens beside it. */
+function DeliveryRow({ delivery, search, isOpen }: { delivery: Delivery; search: DeliveriesSearch; isOpen: boolean }) {
+  const { id, type, run_id, event_id, status, attempts_count, next_attempt_at } = delivery;
+  return (
+    <li
+      className={clsx(
+        "group relative flex min-h-11.5 items-center gap-3 border-b border-line-soft px-4 py-1 rail:px-5",
+        isOpen ? "bg-accent-soft" : "hover:bg-hover",
+      )}
+    >
+      <span className="shrink-0 rail:w-25">
+        <DeliveryPill delivery={delivery} />
+      </span>
+      <span className="min-w-0 flex-1">
+        <Link
+          to="/webhooks/$webhookId"
+          params={{ webhookId: delivery.webhook_id }}
+          search={{ ...search, delivery: id }}
+          data-row
+          aria-current={isOpen ? "true" : undefined}
+          className="cut block text-ink before:absolute before:inset-0 focus-visible:shadow-none focus-visible:before:shadow-[inset_0_0_0_2px_var(--focus-color)]"
+        >
+          <code>{type}</code>
+        </Link>
+        <span className="cut block text-xs text-muted" title={run_id ?? event_id}>
+          {run_id ?? event_id}
+        </span>
+      </span>
+      <span className="shrink-0 text-right text-xs whitespace-nowrap text-muted">
+        <span className="block text-sm text-ink">
+          <Time at={delivery.created_at} />
+        </span>
+        {status === "pending" && next_attempt_at && attempts_count > 0 ? (
+          <>
+            Again <Until at={next_attempt_at} />
+          </>
+        ) : (
+          plural(attempts_count, "attempt")
+        )}
+      </span>
+    </li>
   );
 }

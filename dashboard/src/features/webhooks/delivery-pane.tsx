@@ -1,38 +1,38 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Send } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { useMay } from "../../entities/session/use-may.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
-import { deliveryQuery } from "../../entities/webhook/webhook-api.ts";
+import { deliveryQuery, redeliver, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { readJson } from "../../lib/json-text.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { Fact, Facts } from "../../ui/facts.tsx";
+import { Fact, Facts, IdFact } from "../../ui/facts.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toast.ts";
 import { Until } from "../../ui/until.tsx";
 import { AttemptCard } from "./attempt-card.tsx";
-import { useSendAgain } from "./webhook-acts.ts";
 import { DeliveryPill } from "./webhook-pill.tsx";
 
 /** One delivery: what was sent, each attempt, and what was answered. */
-export function DeliveryPane({
-  webhookId,
-  id,
-  search,
-  mayChange,
-}: {
-  webhookId: string;
-  id: string;
-  search: DeliveriesSearch;
-  mayChange: boolean;
-}) {
+export function DeliveryPane({ webhookId, id, search }: { webhookId: string; id: string; search: DeliveriesSearch }) {
   const at = useWorkspace();
+  const may = useMay("member");
+  const refresh = useRefresh(webhookApi);
   const { data: delivery, error, refetch } = useQuery(deliveryQuery(at, webhookId, id));
-  const again = useSendAgain(webhookId);
+  const again = useMutation({
+    mutationFn: () => redeliver(at, webhookId, id),
+    onSuccess: async () => {
+      toast("Event sent again", "Under the same id, so that who took it already can tell.");
+      await refresh();
+    },
+  });
   const back = (
     <Link
       to="/webhooks/$webhookId"
@@ -63,17 +63,14 @@ export function DeliveryPane({
           <code className="text-sm">{delivery.type}</code>
         </h2>
         <DeliveryPill delivery={delivery} />
-        {mayChange && (
-          <Button className="ml-auto" size="sm" disabled={again.isPending} onClick={() => again.mutate(id)}>
+        {may && (
+          <Button className="ml-auto" size="sm" disabled={again.isPending} onClick={() => again.mutate()}>
             <Send aria-hidden className="size-3.5" strokeWidth={1.5} />
             Send again
           </Button>
         )}
         <Facts>
-          <Fact name="Event">
-            <code className="cut">{delivery.event_id}</code>
-            <CopyButton text={delivery.event_id} what="event id" />
-          </Fact>
+          <IdFact name="Event" noun="event" id={delivery.event_id} />
           {delivery.run_id && (
             <Fact name="Run">
               <Link to="/runs/$runId" params={{ runId: delivery.run_id }} className="cut text-accent hover:underline">
@@ -91,7 +88,7 @@ export function DeliveryPane({
           )}
         </Facts>
       </header>
-      {again.error && <ErrorNote title="The event was not sent again" error={again.error} />}
+      <ErrorNote title="The event was not sent again" error={again.error} />
       <section aria-label="Attempts" className="flex flex-col gap-2">
         <h3 className="font-strong">Attempts</h3>
         {delivery.attempts.length === 0 && <p className="text-muted">None yet.</p>}

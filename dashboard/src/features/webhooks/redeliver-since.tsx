@@ -1,7 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { redeliverAll } from "../../entities/webhook/webhook-api.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { redeliverAll, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd, plural } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -9,7 +10,6 @@ import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
-import { useRefreshWebhooks } from "./webhook-acts.ts";
 
 const choices = [
   { value: "1", label: "1 hour" },
@@ -23,7 +23,7 @@ const choices = [
 export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const at = useWorkspace();
   const now = useNow(false);
-  const refresh = useRefreshWebhooks();
+  const refresh = useRefresh(webhookApi);
   const [hours, setHours] = useState<(typeof choices)[number]["value"]>("24");
   const since = now - Number(hours) * 3_600_000;
   const sending = useMutation({
@@ -56,7 +56,7 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
         All that failed since {formatEnd(since, now)}, and what waits for another attempt, is sent at once, under the
         same ids. What was delivered is not.
       </p>
-      {sending.error && <ErrorNote title="Nothing was sent" error={sending.error} />}
+      <ErrorNote title="Nothing was sent" error={sending.error} />
     </FormDialog>
   );
 }

@@ -1,7 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Webhook } from "../../../../server/wire/webhook.ts";
-import { type MadeWebhook, rotateSecret } from "../../entities/webhook/webhook-api.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { type MadeWebhook, rotateSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd } from "../../lib/format.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -9,7 +10,6 @@ import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
-import { useRefreshWebhooks } from "./webhook-acts.ts";
 
 const choices = [
   { value: "0", label: "Now" },
@@ -31,7 +31,7 @@ export function RotateSecret({
 }) {
   const at = useWorkspace();
   const now = useNow();
-  const refresh = useRefreshWebhooks();
+  const refresh = useRefresh(webhookApi);
   const [overlap, setOverlap] = useState<(typeof choices)[number]["value"]>("86400");
   const seconds = Number(overlap);
   const rotation = useMutation({
@@ -77,7 +77,7 @@ export function RotateSecret({
           body: { overlap_seconds: seconds },
         }}
       />
-      {rotation.error && <ErrorNote title="The secret was not rotated" error={rotation.error} />}
+      <ErrorNote title="The secret was not rotated" error={rotation.error} />
     </FormDialog>
   );
 }

@@ -10,7 +10,7 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { EventChoice } from "./event-choice.tsx";
-import { useRefreshWebhooks } from "./webhook-acts.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
 
 /** Makes a webhook, or changes one: where to, of what, and what for. */
 export function WebhookForm({
@@ -24,7 +24,7 @@ export function WebhookForm({
   onDone: (done: Webhook | MadeWebhook) => void;
 }) {
   const at = useWorkspace();
-  const refresh = useRefreshWebhooks();
+  const refresh = useRefresh(webhookApi);
   const field = useRef<HTMLInputElement>(null);
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [events, setEvents] = useState<string[]>(webhook?.events ?? ["run.completed", "run.failed"]);

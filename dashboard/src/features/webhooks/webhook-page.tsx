@@ -1,18 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Send } from "lucide-react";
 import { useState } from "react";
 import type { Environment as Mode } from "../../../../server/core/scope.ts";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
+import { ObjectHead } from "../../entities/resource/object-head.tsx";
 import { ObjectPage } from "../../entities/resource/object-page.tsx";
 import { useMay } from "../../entities/session/use-may.ts";
 import type { DeliveriesSearch } from "../../entities/webhook/read-webhook-search.ts";
 import { webhookQuery } from "../../entities/webhook/webhook-api.ts";
-import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { buttonClass } from "../../ui/button.tsx";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Fact, IdFact } from "../../ui/facts.tsx";
+import { Note } from "../../ui/note.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Until } from "../../ui/until.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import type { WebhookAct } from "./webhook-acts.ts";
-import { WebhookDialogs } from "./webhook-dialogs.tsx";
-import { WebhookHead } from "./webhook-head.tsx";
+import { useSwitchWebhook, useTestWebhook, type WebhookAct, WebhookDialogs, WebhookMenu } from "./webhook-acts.tsx";
+import { WebhookPill } from "./webhook-pill.tsx";
+import { whyDisabled } from "./webhook-words.ts";
 
 /** One webhook, and what it heard. */
 export function WebhookPage({
@@ -28,37 +34,100 @@ export function WebhookPage({
   onLookIn: (mode: Mode) => void;
   onLeave: () => void;
 }) {
-  const at = useWorkspace();
-  const mayChange = useMay("member");
-  const read = useQuery(webhookQuery(at, id));
+  const read = useQuery(webhookQuery(useWorkspace(), id));
   const [act, setAct] = useState<WebhookAct | null>(null);
-  useTitle("Webhook", read.data ? new URL(read.data.url).host : at.project.name);
   return (
-    <ObjectPage
-      object={read}
-      noun="webhook"
-      id={id}
-      path={`/webhooks/${encodeURIComponent(id)}`}
-      list={
-        <Link to="/webhooks" className={buttonClass()}>
-          Go to webhooks
-        </Link>
-      }
-      onLookIn={onLookIn}
-    >
+    <ObjectPage object={read} noun="webhook" list="/webhooks" id={id} onLookIn={onLookIn}>
       {(webhook, stale) => (
         <>
-          <WebhookHead
-            webhook={webhook}
-            mayChange={mayChange}
-            onAct={setAct}
-            onTested={(delivery) => onSearch({ delivery })}
-          />
+          <WebhookHead webhook={webhook} onAct={setAct} onTested={(delivery) => onSearch({ delivery })} />
           {stale}
-          <Deliveries webhook={webhook} search={search} mayChange={mayChange} onSearch={onSearch} />
+          <Deliveries webhook={webhook} search={search} onSearch={onSearch} />
           <WebhookDialogs act={act} onAct={setAct} onDeleted={onLeave} />
         </>
       )}
     </ObjectPage>
+  );
+}
+
+/** Which webhook this is, how it stands, and why it hears nothing. */
+function WebhookHead({
+  webhook,
+  onAct,
+  onTested,
+}: {
+  webhook: Webhook;
+  onAct: (act: WebhookAct) => void;
+  onTested: (deliveryId: string) => void;
+}) {
+  const { id, url, events, status, description, last_delivery_at, previous_secret_expires_at: old_end } = webhook;
+  const may = useMay("member");
+  const test = useTestWebhook();
+  const switching = useSwitchWebhook();
+  const trouble = whyDisabled(webhook);
+  return (
+    <>
+      <ObjectHead
+        list="/webhooks"
+        name={url}
+        pills={<WebhookPill webhook={webhook} />}
+        acts={
+          <>
+            <Button
+              disabled={test.isPending}
+              onClick={() => test.mutate(id, { onSuccess: (delivery) => onTested(delivery.id) })}
+            >
+              <Send aria-hidden className="size-4" strokeWidth={1.5} />
+              {test.isPending ? "Sending test" : "Send test"}
+            </Button>
+            <WebhookMenu webhook={webhook} onAct={onAct} />
+          </>
+        }
+      >
+        <IdFact name="Webhook" noun="webhook" id={id} />
+        <Fact name="Hears of">
+          <span className="cut" title={events.join(", ")}>
+            {events.includes("*") ? "all events" : events.join(", ")}
+          </span>
+        </Fact>
+        <Fact name="Secret">
+          <code>{webhook.secret_prefix}…</code>
+        </Fact>
+        {old_end && Date.parse(old_end) > Date.now() && (
+          <Fact name="Old secret signs until">
+            <Until at={old_end} />
+          </Fact>
+        )}
+        <Fact name="Last attempt">{last_delivery_at ? <Time at={last_delivery_at} /> : "–"}</Fact>
+        {description && (
+          <Fact name="For">
+            <span className="cut" title={description}>
+              {description}
+            </span>
+          </Fact>
+        )}
+      </ObjectHead>
+      {(trouble || test.error) && (
+        <div className="flex flex-col gap-2 border-b border-line px-4 py-3 rail:px-5">
+          {trouble && (
+            <Note tone={status === "failing" ? "warn" : webhook.disabled_reason === "requested" ? "info" : "bad"}>
+              <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+                <p className="min-w-60 flex-1">{trouble}</p>
+                {may && !webhook.enabled && (
+                  <Button
+                    size="sm"
+                    disabled={switching.isPending}
+                    onClick={() => switching.mutate({ id, enabled: true })}
+                  >
+                    Switch on
+                  </Button>
+                )}
+              </div>
+            </Note>
+          )}
+          <ErrorNote title="The test event was not sent" error={test.error} />
+        </div>
+      )}
+    </>
   );
 }

@@ -1,37 +1,29 @@
-import { Check, Clock, type LucideIcon, Power, TriangleAlert, X } from "lucide-react";
+import { Check, Clock, Power, TriangleAlert, X } from "lucide-react";
 import type { WebhookDeliveryListItem as Delivery, Webhook } from "../../../../server/wire/webhook.ts";
-import { Pill, type Tone } from "../../ui/pill.tsx";
+import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
 
-const looks: Record<Webhook["status"], [Tone, LucideIcon, string]> = {
+const looks: Record<Webhook["status"] | "ended", Look> = {
   active: ["ok", Check, "Active"],
   failing: ["warn", TriangleAlert, "Failing"],
   disabled: ["plain", Power, "Switched off"],
+  ended: ["bad", Power, "Switched off"],
 };
 
 /** How a webhook stands. */
-export function WebhookPill({ webhook }: { webhook: Webhook }) {
-  const [tone, icon, word] = looks[webhook.status];
-  const wasEnded = webhook.status === "disabled" && webhook.disabled_reason !== "requested";
-  return (
-    <Pill tone={wasEnded ? "bad" : tone} icon={icon}>
-      {word}
-    </Pill>
-  );
+export function WebhookPill({ webhook: { status, disabled_reason } }: { webhook: Webhook }) {
+  return <LookPill look={looks[status === "disabled" && disabled_reason !== "requested" ? "ended" : status]} />;
 }
 
-const outcomes: Record<Delivery["status"], [Tone, LucideIcon, string]> = {
-  delivered: ["ok", Check, "Delivered"],
+const outcomes: Record<Delivery["status"], Look> = {
   pending: ["info", Clock, "Pending"],
+  delivered: ["ok", Check, "Delivered"],
   failed: ["bad", X, "Failed"],
 };
+const retried: Look = ["warn", Clock, "Trying again"];
+
+export const outcomeWords = wordsOf(outcomes);
 
 /** What became of a delivery. */
-export function DeliveryPill({ delivery }: { delivery: Delivery }) {
-  const isRetried = delivery.status === "pending" && delivery.attempts_count > 0;
-  const [tone, icon, word] = outcomes[delivery.status];
-  return (
-    <Pill tone={isRetried ? "warn" : tone} icon={icon}>
-      {isRetried ? "Trying again" : word}
-    </Pill>
-  );
+export function DeliveryPill({ delivery: { status, attempts_count } }: { delivery: Delivery }) {
+  return <LookPill look={status === "pending" && attempts_count > 0 ? retried : outcomes[status]} />;
 }

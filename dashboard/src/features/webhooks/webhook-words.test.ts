@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Webhook, WebhookDelivery as WholeDelivery } from "../../../../server/wire/webhook.ts";
-import { testWords } from "./test-words.ts";
-import { whyDisabled } from "./why-disabled.ts";
+import { testWords, whyDisabled } from "./webhook-words.ts";
 
 const tried = (status: WholeDelivery["status"], last: object) =>
   ({ status, attempts: [{ number: 1, latency_ms: 12, ...last }] }) as WholeDelivery;

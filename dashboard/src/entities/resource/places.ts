@@ -1,0 +1,13 @@
+/** Where lists of things lie, and what they are called. */
+export const placeNames = {
+  "/agents": "Agents",
+  "/memory": "Memory",
+  "/runs": "Runs",
+  "/schedules": "Schedules",
+  "/suites": "Suites",
+  "/threads": "Threads",
+  "/tools": "Tools",
+  "/webhooks": "Webhooks",
+} as const;
+
+export type Place = keyof typeof placeNames;

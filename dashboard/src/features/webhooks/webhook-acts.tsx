@@ -1,0 +1,155 @@
+import { useMutation } from "@tanstack/react-query";
+import { Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-react";
+import type { Webhook } from "../../../../server/wire/webhook.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
+import { type MadeWebhook, testWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { ActsMenu } from "../../ui/acts-menu.tsx";
+import { DeleteDialog } from "../../ui/delete-dialog.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { failed, toast } from "../../ui/toast.ts";
+import { RedeliverSince } from "./redeliver-since.tsx";
+import { RevealSecret } from "./reveal-secret.tsx";
+import { RotateSecret } from "./rotate-secret.tsx";
+import { WebhookForm } from "./webhook-form.tsx";
+import { testWords } from "./webhook-words.ts";
+
+/** What is being done to a webhook, in its dialog. */
+export type WebhookAct =
+  | { kind: "create" }
+  | { kind: "reveal"; made: MadeWebhook }
+  | { kind: "edit" | "rotate" | "redeliver" | "switch-off" | "delete"; webhook: Webhook };
+
+/** Sends an event that was made for it, and says what was answered. Who goes to it asks for that with `mutate`: nobody
+ * who has left meanwhile is brought back. */
+export function useTestWebhook() {
+  const at = useWorkspace();
+  const refresh = useRefresh(webhookApi);
+  return useMutation({
+    mutationFn: (id: string) => testWebhook(at, id),
+    onSuccess: (delivery) => {
+      toast(delivery.status === "delivered" ? "Test event taken" : "Test event not taken", testWords(delivery));
+      void refresh();
+    },
+  });
+}
+
+/** Switches a webhook on or off. */
+export function useSwitchWebhook() {
+  const at = useWorkspace();
+  const refresh = useRefresh(webhookApi);
+  return useMutation({
+    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) => webhookApi.change(at, id, { enabled }),
+    onSuccess: async (_, { enabled }) => {
+      toast(enabled ? "Webhook switched on" : "Webhook switched off");
+      await refresh();
+    },
+    onError: (error, { enabled }) => failed(`The webhook was not switched ${enabled ? "on" : "off"}`, error.message),
+  });
+}
+
+/** All that can be done with a webhook. */
+export function WebhookMenu({ webhook, onAct }: { webhook: Webhook; onAct: (act: WebhookAct) => void }) {
+  const { id, url, enabled } = webhook;
+  const { mode } = useWorkspace();
+  const switching = useSwitchWebhook();
+  const ask = (kind: "edit" | "rotate" | "redeliver" | "switch-off" | "delete") => () => onAct({ kind, webhook });
+  // In live somebody relies on what would be missed.
+  const isMissed = enabled && mode === "live";
+  return (
+    <ActsMenu
+      of={url}
+      acts={[
+        { icon: Pencil, word: "Edit webhook", onDo: ask("edit") },
+        { icon: RefreshCw, word: "Rotate secret", onDo: ask("rotate") },
+        { icon: Send, word: "Send failed events again", onDo: ask("redeliver") },
+        {
+          icon: Power,
+          word: enabled ? "Switch off" : "Switch on",
+          onDo: isMissed ? ask("switch-off") : () => switching.mutate({ id, enabled: !enabled }),
+        },
+        { icon: Trash2, word: "Delete webhook", danger: true, onDo: ask("delete") },
+      ]}
+    />
+  );
+}
+
+/** The dialog of what is being done to a webhook. */
+export function WebhookDialogs({
+  act,
+  onAct,
+  onDeleted,
+}: {
+  act: WebhookAct | null;
+  onAct: (act: WebhookAct | null) => void;
+  onDeleted?: () => void;
+}) {
+  const at = useWorkspace();
+  const close = () => onAct(null);
+  const reveal = (made: MadeWebhook) => onAct({ kind: "reveal", made });
+  if (!act) return null;
+  switch (act.kind) {
+    case "create":
+      return (
+        <WebhookForm
+          onClose={close}
+          onDone={(done) => {
+            toast("Webhook created", done.url);
+            if (done.secret) reveal({ ...done, secret: done.secret });
+          }}
+        />
+      );
+    case "reveal":
+      return <RevealSecret made={act.made} onStored={close} />;
+    case "edit":
+      return (
+        <WebhookForm
+          webhook={act.webhook}
+          onClose={close}
+          onDone={(done) => {
+            toast("Webhook saved", done.url);
+            close();
+          }}
+        />
+      );
+    case "rotate":
+      return <RotateSecret webhook={act.webhook} onClose={close} onRotated={reveal} />;
+    case "redeliver":
+      return <RedeliverSince webhook={act.webhook} onClose={close} />;
+    case "switch-off":
+      return <SwitchOff webhook={act.webhook} onClose={close} />;
+    case "delete":
+      return (
+        <DeleteDialog
+          noun="webhook"
+          name={new URL(act.webhook.url).host}
+          told={act.webhook.url}
+          remove={() => webhookApi.remove(at, act.webhook.id)}
+          stale={[webhookApi.all(at)]}
+          onClose={close}
+          onDeleted={onDeleted}
+        >
+          {act.webhook.url} hears nothing more: what waits for another attempt is not sent, and the log of its
+          deliveries goes with it. To pause it, switch it off instead.
+        </DeleteDialog>
+      );
+  }
+}
+
+/** Switches a webhook off, after saying what its receiver never hears of. */
+function SwitchOff({ webhook: { id, url }, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const switching = useSwitchWebhook();
+  return (
+    <ConfirmDialog
+      title={`Switch off ${new URL(url).host}?`}
+      act="Switch off"
+      acting="Switching off"
+      keep="Keep it on"
+      doing={switching}
+      onConfirm={() => switching.mutate({ id, enabled: false }, { onSettled: onClose })}
+      onClose={onClose}
+    >
+      {url} never hears of what happens until somebody switches it on again: those events are not kept for it.
+    </ConfirmDialog>
+  );
+}
