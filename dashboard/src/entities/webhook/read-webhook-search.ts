@@ -1,7 +1,7 @@
 import { deliveryStatuses } from "../../../../server/wire/names.ts";
 import { given, type PageSearch, readChoice, readForm, readPageSearch } from "../../lib/page-search.ts";
 
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
+type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** Which deliveries are listed, and the one that is looked at. */
 export interface DeliveriesSearch extends PageSearch {

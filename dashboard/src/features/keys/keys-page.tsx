@@ -15,7 +15,7 @@ import { SearchField } from "../../ui/search-field.tsx";
 import { SheetBar, SheetFoot } from "../../ui/sheet.tsx";
 import { TimeSwitch } from "../../ui/time-switch.tsx";
 import { ExposureNotes } from "./exposure-notes.tsx";
-import { findKeys, type KeysSearch } from "./find-keys.ts";
+import { findKeys, type KeyFilter, type KeysSearch } from "./find-keys.ts";
 import { isLastAdmin } from "./is-last-admin.ts";
 import { KeyDialogs } from "./key-dialogs.tsx";
 import { KeyRow } from "./key-row.tsx";
@@ -33,7 +33,7 @@ const columns = [
   { label: "Created", folds: true },
   { label: "Acts", silent: true },
 ];
-const statuses = choicesOf({
+const statuses = choicesOf<KeyFilter>({
   usable: "Usable",
   ended: "Revoked and expired",
   rotating: "Rotating",
