@@ -18,7 +18,7 @@ export function Drawer({ session, open, onOpenChange }: DrawerProps) {
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-(--z-scrim) bg-scrim" />
-        <Dialog.Popup className="enter fixed inset-y-0 left-0 z-(--z-dialog) flex w-3/4 flex-col gap-3 overflow-auto bg-frame p-3 shadow-3">
+        <Dialog.Popup className="enter fixed inset-y-0 left-0 z-(--z-dialog) flex w-3/4 flex-col gap-3 overflow-auto bg-shell p-3 shadow-3">
           <div className="flex items-center justify-between px-2">
             <Dialog.Title render={<div />}>
               <Mark />

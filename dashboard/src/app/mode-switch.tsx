@@ -7,7 +7,7 @@ const modes: { value: Mode; label: string }[] = [
   { value: "live", label: "Live" },
 ];
 
-/** Test or live. It colours the frame, and says so in a word. */
+/** Test or live. It colours the shell, and says so in a word. */
 export function ModeSwitch() {
   const { mode } = useWorkspace();
   const switchMode = useSwitchMode();

@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 import { Search } from "lucide-react";
 import { withModifier } from "../lib/modifier.ts";
 import { Kbd } from "../ui/kbd.tsx";
-import { showFrameDialog } from "./use-frame-dialog.ts";
+import { showShellDialog } from "./use-shell-dialog.ts";
 
 /** Opens the palette: a field in the look, a button in truth. An icon on the rail and on a phone. */
 export function PaletteButton({ small = false }: { small?: boolean }) {
@@ -12,7 +12,7 @@ export function PaletteButton({ small = false }: { small?: boolean }) {
       aria-label={small ? "Search or jump to" : undefined}
       aria-haspopup="dialog"
       title={`Search or jump to (${withModifier("K")})`}
-      onClick={() => showFrameDialog("palette")}
+      onClick={() => showShellDialog("palette")}
       className={clsx(
         "flex h-(--control) shrink-0 items-center justify-center gap-2.5 rounded-md text-muted hover:bg-mode-soft hover:text-ink",
         small

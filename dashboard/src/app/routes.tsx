@@ -163,7 +163,7 @@ function object<const Path extends `${string}/$${string}`, Search extends object
   });
 }
 
-/** A page outside the frame, for those who have no session yet. `leads`: where to go with one. */
+/** A page outside the shell, for those who have no session yet. `leads`: where to go with one. */
 function outside<const Path extends string, Search extends object>(
   path: Path,
   read: Read<Search>,

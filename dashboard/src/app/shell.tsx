@@ -8,9 +8,9 @@ import { CaFileContext } from "../lib/ca-file.ts";
 import { usePreference } from "../lib/preference.ts";
 import { useHasUnsaved } from "../lib/use-unsaved.ts";
 import { WorkspaceContext } from "../lib/workspace.ts";
-import { FrameDialogs } from "./frame-dialogs.tsx";
 import { OfflineBanner } from "./offline-banner.tsx";
 import { queryClient } from "./query-client.ts";
+import { ShellDialogs } from "./shell-dialogs.tsx";
 import { SideBar } from "./side-bar.tsx";
 import { SignedOutBanner } from "./signed-out-banner.tsx";
 import { UnsavedGuard } from "./unsaved-guard.tsx";
@@ -20,7 +20,7 @@ import { useRemember } from "./use-remember.ts";
 import { useSessionWorkspace } from "./use-session-workspace.ts";
 
 /**
- * The frame: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. Only what somebody has
+ * The shell: side bar and sheet. Leaves for the sign-in page as soon as the session is gone. Only what somebody has
  * written and not saved stays, until they are signed in again or leave it.
  */
 export function Shell() {
@@ -33,7 +33,9 @@ export function Shell() {
   useEffect(() => {
     if (leaves) void navigate({ to: "/login", search: { to: href.replace(/^\/dashboard/, "") }, replace: true });
   }, [leaves, href, navigate]);
-  return session && !leaves ? <Frame key={session.user.id} session={session} isSignedOut={isSignedOut} /> : null;
+  return session && !leaves ? (
+    <SignedInShell key={session.user.id} session={session} isSignedOut={isSignedOut} />
+  ) : null;
 }
 
 /** The session as it was last known. What one person has read is not for the next who signs in here. */
@@ -53,7 +55,7 @@ const NoProject = lazy(() =>
   import("../features/settings/no-project.tsx").then((module) => ({ default: module.NoProject })),
 );
 
-function Frame({ session, isSignedOut }: { session: Session; isSignedOut: boolean }) {
+function SignedInShell({ session, isSignedOut }: { session: Session; isSignedOut: boolean }) {
   const workspace = useSessionWorkspace(session);
   const [theme] = usePreference("theme", ["system", "light", "dark"], "system");
   const refresh = useRefreshSession();
@@ -97,7 +99,7 @@ function Frame({ session, isSignedOut }: { session: Session; isSignedOut: boolea
           </main>
         </div>
         <UnsavedGuard />
-        {workspace && <FrameDialogs projects={session.projects} />}
+        {workspace && <ShellDialogs projects={session.projects} />}
       </WorkspaceContext>
     </CaFileContext>
   );

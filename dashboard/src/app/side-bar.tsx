@@ -10,7 +10,7 @@ import { Nav } from "./nav.tsx";
 import { PaletteButton } from "./palette-button.tsx";
 import { ProjectSwitcher } from "./project-switcher.tsx";
 
-/** The frame's left edge: a side bar, a rail of icons on narrower screens, a top bar on a phone. */
+/** The shell's left edge: a side bar, a rail of icons on narrower screens, a top bar on a phone. */
 export function SideBar({ session }: { session: Session }) {
   const hasProject = session.projects.length > 0;
   return (

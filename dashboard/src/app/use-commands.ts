@@ -26,7 +26,7 @@ import { actOnKey, awaitKey, hasKey } from "../lib/use-keys.ts";
 import { useWorkspace } from "../lib/workspace.ts";
 import { failed } from "../ui/toast.ts";
 import { groups as places } from "./nav.tsx";
-import { showFrameDialog } from "./use-frame-dialog.ts";
+import { showShellDialog } from "./use-shell-dialog.ts";
 import { useSignOut } from "./use-sign-out.ts";
 import { useChooseProject, useSwitchMode } from "./use-switch-mode.ts";
 
@@ -170,7 +170,7 @@ function useActCommands(projects: readonly Project[], onGo: (path: string) => vo
     { id: "mode", label: `Switch to ${other} data`, icon: ToggleLeft, run: () => void switchMode(other) },
     ...others,
     ...themes,
-    { id: "keys", label: "Show the keys", icon: Keyboard, keys: "?", run: () => showFrameDialog("keys") },
+    { id: "keys", label: "Show the keys", icon: Keyboard, keys: "?", run: () => showShellDialog("keys") },
     {
       ...{ id: "sign out", label: "Sign out", icon: LogOut },
       run: () => void signOut().catch((error: Error) => failed("Not signed out", error.message)),

@@ -17,7 +17,7 @@ export function paint(mode: Mode): void {
   root.dataset.theme = resolvedTheme();
   root.dataset.mode = mode;
   const style = getComputedStyle(root);
-  document.querySelector('meta[name="theme-color"]')?.setAttribute("content", style.getPropertyValue("--frame"));
+  document.querySelector('meta[name="theme-color"]')?.setAttribute("content", style.getPropertyValue("--shell"));
   const icon = favicon(style.getPropertyValue("--accent"), style.getPropertyValue("--mode"));
   document.querySelector('link[rel="icon"]')?.setAttribute("href", icon);
 }

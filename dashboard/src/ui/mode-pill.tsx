@@ -1,7 +1,7 @@
 import { useWorkspace } from "../lib/workspace.ts";
 
 /**
- * “Test data” or “Live data”: the word beside the frame's colour. Not beside the name of a thing on a phone, where room
+ * “Test data” or “Live data”: the word beside the shell's colour. Not beside the name of a thing on a phone, where room
  * is short and the switch above always says it.
  */
 export function ModePill() {

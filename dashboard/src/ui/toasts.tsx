@@ -5,7 +5,7 @@ import { onToast } from "./toast.ts";
 
 const manager = Base.createToastManager();
 
-/** Where they appear; once, in the frame. Loaded apart: nothing is said before somebody did something. */
+/** Where they appear; once, in the shell. Loaded apart: nothing is said before somebody did something. */
 export function Toasts() {
   // After the provider's own effect: from now on somebody listens.
   useEffect(() => onToast((said) => void manager.add(said)), []);

@@ -8,7 +8,7 @@ export function useMay(least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }
 
-/** Who is signed in, as the frame has read it. */
+/** Who is signed in, as the shell has read it. */
 export function useSessionUser() {
   const { data } = useQuery({ ...sessionQuery, enabled: false });
   return data?.signedIn ? data.session.user : undefined;

@@ -3,18 +3,18 @@ import { lazy, useEffect, useState } from "react";
 import type { Project } from "../lib/types.ts";
 import { useKeys } from "../lib/use-keys.ts";
 import { LoadedPart } from "../ui/loaded-part.tsx";
-import { useFrameDialog } from "./use-frame-dialog.ts";
+import { useShellDialog } from "./use-shell-dialog.ts";
 
-const loadPalette = () => import("./frame-palette.tsx").then((module) => ({ default: module.FramePalette }));
-const FramePalette = lazy(loadPalette);
+const loadPalette = () => import("./shell-palette.tsx").then((module) => ({ default: module.ShellPalette }));
+const ShellPalette = lazy(loadPalette);
 const KeyMap = lazy(() => import("./key-map.tsx").then((module) => ({ default: module.KeyMap })));
 const Toasts = lazy(() => import("../ui/toasts.tsx").then((module) => ({ default: module.Toasts })));
 
-/** The keys of the frame, and what lies over every page: the palette, the map of the keys, and toasts. */
-export function FrameDialogs({ projects }: { projects: readonly Project[] }) {
-  const [shown, show] = useFrameDialog();
+/** The keys of the shell, and what lies over every page: the palette, the map of the keys, and toasts. */
+export function ShellDialogs({ projects }: { projects: readonly Project[] }) {
+  const [shown, show] = useShellDialog();
   const wanted = useWanted(shown);
-  useFrameKeys();
+  useShellKeys();
   useEffect(() => {
     const idle = window.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 1000));
     idle(() => void loadPalette().catch(() => {})); // Without it now, it is asked for again when it is wanted.
@@ -27,7 +27,7 @@ export function FrameDialogs({ projects }: { projects: readonly Project[] }) {
       </LoadedPart>
       {wanted.palette && (
         <LoadedPart>
-          <FramePalette projects={projects} open={shown === "palette"} onOpenChange={change("palette")} />
+          <ShellPalette projects={projects} open={shown === "palette"} onOpenChange={change("palette")} />
         </LoadedPart>
       )}
       {wanted.keys && (
@@ -48,9 +48,9 @@ function useWanted(shown: "palette" | "keys" | null) {
   return wanted;
 }
 
-function useFrameKeys(): void {
+function useShellKeys(): void {
   const navigate = useNavigate();
-  const [shown, show] = useFrameDialog();
+  const [shown, show] = useShellDialog();
   const goTo = (to: string) => () => void navigate({ to });
   useKeys({
     "?": () => show("keys"),

@@ -2,8 +2,8 @@ import { Palette } from "../features/palette/palette.tsx";
 import type { Project } from "../lib/types.ts";
 import { useCommands } from "./use-commands.ts";
 
-/** The palette with what this frame offers. */
-export function FramePalette({
+/** The palette with what the shell offers. */
+export function ShellPalette({
   projects,
   open,
   onOpenChange,
