@@ -1,6 +1,6 @@
 import { Check, CircleX, FastForward, LoaderCircle, OctagonX, Pause, Square, X } from "lucide-react";
-import type { Schedule } from "../../../../server/wire/schedule.ts";
 import type { Outcome } from "../../../../server/wire/names.ts";
+import type { Schedule } from "../../../../server/wire/schedule.ts";
 import { type Look, LookPill, wordsOf } from "../../ui/pill.tsx";
 
 const states = {

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { Webhook } from "../../../../server/wire/webhook.ts";
+import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { type MadeWebhook, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { useChanged } from "../../lib/use-changed.ts";
@@ -10,7 +11,6 @@ import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { EventChoice } from "./event-choice.tsx";
-import { useRefresh } from "../../entities/resource/use-refresh.ts";
 
 /** Makes a webhook, or changes one: where to, of what, and what for. */
 export function WebhookForm({
