@@ -21,7 +21,7 @@ import type { RunEvent } from "../../server/core/run-event.ts";
 import type { Scope } from "../../server/core/scope.ts";
 import { openDatabase } from "../../server/db/open.ts";
 import type { Viewer } from "../../server/http/auth.ts";
-import { httpTool, runBench } from "../../server/testing/run-bench.ts";
+import { httpTool, runFixture } from "../../server/testing/run-fixture.ts";
 import { testActor } from "../../server/testing/test-actor.ts";
 import { createOtlpSource } from "../../server/traces/otlp-source.ts";
 import { promptsOf } from "../../server/traces/prompts.ts";
@@ -45,7 +45,7 @@ try {
 async function measureStorage(): Promise<object> {
   using tools = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ said: words(1000) }) });
   const db = openDatabase(join(folder, "storage.db"));
-  using bench = runBench({ db });
+  using bench = runFixture({ db });
   const look = httpTool("look", tools.url.href);
   const call = { name: "look", arguments: { city: "Paris" } };
   const script: ScriptEntry[] = Array.from({ length: turns }, (_, turn) => ({
@@ -92,7 +92,7 @@ function used(sqlite: ReturnType<typeof openDatabase>["sqlite"]): number {
 
 async function measureReading(): Promise<object> {
   const db = openDatabase(join(folder, "reading.db"));
-  using bench = runBench({ db });
+  using bench = runFixture({ db });
   const { journal, scope } = bench;
   const traces = createTraceStore({ db, journal, otlp: createOtlpSource({ db, journal }) });
   const viewer = { ...scope, actor: testActor } as unknown as Viewer;
@@ -109,7 +109,7 @@ async function measureReading(): Promise<object> {
 }
 
 /** A run of 5,000 steps that says other things than every other. */
-async function store(journal: ReturnType<typeof runBench>["journal"], scope: Scope, id: string): Promise<void> {
+async function store(journal: ReturnType<typeof runFixture>["journal"], scope: Scope, id: string): Promise<void> {
   const agent = { id: "agt_1", version: 1, name: "Clerk", model: "test/script", instructions: "Be brief." };
   const pinned = { ...agent, settings: {}, tools: [], max_turns: long.turns, output_schema: null } as AgentSnapshot;
   const events: RunEvent[] = [created({ ...scope, run_id: id, agent_hash: journal.hashOf(pinned) })];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createReplayScreen } from "../guardrails/replay-screen.ts";
 import { corpus, type Recorded } from "../testing/corpus.ts";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import type { AgentSnapshot, Guardrail, ToolSnapshot } from "./agent-snapshot.ts";
 import type { Found } from "./divergence.ts";
 import { forkedTo, replay } from "./replay.ts";

@@ -28,8 +28,8 @@ function opened() {
 }
 
 test("what is read in one tick belongs together, and the next tick sees what others wrote meanwhile", async () => {
-  using bench = opened();
-  const { db, count, write } = bench;
+  using fixture = opened();
+  const { db, count, write } = fixture;
   db.snapshot.begin();
   expect(count()).toBe(0);
   write("theirs");
@@ -42,8 +42,8 @@ test("what is read in one tick belongs together, and the next tick sees what oth
 });
 
 test("a write that follows in the same tick is made on what is true then", async () => {
-  using bench = opened();
-  const { db, count, write, fact } = bench;
+  using fixture = opened();
+  const { db, count, write, fact } = fixture;
   db.snapshot.begin();
   expect(count()).toBe(0);
   write("theirs");
@@ -52,8 +52,8 @@ test("a write that follows in the same tick is made on what is true then", async
 });
 
 test("nothing is left open: a transaction that the storage ended is not ended again", async () => {
-  using bench = opened();
-  const { db, count } = bench;
+  using fixture = opened();
+  const { db, count } = fixture;
   db.snapshot.begin();
   count();
   db.sqlite.run("ROLLBACK");

@@ -17,7 +17,7 @@ interface Given {
 }
 
 /** Files as the tables hold them. */
-function bench(files: Record<string, Given>, max_wait_ms = 0) {
+function fixture(files: Record<string, Given>, max_wait_ms = 0) {
   const db = openDatabase(":memory:");
   db.sqlite.run("PRAGMA foreign_keys = OFF"); // The contents are given by hand.
   db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('proj_1', 'p', 0)");
@@ -54,7 +54,7 @@ test("a document is its pieces without what they repeat of each other", async ()
     "ends with these words here. And it goes on.",
     "Apart.",
   ];
-  const [document] = await bench({ file_a: { mime_type: "application/pdf", chunks } }).of();
+  const [document] = await fixture({ file_a: { mime_type: "application/pdf", chunks } }).of();
   expect(document).toMatchObject({
     text: "The first piece ends with these words here. And it goes on.\n\nApart.",
     image: false,
@@ -75,12 +75,12 @@ test("what the pieces of any text repeat is said once", () => {
 test("a document of several pieces that has room is given whole", async () => {
   const chunks = ["One.", "Two.", "Three."];
   const files = { file_a: { mime_type: "application/pdf", chunks } };
-  expect(await bench(files).of(18)).toMatchObject([{ text: "One.\n\nTwo.\n\nThree.", note: null }]);
+  expect(await fixture(files).of(18)).toMatchObject([{ text: "One.\n\nTwo.\n\nThree.", note: null }]);
 });
 
 test("documents share the room: who needs less than a share leaves the rest to the others", async () => {
   expect(fairShares([10, 500, 500], 310)).toEqual([10, 150, 150]);
-  const [short, long] = await bench({
+  const [short, long] = await fixture({
     file_a: { content: "short" },
     file_b: { content: "é".repeat(500) },
   }).of(105);
@@ -90,15 +90,18 @@ test("documents share the room: who needs less than a share leaves the rest to t
 
 test("images go as images where the model sees them, and are named where it does not", async () => {
   const files = { file_a: { mime_type: "image/png" }, file_b: { mime_type: "image/png", bytes: 6_000_000 } };
-  expect(await bench(files).of()).toMatchObject([
+  expect(await fixture(files).of()).toMatchObject([
     { image: true, text: null, note: null },
     { image: false, note: expect.stringContaining("larger than") },
   ]);
-  expect((await bench(files).of(1000, false))[0]).toMatchObject({ image: false, note: "The model cannot see images" });
+  expect((await fixture(files).of(1000, false))[0]).toMatchObject({
+    image: false,
+    note: "The model cannot see images",
+  });
 });
 
 test("a file that cannot be given is named, with the reason", async () => {
-  const given = await bench({
+  const given = await fixture({
     file_a: {
       mime_type: "application/pdf",
       status: "failed",
@@ -124,7 +127,7 @@ test("a file that is still being read is waited for, until it is read, could not
     ["UPDATE files SET expires_at_ms = 0", { text: null, note: "It was deleted" }],
   ];
   for (const [change, expected] of ends) {
-    const { db, of, wake } = bench({ file_a: { mime_type: "application/pdf", status: "processing" } }, 60_000);
+    const { db, of, wake } = fixture({ file_a: { mime_type: "application/pdf", status: "processing" } }, 60_000);
     const given = of();
     wake(); // Of another file.
     db.sqlite.run(

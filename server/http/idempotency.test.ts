@@ -5,7 +5,7 @@ import { newId } from "../core/ids.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
-import { parseFrames } from "../testing/run-bench.ts";
+import { parseFrames } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { createAuth, createIdentify, type Identity, type Principal } from "./auth.ts";
@@ -272,14 +272,14 @@ describe("two at once", () => {
     const bodies = fc.array(fc.constantFrom("a", "b"), { minLength: 2, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), bodies, fc.nat(2), async (scheduler, bodies, accidents) => {
-        using bench = createBench(scheduler, accidents);
+        using fixture = createFixture(scheduler, accidents);
         const ask = async (body: string, i: number) => {
           await scheduler.schedule(Promise.resolve(), `request ${i}`);
-          return { body, ...(await bench.post(body)) };
+          return { body, ...(await fixture.post(body)) };
         };
         const answers = await scheduler.waitFor(Promise.all(bodies.map(ask)));
-        expect(bench.done).toHaveLength(1);
-        const [winner] = bench.done;
+        expect(fixture.done).toHaveLength(1);
+        const [winner] = fixture.done;
         for (const { body, ...answer } of answers) {
           if (body !== winner) expect(answer.code).toBe("idempotency_key_reused");
           else if (answer.status === 409) expect(answer.code).toBe("idempotency_in_progress");
@@ -291,7 +291,7 @@ describe("two at once", () => {
   });
 
   /** One route that notes what it does and takes as long as the scheduler likes; its first attempts fail. */
-  function createBench(scheduler: fc.Scheduler, accidents: number) {
+  function createFixture(scheduler: fc.Scheduler, accidents: number) {
     const db = openDatabase(":memory:");
     db.sqlite.run("INSERT INTO projects (id, name, created_at_ms) VALUES ('p', 'p', 0)");
     const limiter = createRateLimiter();
@@ -308,7 +308,7 @@ describe("two at once", () => {
     const idempotency = createIdempotency({ db, seal, onBug: () => {}, now: Date.now });
     const authenticate = () => principal;
     const identify = createIdentify({ authenticate, limiter });
-    const auth = createAuth("bench", { identify, authenticate, idempotency });
+    const auth = createAuth("fixture", { identify, authenticate, idempotency });
     const done: string[] = [];
     let attempts = 0;
     const app = new Elysia({ normalize: false })

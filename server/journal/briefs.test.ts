@@ -72,8 +72,8 @@ function journalAt(now: () => number) {
 
 test.each(cases)("a list says of a run at each of its entries what the run says itself: $name", async ({ entries }) => {
   let at = 0;
-  using bench = journalAt(() => at);
-  const { journal, scope, rowOf } = bench;
+  using fixture = journalAt(() => at);
+  const { journal, scope, rowOf } = fixture;
   const [briefOf, id] = [createBriefs(journal), newId("run")];
   for (const commit of commitsOf(entries)) {
     const own = commit.map(({ event, at }) => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { isOver } from "../core/run-state.ts";
 import { startChatServer } from "../testing/model-server.ts";
-import { agentTool, runBench, tool } from "../testing/run-bench.ts";
+import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
@@ -84,8 +84,8 @@ describe("the budget of POST /v1/runs", () => {
   });
 
   test("binds together with the agent's: limit by limit the lower one", async () => {
-    using bench = runBench();
-    const { budget } = await bench.start([{ text: "Hi." }], {
+    using fixture = runFixture();
+    const { budget } = await fixture.start([{ text: "Hi." }], {
       agent: { budget: { max_total_tokens: 5000, max_tool_calls: 3 } },
       run: { budget: { max_total_tokens: 9000, max_tool_calls: 2, max_cost_usd: 1 } },
     });
@@ -237,74 +237,74 @@ describe("the day's budget", () => {
 
 describe("the wall time of a run", () => {
   const waits = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }];
-  const failedOf = async (bench: ReturnType<typeof runBench>, id: string) => {
-    const { event } = await bench.until(id, (entry) => entry.event.type === "run.failed");
+  const failedOf = async (fixture: ReturnType<typeof runFixture>, id: string) => {
+    const { event } = await fixture.until(id, (entry) => entry.event.type === "run.failed");
     return event;
   };
 
   test("ends a model call that is under way, and what it said is the output", async () => {
-    using bench = runBench();
-    const { id } = await bench.start([{ text: "word ".repeat(1000), delta_ms: 2 }], {
+    using fixture = runFixture();
+    const { id } = await fixture.start([{ text: "word ".repeat(1000), delta_ms: 2 }], {
       run: { budget: { max_wall_ms: 30 } },
     });
-    const { status, error, output } = await bench.settled(id);
+    const { status, error, output } = await fixture.settled(id);
     expect([status, error!.code, error!.message]).toEqual([
       "failed",
       "budget_exceeded",
       "budget.max_wall_ms: The run has taken its 30 ms.",
     ]);
     expect(output).toStartWith("word ");
-    expect(bench.pool.driving()).toBe(0);
+    expect(fixture.pool.driving()).toBe(0);
   });
 
   test("goes on while somebody is waited for", async () => {
-    using bench = runBench();
-    const { id } = await bench.start(waits, { tools: [tool("look")], run: { budget: { max_wall_ms: 20 } } });
-    expect(await failedOf(bench, id)).toMatchObject({ error: { code: "budget_exceeded" } });
+    using fixture = runFixture();
+    const { id } = await fixture.start(waits, { tools: [tool("look")], run: { budget: { max_wall_ms: 20 } } });
+    expect(await failedOf(fixture, id)).toMatchObject({ error: { code: "budget_exceeded" } });
   });
 
   test("does not begin in the queue", async () => {
     let at = Date.UTC(2026, 0, 1);
-    using bench = runBench({ now: () => at, slots: 1 });
-    const first = await bench.start(waits, { tools: [tool("look")], agent: { model: "test/timeout" } });
-    const { id } = await bench.start([{ ...waits[0], delay_ms: 20 }, waits[1]!], {
+    using fixture = runFixture({ now: () => at, slots: 1 });
+    const first = await fixture.start(waits, { tools: [tool("look")], agent: { model: "test/timeout" } });
+    const { id } = await fixture.start([{ ...waits[0], delay_ms: 20 }, waits[1]!], {
       ...{ tools: [tool("look")] },
       run: { budget: { max_wall_ms: 60_000 }, on_concurrency_limit: "queue" },
     });
-    expect(bench.runs.expiry(id)).toBeNull();
+    expect(fixture.runs.expiry(id)).toBeNull();
     at += 3_600_000;
-    await bench.service.cancel(bench.scope, first.id, null);
+    await fixture.service.cancel(fixture.scope, first.id, null);
     for (const type of ["run.started", "run.requires_action"]) {
-      await bench.until(id, ({ event }) => event.type === type);
-      expect(bench.runs.expiry(id)).toBe(at + 60_000);
+      await fixture.until(id, ({ event }) => event.type === type);
+      expect(fixture.runs.expiry(id)).toBe(at + 60_000);
     }
-    const { required_action } = bench.runs.get(bench.scope, id);
+    const { required_action } = fixture.runs.get(fixture.scope, id);
     const [call] = required_action!.submit_tool_outputs.tool_calls;
     const began = at;
     at += 10_000;
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-    const resumed = bench.journal.read(id).find(({ event }) => event.type === "run.resumed");
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    const resumed = fixture.journal.read(id).find(({ event }) => event.type === "run.resumed");
     expect(resumed!.at - began).toBe(10_000);
-    expect((await bench.settled(id)).status).toBe("completed");
+    expect((await fixture.settled(id)).status).toBe("completed");
   });
 
   test("is what is left of it after a wait, and the error says which of the deadlines came", async () => {
     let at = Date.UTC(2026, 0, 1);
-    using bench = runBench({ now: () => at });
+    using fixture = runFixture({ now: () => at });
     const begun = at;
     const look = tool("look");
-    const starts = (run: object) => bench.start([waits[0]!, waits[0]!, waits[1]!], { tools: [look], run });
+    const starts = (run: object) => fixture.start([waits[0]!, waits[0]!, waits[1]!], { tools: [look], run });
     const wall = await starts({ timeout_ms: 50_000, budget: { max_wall_ms: 60_000 } });
-    const { required_action } = await bench.settled(wall.id);
-    expect(bench.runs.expiry(wall.id)).toBe(begun + 60_000);
+    const { required_action } = await fixture.settled(wall.id);
+    expect(fixture.runs.expiry(wall.id)).toBe(begun + 60_000);
     at += 30_000;
     const [call] = required_action!.submit_tool_outputs.tool_calls;
-    await bench.service.submit(bench.scope, wall.id, [{ tool_call_id: call!.id, output: 1 }]);
-    expect(bench.runs.expiry(wall.id)).toBe(begun + 60_000);
-    const tight = await bench.start([{ text: "word ".repeat(1000), delta_ms: 2 }], {
+    await fixture.service.submit(fixture.scope, wall.id, [{ tool_call_id: call!.id, output: 1 }]);
+    expect(fixture.runs.expiry(wall.id)).toBe(begun + 60_000);
+    const tight = await fixture.start([{ text: "word ".repeat(1000), delta_ms: 2 }], {
       run: { timeout_ms: 20, budget: { max_wall_ms: 60_000 } },
     });
-    expect(await failedOf(bench, tight.id)).toMatchObject({ error: { code: "run_timeout" } });
+    expect(await failedOf(fixture, tight.id)).toMatchObject({ error: { code: "run_timeout" } });
   });
 });
 
@@ -314,28 +314,28 @@ describe("a child run", () => {
   const helper = agentTool("helper", "agt_helper");
 
   test("gets no more than what is left of its parent's budget, and has the price of its own model", async () => {
-    using bench = runBench({ agents: { agt_helper: agent({ settings: { script: [{ text: "Hi." }] } }) } });
+    using fixture = runFixture({ agents: { agt_helper: agent({ settings: { script: [{ text: "Hi." }] } }) } });
     const budget = { max_total_tokens: 10_000, max_tool_calls: 4, max_wall_ms: 60_000 };
-    const { id } = await bench.start(calling, { tools: [helper], run: { budget, timeout_ms: 3_600_000 } });
-    const parent = await bench.settled(id);
-    const child = bench.runs.get(bench.scope, parent.tool_calls[0]!.subagent_run_id!);
+    const { id } = await fixture.start(calling, { tools: [helper], run: { budget, timeout_ms: 3_600_000 } });
+    const parent = await fixture.settled(id);
+    const child = fixture.runs.get(fixture.scope, parent.tool_calls[0]!.subagent_run_id!);
     expect([parent.status, child.status]).toEqual(["completed", "completed"]);
     const { max_total_tokens, max_tool_calls, max_wall_ms } = child.budget!;
     expect(max_tool_calls).toBe(3);
     expect(max_total_tokens!).toBeLessThan(10_000);
     expect(max_wall_ms!).toBeGreaterThan(50_000);
     expect(max_wall_ms!).toBeLessThanOrEqual(60_000);
-    const [created] = bench.journal.read(child.id);
+    const [created] = fixture.journal.read(child.id);
     expect(created!.event).toMatchObject({ price: { source: "built_in" } });
   });
 
   test("of a parent that has nothing left is not a way round its budget", async () => {
     const looping = { settings: { script: Array(9).fill({ tool_calls: [{ name: "look", arguments: {} }] }) } };
-    using bench = runBench({ agents: { agt_helper: agent({ ...looping, tools: [tool("look")] }) } });
-    const { id } = await bench.start(calling, { tools: [helper], run: { budget: { max_tool_calls: 1 } } });
-    const parent = await bench.settled(id);
+    using fixture = runFixture({ agents: { agt_helper: agent({ ...looping, tools: [tool("look")] }) } });
+    const { id } = await fixture.start(calling, { tools: [helper], run: { budget: { max_tool_calls: 1 } } });
+    const parent = await fixture.settled(id);
     expect(isOver(parent.status)).toBe(true);
-    const child = bench.runs.get(bench.scope, parent.tool_calls[0]!.subagent_run_id!);
+    const child = fixture.runs.get(fixture.scope, parent.tool_calls[0]!.subagent_run_id!);
     expect(child).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
   });
 });

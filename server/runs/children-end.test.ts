@@ -3,7 +3,7 @@ import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { AppError } from "../core/errors.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { isOver } from "../core/run-state.ts";
-import { agentTool, httpTool, runBench, tool } from "../testing/run-bench.ts";
+import { agentTool, httpTool, runFixture, tool } from "../testing/run-fixture.ts";
 
 const agent = (script: ScriptEntry[], more: Partial<AgentSnapshot> = {}): Partial<AgentSnapshot> => ({
   settings: { script },
@@ -18,9 +18,10 @@ const calls = (...names: string[]): ScriptEntry[] => [
 const silent = agent([], { model: "test/timeout" });
 const asking = agent(calls("look"), { tools: [tool("look")] });
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
-const below = (bench: Bench, id: string) => bench.runs.below(id).map((child) => bench.runs.get(bench.scope, child));
+const below = (fixture: Fixture, id: string) =>
+  fixture.runs.below(id).map((child) => fixture.runs.get(fixture.scope, child));
 const isStarted = ({ event }: { event: { type: string } }) => event.type === "subagent.started";
 const refusalOf = (work: Promise<unknown>) =>
   work.then(
@@ -28,13 +29,13 @@ const refusalOf = (work: Promise<unknown>) =>
     ({ code }: AppError) => code,
   );
 /** The child of a run that has one, once it has. */
-async function childOf(bench: Bench, id: string): Promise<string> {
-  const { event } = await bench.until(id, isStarted);
+async function childOf(fixture: Fixture, id: string): Promise<string> {
+  const { event } = await fixture.until(id, isStarted);
   return event.type === "subagent.started" ? event.run_id : "";
 }
 
 /** Has a run's time be up now: a short one might be over before its child has begun. */
-function bringForward({ db, watches }: Bench, id: string): void {
+function bringForward({ db, watches }: Fixture, id: string): void {
   db.sqlite.run("UPDATE runs SET expires_at_ms = ? WHERE id = ?", [Date.now(), id]);
   watches.committed(id, []);
 }
@@ -45,34 +46,34 @@ describe("the end of a run is the end of all that works for it", () => {
       const deep = Object.fromEntries(
         [1, 2, 3, 4].map((n) => [`agt_${n}`, agent(calls("next"), { tools: [agentTool("next", `agt_${n + 1}`)] })]),
       );
-      using bench = runBench({ agents: { ...deep, agt_5: last } });
-      const { id } = await bench.start(calls("next"), { tools: [agentTool("next", "agt_1")] });
+      using fixture = runFixture({ agents: { ...deep, agt_5: last } });
+      const { id } = await fixture.start(calls("next"), { tools: [agentTool("next", "agt_1")] });
       let newest = id;
-      for (let depth = 1; depth <= 5; depth++) newest = await childOf(bench, newest);
-      if (last === asking) await bench.settled(id);
-      await bench.service.cancel(bench.scope, id, "enough");
-      expect(below(bench, id).map(({ status }) => status)).toEqual(Array(5).fill("cancelled"));
-      expect(bench.runs.get(bench.scope, id).tool_calls).toMatchObject([{ status: "cancelled" }]);
-      expect(bench.pool.driving()).toBe(0);
+      for (let depth = 1; depth <= 5; depth++) newest = await childOf(fixture, newest);
+      if (last === asking) await fixture.settled(id);
+      await fixture.service.cancel(fixture.scope, id, "enough");
+      expect(below(fixture, id).map(({ status }) => status)).toEqual(Array(5).fill("cancelled"));
+      expect(fixture.runs.get(fixture.scope, id).tool_calls).toMatchObject([{ status: "cancelled" }]);
+      expect(fixture.pool.driving()).toBe(0);
     }
   });
 
   test("when its time is up", async () => {
-    using bench = runBench({ agents: { agt_research: silent } });
-    const { id } = await bench.start(calls("research"), { tools: [research], run: { timeout_ms: 60_000 } });
-    const child = await childOf(bench, id);
-    const [created] = bench.journal.read(child);
+    using fixture = runFixture({ agents: { agt_research: silent } });
+    const { id } = await fixture.start(calls("research"), { tools: [research], run: { timeout_ms: 60_000 } });
+    const child = await childOf(fixture, id);
+    const [created] = fixture.journal.read(child);
     expect(created!.event.type === "run.created" && created!.event.timeout_ms).toBeWithin(1, 60_001);
-    bringForward(bench, id);
-    await bench.until(id, ({ event }) => event.type === "run.failed");
-    expect(bench.runs.get(bench.scope, id).error!.code).toBe("run_timeout");
-    expect(below(bench, id).every(({ status }) => isOver(status))).toBe(true);
+    bringForward(fixture, id);
+    await fixture.until(id, ({ event }) => event.type === "run.failed");
+    expect(fixture.runs.get(fixture.scope, id).error!.code).toBe("run_timeout");
+    expect(below(fixture, id).every(({ status }) => isOver(status))).toBe(true);
   });
 
   test("when it fails while they work", async () => {
-    using bench = runBench({ agents: { agt_research: silent } });
-    const { id } = await bench.start(calls("research"), { tools: [research] });
-    const child = await childOf(bench, id);
+    using fixture = runFixture({ agents: { agt_research: silent } });
+    const { id } = await fixture.start(calls("research"), { tools: [research] });
+    const child = await childOf(fixture, id);
     const error = {
       type: "run_error",
       code: "internal_error",
@@ -80,27 +81,27 @@ describe("the end of a run is the end of all that works for it", () => {
       step_index: null,
       retryable: false,
     } as const;
-    const { usage } = bench.runs.get(bench.scope, id);
-    await bench.journal.append(id, [{ type: "run.failed", error, output: null, usage }]);
-    await bench.until(child, ({ event }) => event.type === "run.cancelled");
+    const { usage } = fixture.runs.get(fixture.scope, id);
+    await fixture.journal.append(id, [{ type: "run.failed", error, output: null, usage }]);
+    await fixture.until(child, ({ event }) => event.type === "run.cancelled");
     await new Promise((resolve) => setImmediate(resolve)); // The loop is told right after the commit.
-    expect(bench.pool.drives(child)).toBe(false);
+    expect(fixture.pool.drives(child)).toBe(false);
   });
 
   test("and counts what they have cost until then", async () => {
-    using bench = runBench({
+    using fixture = runFixture({
       agents: {
         agt_research: agent([{ text: "one two three", tool_calls: [{ name: "look", arguments: {} }] }], {
           tools: [tool("look")],
         }),
       },
     });
-    const { id } = await bench.start(calls("research"), { tools: [research] });
-    await bench.settled(id);
-    await bench.service.cancel(bench.scope, id, null);
-    const [child] = below(bench, id);
+    const { id } = await fixture.start(calls("research"), { tools: [research] });
+    await fixture.settled(id);
+    await fixture.service.cancel(fixture.scope, id, null);
+    const [child] = below(fixture, id);
     expect(child!.usage.model_calls).toBe(1);
-    expect(bench.runs.get(bench.scope, id).usage.model_calls).toBe(2);
+    expect(fixture.runs.get(fixture.scope, id).usage.model_calls).toBe(2);
   });
 
   test("also when its own loop gives it up for the result of another call, which ends what is still at work", async () => {
@@ -114,91 +115,93 @@ describe("the end of a run is the end of all that works for it", () => {
         return Response.json("swordfish");
       },
     });
-    using bench = runBench({ agents: { agt_research: asking } });
-    const { id } = await bench.start(calls("research", "fast", "slow"), {
+    using fixture = runFixture({ agents: { agt_research: asking } });
+    const { id } = await fixture.start(calls("research", "fast", "slow"), {
       tools: [research, ...["fast", "slow"].map((name) => httpTool(name, `${server.url}${name}`))],
       agent: {
         guardrails: [{ type: "blocked_terms", on: ["tool_output"], action: "block", config: { terms: ["swordfish"] } }],
       },
     });
-    const child = await childOf(bench, id);
-    await bench.settled(child);
+    const child = await childOf(fixture, id);
+    await fixture.settled(child);
     answer.resolve();
-    const { event } = await bench.until(id, (entry) => entry.event.type === "run.failed");
+    const { event } = await fixture.until(id, (entry) => entry.event.type === "run.failed");
     expect(event).toMatchObject({ error: { code: "guardrail_blocked" }, usage: { model_calls: 2, tool_calls: 4 } });
-    expect(below(bench, id)).toMatchObject([{ id: child, status: "cancelled", usage: { model_calls: 1 } }]);
-    const { usage, tool_calls } = bench.runs.get(bench.scope, id);
+    expect(below(fixture, id)).toMatchObject([{ id: child, status: "cancelled", usage: { model_calls: 1 } }]);
+    const { usage, tool_calls } = fixture.runs.get(fixture.scope, id);
     expect(usage).toMatchObject({ model_calls: 2, tool_calls: 4 });
     expect(tool_calls.map(({ status }) => status)).toEqual(["cancelled", "failed", "cancelled"]);
-    expect(bench.pool.driving()).toBe(0);
+    expect(fixture.pool.driving()).toBe(0);
     await left.promise;
   });
 });
 
 describe("the end of a child is the answer to its parent's call", () => {
   test.each(["works", "waits"])("when it is cancelled alone while it %s", async (what) => {
-    using bench = runBench({ agents: { agt_research: what === "works" ? silent : asking } });
-    const { id } = await bench.start(calls("research"), { tools: [research] });
-    const child = await childOf(bench, id);
-    if (what === "waits") await bench.settled(id);
-    await bench.service.cancel(bench.scope, child, "not this one");
-    await bench.until(id, ({ event }) => event.type === "run.completed");
-    expect(bench.runs.get(bench.scope, id).tool_calls).toMatchObject([
+    using fixture = runFixture({ agents: { agt_research: what === "works" ? silent : asking } });
+    const { id } = await fixture.start(calls("research"), { tools: [research] });
+    const child = await childOf(fixture, id);
+    if (what === "waits") await fixture.settled(id);
+    await fixture.service.cancel(fixture.scope, child, "not this one");
+    await fixture.until(id, ({ event }) => event.type === "run.completed");
+    expect(fixture.runs.get(fixture.scope, id).tool_calls).toMatchObject([
       { status: "failed", error: { code: "run_cancelled", message: "The run was cancelled: not this one" } },
     ]);
   });
 
   test("when nobody answers it in time", async () => {
-    using bench = runBench({ agents: { agt_research: asking } });
-    const { id } = await bench.start(calls("research"), { tools: [research], run: { action_timeout_ms: 60 } });
-    const { event } = await bench.until(id, (entry) => isOver(entry.event.type.slice(4) as "completed"));
+    using fixture = runFixture({ agents: { agt_research: asking } });
+    const { id } = await fixture.start(calls("research"), { tools: [research], run: { action_timeout_ms: 60 } });
+    const { event } = await fixture.until(id, (entry) => isOver(entry.event.type.slice(4) as "completed"));
     // Both wait from the same moment on, and either may be looked at first.
     expect(["run.completed", "run.failed"]).toContain(event.type);
-    expect(below(bench, id).every(({ status }) => isOver(status))).toBe(true);
+    expect(below(fixture, id).every(({ status }) => isOver(status))).toBe(true);
   });
 });
 
 describe("what a child may spend", () => {
   test("is no more than its own agent may", async () => {
     const budget = { max_total_tokens: 300_000, max_tool_calls: 50 };
-    using bench = runBench({ agents: { agt_research: { ...asking, budget } } });
-    const { id } = await bench.start(calls("research"), { tools: [research] });
-    await bench.settled(id);
-    expect(below(bench, id).map((child) => child.budget)).toEqual([budget]);
+    using fixture = runFixture({ agents: { agt_research: { ...asking, budget } } });
+    const { id } = await fixture.start(calls("research"), { tools: [research] });
+    await fixture.settled(id);
+    expect(below(fixture, id).map((child) => child.budget)).toEqual([budget]);
   });
 });
 
 describe("deletion", () => {
   test("takes the runs below along, and waits for what is not over", async () => {
-    using bench = runBench({ agents: { agt_research: agent(calls("write"), { tools: [write] }), agt_write: asking } });
-    const { id } = await bench.start(calls("research"), { tools: [research] });
-    const [call] = (await bench.settled(id)).required_action!.submit_tool_outputs.tool_calls;
-    const [deepest, child] = bench.runs.below(id) as [string, string];
+    using fixture = runFixture({
+      agents: { agt_research: agent(calls("write"), { tools: [write] }), agt_write: asking },
+    });
+    const { id } = await fixture.start(calls("research"), { tools: [research] });
+    const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
+    const [deepest, child] = fixture.runs.below(id) as [string, string];
     for (const each of [id, child, deepest])
-      expect(await refusalOf(bench.runs.remove(bench.author, each))).toBe("run_not_terminal");
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-    await bench.settled(id);
-    await bench.runs.remove(bench.author, id);
-    expect([id, child, deepest].map((each) => bench.journal.head(each))).toEqual([null, null, null]);
-    expect(bench.db.sqlite.query("SELECT 1 FROM run_events").all()).toEqual([]);
+      expect(await refusalOf(fixture.runs.remove(fixture.author, each))).toBe("run_not_terminal");
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.settled(id);
+    await fixture.runs.remove(fixture.author, id);
+    expect([id, child, deepest].map((each) => fixture.journal.head(each))).toEqual([null, null, null]);
+    expect(fixture.db.sqlite.query("SELECT 1 FROM run_events").all()).toEqual([]);
   });
 
   test("of a child is refused until its parent has read what came of it", async () => {
-    using bench = runBench({ agents: { agt_research: agent([{ text: "42" }]), agt_write: asking } });
-    const { id } = await bench.start(calls("research", "write"), { tools: [research, write] });
-    const [call] = (await bench.settled(id)).required_action!.submit_tool_outputs.tool_calls;
-    const done = bench.runs.below(id).find((each) => each !== call!.run_id)!;
-    expect(await refusalOf(bench.runs.remove(bench.author, done))).toBe("run_not_terminal");
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-    await bench.settled(id);
-    expect(await refusalOf(bench.runs.remove(bench.author, done))).toBeNull();
+    using fixture = runFixture({ agents: { agt_research: agent([{ text: "42" }]), agt_write: asking } });
+    const { id } = await fixture.start(calls("research", "write"), { tools: [research, write] });
+    const [call] = (await fixture.settled(id)).required_action!.submit_tool_outputs.tool_calls;
+    const done = fixture.runs.below(id).find((each) => each !== call!.run_id)!;
+    expect(await refusalOf(fixture.runs.remove(fixture.author, done))).toBe("run_not_terminal");
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    await fixture.settled(id);
+    expect(await refusalOf(fixture.runs.remove(fixture.author, done))).toBeNull();
   });
 
   test("of a trace takes the traces below along", async () => {
-    using bench = runBench({ agents: { agt_research: agent([{ text: "42" }]) } });
-    const { id } = await bench.start(calls("research"), { tools: [research] });
-    await bench.settled(id);
-    await bench.runs.forgetTrace(bench.author, id);
-    expect(below(bench, id)).toMatchObject([{ status: "completed", output: "42", messages: [], trace_id: null }]);
+    using fixture = runFixture({ agents: { agt_research: agent([{ text: "42" }]) } });
+    const { id } = await fixture.start(calls("research"), { tools: [research] });
+    await fixture.settled(id);
+    await fixture.runs.forgetTrace(fixture.author, id);
+    expect(below(fixture, id)).toMatchObject([{ status: "completed", output: "42", messages: [], trace_id: null }]);
   });
 });

@@ -4,9 +4,9 @@ import type { ScriptEntry } from "../core/model-call.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { copyDatabase } from "../testing/copy-database.ts";
-import { agentTool, runBench } from "../testing/run-bench.ts";
+import { agentTool, runFixture } from "../testing/run-fixture.ts";
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
 /** An answer that calls a tool so many times, and then says that it is done. */
 const calling = (name: string, count: number): ScriptEntry[] => [
@@ -21,15 +21,16 @@ const bomb = (count: number): Record<string, Partial<AgentSnapshot>> => ({
 const silent: Partial<AgentSnapshot> = { model: "test/timeout" };
 const quick: Partial<AgentSnapshot> = { settings: { script: [{ text: "Quick." }] } };
 
-const treeOf = (bench: Bench, id: string) => bench.runs.below(id).map((below) => bench.runs.get(bench.scope, below));
-const refused = (bench: Bench, id: string) =>
-  [bench.runs.get(bench.scope, id), ...treeOf(bench, id)].flatMap(({ tool_calls }) =>
+const treeOf = (fixture: Fixture, id: string) =>
+  fixture.runs.below(id).map((below) => fixture.runs.get(fixture.scope, below));
+const refused = (fixture: Fixture, id: string) =>
+  [fixture.runs.get(fixture.scope, id), ...treeOf(fixture, id)].flatMap(({ tool_calls }) =>
     tool_calls.flatMap(({ error }) => (error ? [error.code] : [])),
   );
 /** Returns when a run waits for so many that its calls have started. */
-function begun(bench: Bench, id: string, count: number) {
+function begun(fixture: Fixture, id: string, count: number) {
   let noted = 0;
-  return bench.until(id, ({ seq, event }) => {
+  return fixture.until(id, ({ seq, event }) => {
     if (seq === 1) noted = 0; // It is read from the beginning again.
     return event.type === "subagent.started" && ++noted >= count;
   });
@@ -37,56 +38,57 @@ function begun(bench: Bench, id: string, count: number) {
 
 describe("of one run come at most so many others", () => {
   test("at all depths together, and a call beyond that is an error that the model reads", async () => {
-    using bench = runBench({ agents: bomb(3), childrenMax: 7 });
-    const { id } = await bench.start(calling("again", 3), { tools: [again] });
-    expect(await bench.settled(id)).toMatchObject({ status: "completed", output: "Done." });
-    const tree = treeOf(bench, id);
+    using fixture = runFixture({ agents: bomb(3), childrenMax: 7 });
+    const { id } = await fixture.start(calling("again", 3), { tools: [again] });
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed", output: "Done." });
+    const tree = treeOf(fixture, id);
     expect(tree.map(({ status }) => status)).toEqual(Array(7).fill("completed"));
-    expect(refused(bench, id)).toEqual(Array(3 * 8 - 7).fill("too_many_children"));
+    expect(refused(fixture, id)).toEqual(Array(3 * 8 - 7).fill("too_many_children"));
     expect(new Set(tree.map(({ parent_run_id }) => parent_run_id)).size).toBeGreaterThan(1);
   });
 
   test("however many ask for the last place at once", async () => {
-    using bench = runBench({ agents: { agt_again: quick }, childrenMax: 5 });
-    const { id } = await bench.start(calling("again", 20), { tools: [again] });
-    await bench.settled(id);
-    expect([treeOf(bench, id).length, refused(bench, id).length]).toEqual([5, 15]);
+    using fixture = runFixture({ agents: { agt_again: quick }, childrenMax: 5 });
+    const { id } = await fixture.start(calling("again", 20), { tools: [again] });
+    await fixture.settled(id);
+    expect([treeOf(fixture, id).length, refused(fixture, id).length]).toEqual([5, 15]);
   });
 
   test("counting those that a process had begun before it died, whenever that was", async () => {
     const cuts: ReturnType<typeof copyDatabase>[] = [];
     let id = "";
     {
-      using bench = runBench({ agents: bomb(2), childrenMax: 4 });
-      bench.watches.listen(() => void cuts.push(copyDatabase(bench.db)));
-      ({ id } = await bench.start(calling("again", 2), { tools: [again] }));
-      await bench.settled(id);
+      using fixture = runFixture({ agents: bomb(2), childrenMax: 4 });
+      fixture.watches.listen(() => void cuts.push(copyDatabase(fixture.db)));
+      ({ id } = await fixture.start(calling("again", 2), { tools: [again] }));
+      await fixture.settled(id);
     }
     expect(cuts.length).toBeGreaterThan(10);
     for (const db of cuts) {
-      using bench = runBench({ db, agents: bomb(2), childrenMax: 4 });
-      await bench.service.recover();
-      expect(await bench.settled(id)).toMatchObject({ status: "completed" });
-      expect([treeOf(bench, id).length, refused(bench, id).length]).toEqual([4, 6]);
+      using fixture = runFixture({ db, agents: bomb(2), childrenMax: 4 });
+      await fixture.service.recover();
+      expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
+      expect([treeOf(fixture, id).length, refused(fixture, id).length]).toEqual([4, 6]);
     }
   });
 
   test("and of a fork as many as of any other, since it is a run of its own", async () => {
-    using bench = runBench({ agents: { agt_again: quick }, childrenMax: 3 });
-    const { id } = await bench.start(calling("again", 5), { tools: [again] });
-    await bench.settled(id);
+    using fixture = runFixture({ agents: { agt_again: quick }, childrenMax: 3 });
+    const { id } = await fixture.start(calling("again", 5), { tools: [again] });
+    await fixture.settled(id);
     const body = { step_index: -1, edits: { input: "Once more." } };
-    const fork = await bench.service.fork(bench.author, id, body, "req_fork");
-    await bench.settled(fork.id);
-    for (const run of [id, fork.id]) expect([treeOf(bench, run).length, refused(bench, run).length]).toEqual([3, 2]);
+    const fork = await fixture.service.fork(fixture.author, id, body, "req_fork");
+    await fixture.settled(fork.id);
+    for (const run of [id, fork.id])
+      expect([treeOf(fixture, run).length, refused(fixture, run).length]).toEqual([3, 2]);
   });
 });
 
 /** How many runs began in each write, as far as any did. */
-function beginningsOf(bench: Bench): Map<number, number> {
+function beginningsOf(fixture: Fixture): Map<number, number> {
   const beginnings = new Map<number, number>();
-  bench.watches.listen((_: string, entries: readonly JournalEntry[]) => {
-    const commit = bench.db.write.commits();
+  fixture.watches.listen((_: string, entries: readonly JournalEntry[]) => {
+    const commit = fixture.db.write.commits();
     if (entries[0]?.event.type === "run.created") beginnings.set(commit, (beginnings.get(commit) ?? 0) + 1);
   });
   return beginnings;
@@ -97,80 +99,80 @@ describe("a hundred runs that one answer asks for", () => {
   const long: Partial<AgentSnapshot> = { ...silent, instructions: "Be quiet. ".repeat(20_000) };
 
   test("begin in several writes, so that others are heard between", async () => {
-    using bench = runBench({ agents: { agt_again: long } });
-    const beginnings = beginningsOf(bench);
-    const { id } = await bench.start(calling("again", 100), { tools: [again] });
-    await begun(bench, id, 100);
+    using fixture = runFixture({ agents: { agt_again: long } });
+    const beginnings = beginningsOf(fixture);
+    const { id } = await fixture.start(calling("again", 100), { tools: [again] });
+    await begun(fixture, id, 100);
     expect(Math.max(...beginnings.values())).toBeLessThan(50);
   });
 
   test("are ended by one write, and then told to stop", async () => {
-    using bench = runBench({ agents: { agt_again: silent } });
-    const { id } = await bench.start(calling("again", 100), { tools: [again] });
-    await begun(bench, id, 100);
-    await bench.db.write(() => {}); // What was under way is written.
-    const before = bench.db.write.commits();
-    await bench.service.cancel(bench.scope, id, null);
-    expect(bench.db.write.commits() - before).toBe(1);
-    expect(treeOf(bench, id).map(({ status }) => status)).toEqual(Array(100).fill("cancelled"));
-    expect([bench.pool.driving(), bench.slots.takenBelow(bench.scope)]).toEqual([0, []]);
+    using fixture = runFixture({ agents: { agt_again: silent } });
+    const { id } = await fixture.start(calling("again", 100), { tools: [again] });
+    await begun(fixture, id, 100);
+    await fixture.db.write(() => {}); // What was under way is written.
+    const before = fixture.db.write.commits();
+    await fixture.service.cancel(fixture.scope, id, null);
+    expect(fixture.db.write.commits() - before).toBe(1);
+    expect(treeOf(fixture, id).map(({ status }) => status)).toEqual(Array(100).fill("cancelled"));
+    expect([fixture.pool.driving(), fixture.slots.takenBelow(fixture.scope)]).toEqual([0, []]);
   });
 
   test("begin no more once the run that asked is over", async () => {
-    using bench = runBench({ agents: { agt_again: long } });
-    const { id } = await bench.start(calling("again", 100), { tools: [again] });
-    await begun(bench, id, 1);
-    await bench.service.cancel(bench.scope, id, null);
-    const { length } = treeOf(bench, id);
+    using fixture = runFixture({ agents: { agt_again: long } });
+    const { id } = await fixture.start(calling("again", 100), { tools: [again] });
+    await begun(fixture, id, 1);
+    await fixture.service.cancel(fixture.scope, id, null);
+    const { length } = treeOf(fixture, id);
     expect(length).toBeLessThan(100);
-    const other = await bench.start(calling("again", 1), { tools: [again] });
-    await begun(bench, other.id, 1); // Behind whatever was still in line.
-    expect(treeOf(bench, id)).toHaveLength(length);
+    const other = await fixture.start(calling("again", 1), { tools: [again] });
+    await begun(fixture, other.id, 1); // Behind whatever was still in line.
+    expect(treeOf(fixture, id)).toHaveLength(length);
   });
 });
 
 describe("the slots of runs that calls of agents started", () => {
   test("are for all depths together, and a run that waits for one below it takes none", async () => {
-    using bench = runBench({ agents: bomb(2), slots: 1, childrenMax: 30 });
+    using fixture = runFixture({ agents: bomb(2), slots: 1, childrenMax: 30 });
     const most = { below: 0, lent: 0 };
-    bench.watches.listen(() => {
-      const [below = 0] = bench.slots.takenBelow(bench.scope);
+    fixture.watches.listen(() => {
+      const [below = 0] = fixture.slots.takenBelow(fixture.scope);
       most.below = Math.max(most.below, below);
-      most.lent = Math.max(most.lent, bench.slots.lent());
+      most.lent = Math.max(most.lent, fixture.slots.lent());
     });
-    const { id } = await bench.start(calling("again", 2), { tools: [again] });
-    expect(await bench.settled(id)).toMatchObject({ status: "completed" });
-    expect(treeOf(bench, id)).toHaveLength(30);
+    const { id } = await fixture.start(calling("again", 2), { tools: [again] });
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
+    expect(treeOf(fixture, id)).toHaveLength(30);
     expect(most.lent).toBeGreaterThanOrEqual(1);
-    expect(bench.slots.takenBelow(bench.scope)).toEqual([]);
+    expect(fixture.slots.takenBelow(fixture.scope)).toEqual([]);
   });
 
   test("go to one tree alone only while no other wants any", async () => {
     const other = agentTool("other", "agt_quick");
-    using bench = runBench({ agents: { agt_again: silent, agt_quick: quick }, slots: 4 });
-    const greedy = await bench.start(calling("again", 12), { tools: [again] });
-    await begun(bench, greedy.id, 12);
-    expect(bench.slots.takenBelow(bench.scope)).toEqual([4]);
-    const late = await bench.start(calling("other", 12), { tools: [other] });
-    expect(await bench.settled(late.id)).toMatchObject({ status: "completed" });
-    expect(bench.slots.takenBelow(bench.scope)).toEqual([4]);
+    using fixture = runFixture({ agents: { agt_again: silent, agt_quick: quick }, slots: 4 });
+    const greedy = await fixture.start(calling("again", 12), { tools: [again] });
+    await begun(fixture, greedy.id, 12);
+    expect(fixture.slots.takenBelow(fixture.scope)).toEqual([4]);
+    const late = await fixture.start(calling("other", 12), { tools: [other] });
+    expect(await fixture.settled(late.id)).toMatchObject({ status: "completed" });
+    expect(fixture.slots.takenBelow(fixture.scope)).toEqual([4]);
   });
 
   test("are parted alike among trees that all want more", async () => {
-    using bench = runBench({ agents: { agt_again: silent }, slots: 6 });
+    using fixture = runFixture({ agents: { agt_again: silent }, slots: 6 });
     const trees = await Promise.all(
-      Array.from({ length: 3 }, () => bench.start(calling("again", 8), { tools: [again] })),
+      Array.from({ length: 3 }, () => fixture.start(calling("again", 8), { tools: [again] })),
     );
-    await Promise.all(trees.map(({ id }) => begun(bench, id, 8)));
+    await Promise.all(trees.map(({ id }) => begun(fixture, id, 8)));
     for (const { id } of trees) {
-      const [child] = treeOf(bench, id).filter((run) => bench.pool.drives(run.id));
-      if (child) await bench.service.cancel(bench.scope, child.id, null);
+      const [child] = treeOf(fixture, id).filter((run) => fixture.pool.drives(run.id));
+      if (child) await fixture.service.cancel(fixture.scope, child.id, null);
     }
-    const taken = bench.slots.takenBelow(bench.scope);
+    const taken = fixture.slots.takenBelow(fixture.scope);
     expect(taken.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(6);
     expect(taken.every((own) => own >= 1)).toBe(true);
-    for (const { id } of trees) await bench.service.cancel(bench.scope, id, null);
-    expect(treeOf(bench, trees[0]!.id).every(({ status }) => isOver(status))).toBe(true);
-    expect(bench.pool.driving()).toBe(0);
+    for (const { id } of trees) await fixture.service.cancel(fixture.scope, id, null);
+    expect(treeOf(fixture, trees[0]!.id).every(({ status }) => isOver(status))).toBe(true);
+    expect(fixture.pool.driving()).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import type { JournalEntry } from "../core/run-event.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import type { Db } from "../db/open.ts";
 import { copyDatabase } from "../testing/copy-database.ts";
-import { agentTool, runBench, tool } from "../testing/run-bench.ts";
+import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
 
 const calls = (...names: string[]): ScriptEntry[] => [
   { tool_calls: names.map((name) => ({ name, arguments: { input: "Do it." } })) },
@@ -25,21 +25,21 @@ const agents: Record<string, Partial<AgentSnapshot>> = {
 const tools = [agentTool("quick", "agt_quick"), agentTool("nest", "agt_nesting"), tool("look")];
 const script = calls("quick", "nest", "look");
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
 /** Answers whatever a run asks for, one call after the other, until it is over. */
-async function toTheEnd(bench: Bench, id: string) {
+async function toTheEnd(fixture: Fixture, id: string) {
   for (;;) {
-    const run = await bench.settled(id);
+    const run = await fixture.settled(id);
     if (isOver(run.status)) return run;
     const [call] = run.required_action!.submit_tool_outputs.tool_calls;
     const answer =
       call!.needs === "approval" ? { decision: "approve" as const } : { output: `answer to ${call!.needs}` };
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, ...answer }]);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, ...answer }]);
   }
 }
 
-const journals = ({ db, journal }: Bench): Map<string, JournalEntry[]> =>
+const journals = ({ db, journal }: Fixture): Map<string, JournalEntry[]> =>
   new Map(
     db.sqlite
       .query<{ id: string }, []>("SELECT id FROM runs")
@@ -52,18 +52,18 @@ test("a process that dies after any commit of a parent or a child leaves behind 
   const cuts: Db[] = [];
   let id = "";
   {
-    using bench = runBench({ agents });
-    bench.watches.listen(() => void cuts.push(copyDatabase(bench.db)));
-    ({ id } = await bench.start(script, { tools }));
-    await toTheEnd(bench, id);
+    using fixture = runFixture({ agents });
+    fixture.watches.listen(() => void cuts.push(copyDatabase(fixture.db)));
+    ({ id } = await fixture.start(script, { tools }));
+    await toTheEnd(fixture, id);
   }
   expect(cuts.length).toBeGreaterThan(25);
   for (const db of cuts) {
-    using bench = runBench({ db, agents });
-    const before = journals(bench);
-    await bench.service.recover();
-    expect(await toTheEnd(bench, id)).toMatchObject({ status: "completed", output: "Done." });
-    const after = journals(bench);
+    using fixture = runFixture({ db, agents });
+    const before = journals(fixture);
+    await fixture.service.recover();
+    expect(await toTheEnd(fixture, id)).toMatchObject({ status: "completed", output: "Done." });
+    const after = journals(fixture);
     // One run for each call of an agent, whoever was asked how often.
     expect(after.size).toBe(5);
     for (const [run, entries] of after) {
@@ -73,7 +73,7 @@ test("a process that dies after any commit of a parent or a child leaves behind 
       expect(textOf(entries).slice(0, earlier.length)).toEqual(textOf(earlier));
       if (earlier.length > 0 && isOver(fold(earlier).status)) expect(entries).toHaveLength(earlier.length);
     }
-    expect(bench.db.sqlite.query("SELECT 1 FROM pending_calls").all()).toEqual([]);
+    expect(fixture.db.sqlite.query("SELECT 1 FROM pending_calls").all()).toEqual([]);
   }
 }, 30_000);
 
@@ -82,9 +82,9 @@ test("a process that dies between the end of a run and that of its child ends th
   let left: Db | null = null;
   let child = "";
   {
-    using bench = runBench({ agents: silent });
-    const { id } = await bench.start(calls("quick"), { tools: [agentTool("quick", "agt_quick")] });
-    const { event } = await bench.until(id, (entry) => entry.event.type === "subagent.started");
+    using fixture = runFixture({ agents: silent });
+    const { id } = await fixture.start(calls("quick"), { tools: [agentTool("quick", "agt_quick")] });
+    const { event } = await fixture.until(id, (entry) => entry.event.type === "subagent.started");
     if (event.type === "subagent.started") child = event.run_id;
     const error = {
       type: "run_error",
@@ -93,18 +93,18 @@ test("a process that dies between the end of a run and that of its child ends th
       step_index: null,
       retryable: false,
     } as const;
-    const { usage } = bench.runs.get(bench.scope, id);
-    bench.watches.listen((runId) => {
-      if (runId === id) left ??= copyDatabase(bench.db);
+    const { usage } = fixture.runs.get(fixture.scope, id);
+    fixture.watches.listen((runId) => {
+      if (runId === id) left ??= copyDatabase(fixture.db);
     });
-    await bench.journal.append(id, [{ type: "run.failed", error, output: null, usage }]);
+    await fixture.journal.append(id, [{ type: "run.failed", error, output: null, usage }]);
   }
-  using bench = runBench({ db: left!, agents: silent });
-  expect(bench.journal.head(child)!.status).toBe("in_progress");
-  await bench.service.recover();
-  await bench.until(child, ({ event }) => event.type === "run.cancelled");
+  using fixture = runFixture({ db: left!, agents: silent });
+  expect(fixture.journal.head(child)!.status).toBe("in_progress");
+  await fixture.service.recover();
+  await fixture.until(child, ({ event }) => event.type === "run.cancelled");
   await new Promise((resolve) => setImmediate(resolve)); // The loop is told right after the commit.
-  expect(bench.pool.drives(child)).toBe(false);
+  expect(fixture.pool.drives(child)).toBe(false);
 });
 
 test("a process that dies between the end of a child and what its parent makes of it goes on with the parent", async () => {
@@ -112,17 +112,17 @@ test("a process that dies between the end of a child and what its parent makes o
   let left: Db | null = null;
   let id = "";
   {
-    using bench = runBench({ agents });
-    ({ id } = await bench.start(calls("ask"), asking));
-    await bench.settled(id);
-    const [child] = bench.runs.below(id);
-    bench.watches.listen((runId) => {
-      if (runId === child) left ??= copyDatabase(bench.db);
+    using fixture = runFixture({ agents });
+    ({ id } = await fixture.start(calls("ask"), asking));
+    await fixture.settled(id);
+    const [child] = fixture.runs.below(id);
+    fixture.watches.listen((runId) => {
+      if (runId === child) left ??= copyDatabase(fixture.db);
     });
-    await bench.service.cancel(bench.scope, child!, null);
+    await fixture.service.cancel(fixture.scope, child!, null);
   }
-  using bench = runBench({ db: left!, agents });
-  expect(bench.journal.head(id)!.status).toBe("requires_action");
-  await bench.service.recover();
-  await bench.until(id, ({ event }) => event.type === "run.completed");
+  using fixture = runFixture({ db: left!, agents });
+  expect(fixture.journal.head(id)!.status).toBe("requires_action");
+  await fixture.service.recover();
+  await fixture.until(id, ({ event }) => event.type === "run.completed");
 });

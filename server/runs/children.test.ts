@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import type { AppError } from "../core/errors.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
-import { agentTool, runBench, tool } from "../testing/run-bench.ts";
+import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
 
 const asks = (name: string, input = "Do it.") => ({ name, arguments: { input } });
 const agent = (script: ScriptEntry[], more: Partial<AgentSnapshot> = {}): Partial<AgentSnapshot> => ({
@@ -25,16 +25,17 @@ const asking = (...names: string[]) =>
     tools: [look, sign],
   });
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
-const rows = ({ db }: Bench, parent: string) =>
+const rows = ({ db }: Fixture, parent: string) =>
   db.sqlite
     .query<{ id: string; status: string; depth: number; agent_id: string }, [string]>(
       "SELECT id, status, depth, agent_id FROM runs WHERE parent_run_id = ? ORDER BY id",
     )
     .all(parent);
-const asked = (run: Awaited<ReturnType<Bench["settled"]>>) => run.required_action?.submit_tool_outputs.tool_calls ?? [];
-const events = ({ journal }: Bench, id: string) => journal.read(id).map(({ event }) => event.type);
+const asked = (run: Awaited<ReturnType<Fixture["settled"]>>) =>
+  run.required_action?.submit_tool_outputs.tool_calls ?? [];
+const events = ({ journal }: Fixture, id: string) => journal.read(id).map(({ event }) => event.type);
 const refusalOf = (work: Promise<unknown>) =>
   work.then(
     () => null,
@@ -43,18 +44,18 @@ const refusalOf = (work: Promise<unknown>) =>
 
 describe("an agent as a tool", () => {
   test("is a run of its own that belongs to what its parent belongs to, and answers the call", async () => {
-    using bench = runBench({ agents: { agt_research: agent([{ text: "42" }]) } });
+    using fixture = runFixture({ agents: { agt_research: agent([{ text: "42" }]) } });
     const run = { user_id: "u", session_id: "s", metadata: { a: "b" } };
-    const { id } = await bench.start(parent("research"), { tools: [research], run });
-    const ended = await bench.settled(id);
+    const { id } = await fixture.start(parent("research"), { tools: [research], run });
+    const ended = await fixture.settled(id);
     expect(ended).toMatchObject({
       status: "completed",
       output: "Done.",
       tool_calls: [{ type: "agent", status: "completed", output: "42" }],
     });
-    const [child] = rows(bench, id);
+    const [child] = rows(fixture, id);
     expect(ended.tool_calls[0]!.subagent_run_id).toBe(child!.id);
-    expect(bench.runs.get(bench.scope, child!.id)).toMatchObject({
+    expect(fixture.runs.get(fixture.scope, child!.id)).toMatchObject({
       status: "completed",
       input: "Do it.",
       parent_run_id: id,
@@ -64,27 +65,27 @@ describe("an agent as a tool", () => {
   });
 
   test("knows how much its own model takes", async () => {
-    using bench = runBench({ agents: { agt_research: agent([{ text: "42" }]) }, window: 9000 });
-    const { id } = await bench.start(parent("research"), { tools: [research] });
-    await bench.settled(id);
-    const [child] = rows(bench, id);
-    expect(bench.journal.read(child!.id)[0]!.event).toMatchObject({ parent_run_id: id, context_window: 9000 });
+    using fixture = runFixture({ agents: { agt_research: agent([{ text: "42" }]) }, window: 9000 });
+    const { id } = await fixture.start(parent("research"), { tools: [research] });
+    await fixture.settled(id);
+    const [child] = rows(fixture, id);
+    expect(fixture.journal.read(child!.id)[0]!.event).toMatchObject({ parent_run_id: id, context_window: 9000 });
   });
 
   test("may call agents itself, five deep and no deeper", async () => {
     const nests = agentTool("deeper", "agt_deeper");
     const agents = { agt_deeper: agent(parent("deeper"), { tools: [nests] }) };
-    using bench = runBench({ agents });
-    const { id } = await bench.start(parent("deeper"), { tools: [nests] });
-    expect(await bench.settled(id)).toMatchObject({ status: "completed" });
+    using fixture = runFixture({ agents });
+    const { id } = await fixture.start(parent("deeper"), { tools: [nests] });
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
     let last = id;
     for (let depth = 1; depth <= 5; depth++) {
-      const [child] = rows(bench, last);
+      const [child] = rows(fixture, last);
       expect(child).toMatchObject({ depth, status: "completed" });
       last = child!.id;
     }
-    expect(rows(bench, last)).toEqual([]);
-    expect(bench.runs.get(bench.scope, last).tool_calls).toMatchObject([
+    expect(rows(fixture, last)).toEqual([]);
+    expect(fixture.runs.get(fixture.scope, last).tool_calls).toMatchObject([
       { status: "failed", error: { code: "agent_depth_exceeded" }, subagent_run_id: null },
     ]);
   });
@@ -94,16 +95,16 @@ describe("an agent as a tool", () => {
       agt_research: agent([{ text: "one two three" }]),
       agt_write: agent([{ text: "four five", error: "It broke." }]),
     };
-    using bench = runBench({ agents });
-    const { id } = await bench.start(parent("research", "write"), { tools: [research, write] });
-    const { status, usage, tool_calls } = await bench.settled(id);
+    using fixture = runFixture({ agents });
+    const { id } = await fixture.start(parent("research", "write"), { tools: [research, write] });
+    const { status, usage, tool_calls } = await fixture.settled(id);
     expect({ status, tool_calls }).toMatchObject({
       status: "completed",
       tool_calls: [{ output: "one two three" }, { error: { code: "model_error", message: "It broke." } }],
     });
     expect(usage).toMatchObject({ model_calls: 4, tool_calls: 2 });
-    const children = rows(bench, id).map((child) => bench.runs.get(bench.scope, child.id).usage);
-    const own = bench.journal
+    const children = rows(fixture, id).map((child) => fixture.runs.get(fixture.scope, child.id).usage);
+    const own = fixture.journal
       .read(id)
       .flatMap(({ event }) =>
         event.type === "step.completed" && event.answer ? [event.answer.usage.output_tokens!] : [],
@@ -113,30 +114,30 @@ describe("an agent as a tool", () => {
   });
 
   test("that was deleted is an error that the model reads", async () => {
-    using bench = runBench();
-    const { id } = await bench.start(parent("research"), { tools: [research] });
-    expect(await bench.settled(id)).toMatchObject({
+    using fixture = runFixture();
+    const { id } = await fixture.start(parent("research"), { tools: [research] });
+    expect(await fixture.settled(id)).toMatchObject({
       status: "completed",
       tool_calls: [{ status: "failed", error: { code: "agent_not_found" } }],
     });
   });
 
   test("twenty parents with a child each need no more than the twenty slots that they have", async () => {
-    using bench = runBench({ agents: { agt_research: agent([{ text: "42" }]) }, slots: 20 });
+    using fixture = runFixture({ agents: { agt_research: agent([{ text: "42" }]) }, slots: 20 });
     const runs = await Promise.all(
-      Array.from({ length: 20 }, () => bench.start(parent("research"), { tools: [research] })),
+      Array.from({ length: 20 }, () => fixture.start(parent("research"), { tools: [research] })),
     );
-    for (const { id } of runs) expect(await bench.settled(id)).toMatchObject({ status: "completed" });
-    expect(await refusalOf(bench.start([]))).toBeNull();
+    for (const { id } of runs) expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
+    expect(await refusalOf(fixture.start([]))).toBeNull();
   });
 
   test("a child takes none of the runs that may be in progress", async () => {
-    using bench = runBench({ agents: { agt_research: agent([], { model: "test/timeout" }) }, slots: 2 });
-    const { id } = await bench.start(parent("research"), { tools: [research] });
-    await bench.until(id, ({ event }) => event.type === "subagent.started");
-    expect(bench.runs.inProgress(bench.scope)).toBe(1);
-    expect(await refusalOf(bench.start([]))).toBeNull();
-    expect(await refusalOf(bench.start([]))).toMatchObject({ code: "concurrency_limit_exceeded" });
+    using fixture = runFixture({ agents: { agt_research: agent([], { model: "test/timeout" }) }, slots: 2 });
+    const { id } = await fixture.start(parent("research"), { tools: [research] });
+    await fixture.until(id, ({ event }) => event.type === "subagent.started");
+    expect(fixture.runs.inProgress(fixture.scope)).toBe(1);
+    expect(await refusalOf(fixture.start([]))).toBeNull();
+    expect(await refusalOf(fixture.start([]))).toMatchObject({ code: "concurrency_limit_exceeded" });
   });
 });
 
@@ -147,49 +148,49 @@ describe("what a child asks for", () => {
   };
 
   test("is asked of whoever waits for its parent, and answered there", async () => {
-    using bench = runBench({ agents: nested });
-    const { id } = await bench.start(parent("research"), { tools: [research] });
-    const waiting = await bench.settled(id);
-    const [child] = rows(bench, id);
+    using fixture = runFixture({ agents: nested });
+    const { id } = await fixture.start(parent("research"), { tools: [research] });
+    const waiting = await fixture.settled(id);
+    const [child] = rows(fixture, id);
     expect(asked(waiting)).toMatchObject([
       { tool: "look", needs: "output", run_id: child!.id },
       { tool: "sign", needs: "approval", run_id: child!.id },
     ]);
     const [first, second] = asked(waiting);
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: first!.id, output: "blue" }]);
-    const rest = bench.runs.get(bench.scope, id);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: first!.id, output: "blue" }]);
+    const rest = fixture.runs.get(fixture.scope, id);
     expect([rest.status, asked(rest).map((call) => call.id)]).toEqual(["requires_action", [second!.id]]);
-    await bench.service.submit(bench.scope, id, [
+    await fixture.service.submit(fixture.scope, id, [
       { tool_call_id: second!.id, decision: "approve", arguments: { by: "me" } },
     ]);
-    const after = await bench.settled(id);
+    const after = await fixture.settled(id);
     expect(asked(after)).toMatchObject([{ id: second!.id, needs: "output", arguments: { by: "me" } }]);
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: second!.id, output: "signed" }]);
-    expect(bench.runs.get(bench.scope, id).status).toBe("in_progress");
-    expect(await bench.settled(id)).toMatchObject({ status: "completed", tool_calls: [{ output: "I was told." }] });
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: second!.id, output: "signed" }]);
+    expect(fixture.runs.get(fixture.scope, id).status).toBe("in_progress");
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed", tool_calls: [{ output: "I was told." }] });
   });
 
   test("two levels up too, and at the child itself as well", async () => {
-    using bench = runBench({ agents: nested });
-    const { id } = await bench.start(parent("write"), { tools: [write] });
-    const waiting = await bench.settled(id);
-    const [child] = rows(bench, id);
-    const [grandchild] = rows(bench, child!.id);
+    using fixture = runFixture({ agents: nested });
+    const { id } = await fixture.start(parent("write"), { tools: [write] });
+    const waiting = await fixture.settled(id);
+    const [child] = rows(fixture, id);
+    const [grandchild] = rows(fixture, child!.id);
     expect(asked(waiting).map(({ run_id }) => run_id)).toEqual([grandchild!.id, grandchild!.id]);
     const [first, second] = asked(waiting);
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: first!.id, output: "blue" }]);
-    await bench.service.submit(bench.scope, grandchild!.id, [{ tool_call_id: second!.id, decision: "reject" }]);
-    expect(await bench.settled(id)).toMatchObject({ status: "completed" });
-    expect(events(bench, id).filter((type) => type === "subagent.resumed")).toHaveLength(1);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: first!.id, output: "blue" }]);
+    await fixture.service.submit(fixture.scope, grandchild!.id, [{ tool_call_id: second!.id, decision: "reject" }]);
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
+    expect(events(fixture, id).filter((type) => type === "subagent.resumed")).toHaveLength(1);
   });
 
   test("an answer is taken again, another one refused, and one that does not fit takes none of the others along", async () => {
-    using bench = runBench({ agents: { agt_research: asking("look"), agt_write: asking("look") } });
-    const { id } = await bench.start(parent("research", "write"), { tools: [research, write] });
-    const [one, two] = asked(await bench.settled(id)).map((call) => call.id) as [string, string];
+    using fixture = runFixture({ agents: { agt_research: asking("look"), agt_write: asking("look") } });
+    const { id } = await fixture.start(parent("research", "write"), { tools: [research, write] });
+    const [one, two] = asked(await fixture.settled(id)).map((call) => call.id) as [string, string];
     const submit = (...tool_outputs: { tool_call_id: string; output?: unknown; decision?: "approve" }[]) =>
-      refusalOf(bench.service.submit(bench.scope, id, tool_outputs));
-    const before = bench.journal.read(id).length;
+      refusalOf(fixture.service.submit(fixture.scope, id, tool_outputs));
+    const before = fixture.journal.read(id).length;
     expect(await submit({ tool_call_id: one, output: 1 }, { tool_call_id: "call_nobody", output: 1 })).toEqual({
       code: "tool_call_not_found",
       param: "tool_outputs[1].tool_call_id",
@@ -198,13 +199,13 @@ describe("what a child asks for", () => {
       code: "validation_failed",
       param: "tool_outputs[1].decision",
     });
-    for (const child of rows(bench, id)) expect(child.status).toBe("requires_action");
-    expect(bench.journal.read(id).length).toBe(before);
+    for (const child of rows(fixture, id)) expect(child.status).toBe("requires_action");
+    expect(fixture.journal.read(id).length).toBe(before);
     expect(await submit({ tool_call_id: one, output: 1 })).toBeNull();
     expect(await submit({ tool_call_id: one, output: 1 })).toBeNull();
     expect(await submit({ tool_call_id: one, output: 2 })).toMatchObject({ code: "tool_call_already_resolved" });
     expect(await submit({ tool_call_id: one, output: 1 }, { tool_call_id: two, output: 2 })).toBeNull();
-    expect(await bench.settled(id)).toMatchObject({ status: "completed" });
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
     expect(await submit({ tool_call_id: one, output: 1 })).toBeNull();
     expect(await submit({ tool_call_id: one, output: 2 })).toMatchObject({ code: "tool_call_already_resolved" });
   });
@@ -215,11 +216,11 @@ describe("what a child asks for", () => {
       parameters: { type: "object", properties: { by: { type: "string" } }, required: ["by"] },
     });
     const script = [{ tool_calls: [{ name: "sign", arguments: { by: "you" } }] }, { text: "Signed." }];
-    using bench = runBench({ agents: { agt_research: agent(script, { tools: [strict] }) } });
-    const { id } = await bench.start(parent("research"), { tools: [research] });
-    const [call] = asked(await bench.settled(id));
+    using fixture = runFixture({ agents: { agt_research: agent(script, { tools: [strict] }) } });
+    const { id } = await fixture.start(parent("research"), { tools: [research] });
+    const [call] = asked(await fixture.settled(id));
     const answer = { tool_call_id: call!.id, decision: "approve" as const, arguments: { by: 1 } };
-    expect(await refusalOf(bench.service.submit(bench.scope, id, [answer]))).toMatchObject({
+    expect(await refusalOf(fixture.service.submit(fixture.scope, id, [answer]))).toMatchObject({
       code: "validation_failed",
       param: "tool_outputs[0].arguments",
     });
@@ -227,22 +228,22 @@ describe("what a child asks for", () => {
 
   test("a parent with a call of its own waits for both, in one answer or in two", async () => {
     for (const parts of [1, 2]) {
-      using bench = runBench({ agents: { agt_research: asking("look") } });
+      using fixture = runFixture({ agents: { agt_research: asking("look") } });
       const script = [{ tool_calls: [asks("research"), { name: "look", arguments: {} }] }, { text: "Done." }];
-      const { id } = await bench.start(script, { tools: [research, look] });
-      const calls = asked(await bench.settled(id));
+      const { id } = await fixture.start(script, { tools: [research, look] });
+      const calls = asked(await fixture.settled(id));
       expect(calls.map(({ run_id }) => run_id === undefined).sort()).toEqual([false, true]);
       const answers = calls.map((call) => ({ tool_call_id: call.id, output: "blue" }));
-      if (parts === 1) await bench.service.submit(bench.scope, id, answers);
-      else for (const answer of answers) await bench.service.submit(bench.scope, id, [answer]);
-      expect(await bench.settled(id)).toMatchObject({ status: "completed" });
+      if (parts === 1) await fixture.service.submit(fixture.scope, id, answers);
+      else for (const answer of answers) await fixture.service.submit(fixture.scope, id, [answer]);
+      expect(await fixture.settled(id)).toMatchObject({ status: "completed" });
     }
   });
 
   test("is listed once among what waits for somebody", async () => {
-    using bench = runBench({ agents: nested });
-    const { id } = await bench.start(parent("write"), { tools: [write] });
-    await bench.settled(id);
+    using fixture = runFixture({ agents: nested });
+    const { id } = await fixture.start(parent("write"), { tools: [write] });
+    await fixture.settled(id);
     const page = {
       limit: 20,
       starting_after: null,
@@ -252,7 +253,7 @@ describe("what a child asks for", () => {
       metadata: [],
       filters: {},
     } as const;
-    const { data } = await bench.runs.pending(bench.scope, { ...page, created_at: [], metadata: [] });
+    const { data } = await fixture.runs.pending(fixture.scope, { ...page, created_at: [], metadata: [] });
     expect(data.map(({ tool }) => tool).sort()).toEqual(["look", "sign"]);
   });
 });

@@ -20,7 +20,6 @@ import type { composeTools } from "../tools/compose.ts";
 import type { composeUsage } from "../usage/compose.ts";
 import type { Asks } from "../worker/messages.ts";
 import { type Answerers, createAnswers } from "./answers.ts";
-import { createBench } from "./bench.ts";
 import { createChildStandings } from "./child-standings.ts";
 import { createEnds } from "./ends.ts";
 import { createGate } from "./gate.ts";
@@ -37,6 +36,7 @@ import { createSlots } from "./slots.ts";
 import { createRunStore } from "./store.ts";
 import { createRunStream } from "./stream.ts";
 import { sameThread, workerThread } from "./threads.ts";
+import { createToolTries } from "./tool-tries.ts";
 import { createWatches } from "./watch.ts";
 
 export interface RunOptions {
@@ -123,7 +123,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     slots: createSlots({ limit: inProgressMax }),
     ...{ gate, lost },
   });
-  const bench = createBench({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
+  const toolTries = createToolTries({ db, answerers, outputs: files.outputs, secretsOf, policyOf, log, now });
   const refreshTools = (viewer: Viewer, agentId: string, overrides?: AgentOverrides) =>
     tools.refreshStale(viewer, agents.toolIds(viewer, agentId, overrides));
   const service = createRunService({
@@ -153,7 +153,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     ports: {
       ...{ runs, service, pool, watches, start },
       sweep: retention.sweep,
-      runTool: bench.runTool,
+      runTool: toolTries.runTool,
       cancel: service.cancel,
       forgetTrace: runs.forgetTrace,
       asOf: runs.asOf,
@@ -171,7 +171,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
     stop(): Promise<void> {
       service.stop();
       pool.stop();
-      bench.stop();
+      toolTries.stop();
       return retention.stop();
     },
     noteEnd: runs.markCleanStop,

@@ -1,42 +1,42 @@
 import { expect, jest, test } from "bun:test";
 import { isOver } from "../core/run-state.ts";
 import { openDatabase } from "../db/open.ts";
-import { runBench, tool } from "../testing/run-bench.ts";
+import { runFixture, tool } from "../testing/run-fixture.ts";
 import { createDeadlines } from "./deadlines.ts";
 
 const waits = [{ tool_calls: [{ name: "look", arguments: {} }] }, { text: "Seen." }];
 
 test("a run that takes too long fails, and keeps what it said", async () => {
-  using bench = runBench();
-  const { id } = await bench.start([{ text: "word ".repeat(1000), delta_ms: 2 }], { run: { timeout_ms: 30 } });
-  const run = await bench.settled(id);
+  using fixture = runFixture();
+  const { id } = await fixture.start([{ text: "word ".repeat(1000), delta_ms: 2 }], { run: { timeout_ms: 30 } });
+  const run = await fixture.settled(id);
   expect([run.status, run.error!.code, run.expires_at]).toEqual(["failed", "run_timeout", null]);
   expect(run.output).toStartWith("word ");
-  expect(bench.pool.driving()).toBe(0);
+  expect(fixture.pool.driving()).toBe(0);
 });
 
 test("a question that nobody answers in time fails its run, also when the run itself had longer", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 20 } });
-  const { event } = await bench.until(id, (entry) => entry.event.type === "run.failed");
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 20 } });
+  const { event } = await fixture.until(id, (entry) => entry.event.type === "run.failed");
   expect(event).toMatchObject({ error: { code: "action_expired" } });
 });
 
 test("waiting does not use up the run's own time", async () => {
   let at = Date.UTC(2026, 0, 1);
-  using bench = runBench({ now: () => at });
-  const { id } = await bench.start(waits, { tools: [tool("look")], run: { timeout_ms: 60_000 } });
-  const { required_action } = await bench.settled(id);
+  using fixture = runFixture({ now: () => at });
+  const { id } = await fixture.start(waits, { tools: [tool("look")], run: { timeout_ms: 60_000 } });
+  const { required_action } = await fixture.settled(id);
   at += 3_600_000;
   const [call] = required_action!.submit_tool_outputs.tool_calls;
-  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-  expect(bench.runs.expiry(id)).toBe(at + 60_000);
-  expect((await bench.settled(id)).status).toBe("completed");
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  expect(fixture.runs.expiry(id)).toBe(at + 60_000);
+  expect((await fixture.settled(id)).status).toBe("completed");
 });
 
 test("a partial answer does not buy time", async () => {
   let at = Date.UTC(2026, 0, 1);
-  using bench = runBench({ now: () => at });
+  using fixture = runFixture({ now: () => at });
   const script = [
     {
       tool_calls: [
@@ -45,13 +45,13 @@ test("a partial answer does not buy time", async () => {
       ],
     },
   ];
-  const { id } = await bench.start(script, { tools: [tool("look")] });
-  const { required_action } = await bench.settled(id);
-  const before = bench.runs.expiry(id);
+  const { id } = await fixture.start(script, { tools: [tool("look")] });
+  const { required_action } = await fixture.settled(id);
+  const before = fixture.runs.expiry(id);
   at += 1000;
   const [call] = required_action!.submit_tool_outputs.tool_calls;
-  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-  expect(bench.runs.expiry(id)).toBe(before);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  expect(fixture.runs.expiry(id)).toBe(before);
 });
 
 /** Deadlines over a table with nothing but what they look at. */
@@ -81,18 +81,18 @@ const turn = async () => {
 };
 
 test("a run whose journal is damaged fails when its time is up, and is not asked again and again", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 200 } });
-  await bench.settled(id);
-  bench.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
-  const { seq } = bench.journal.head(id)!;
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")], run: { action_timeout_ms: 200 } });
+  await fixture.settled(id);
+  fixture.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
+  const { seq } = fixture.journal.head(id)!;
   const over = Promise.withResolvers<void>();
-  bench.watches.listen(() => isOver(bench.journal.head(id)!.status) && over.resolve());
+  fixture.watches.listen(() => isOver(fixture.journal.head(id)!.status) && over.resolve());
   await over.promise;
-  expect(bench.journal.read(id, seq)).toMatchObject([
+  expect(fixture.journal.read(id, seq)).toMatchObject([
     { event: { type: "run.failed", error: { code: "internal_error" } } },
   ]);
-  expect(bench.runs.expiry(id)).toBeNull();
+  expect(fixture.runs.expiry(id)).toBeNull();
 });
 
 test("a deadline further away than a timer can count is met on time, and not at once", async () => {

@@ -10,7 +10,7 @@ import { fold, isOver, type RunState } from "../core/run-state.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { hashJson } from "../lib/hash.ts";
-import { httpTool, runBench, type StreamFrame, textOfFrames, tool } from "../testing/run-bench.ts";
+import { httpTool, runFixture, type StreamFrame, textOfFrames, tool } from "../testing/run-fixture.ts";
 import type { AnswerQuestion } from "./pool.ts";
 import type { CreateRun } from "./schema.ts";
 import { parseCursor } from "./stream.ts";
@@ -48,19 +48,19 @@ function copyOf({ sqlite }: Db): Db {
   return copy;
 }
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
 /** Answers whatever the run asks for, until it is over. */
-async function toTheEnd(bench: Bench, id: string) {
+async function toTheEnd(fixture: Fixture, id: string) {
   for (;;) {
-    const run = await bench.settled(id);
+    const run = await fixture.settled(id);
     if (run.status !== "requires_action") return run;
     const { tool_calls } = run.required_action!.submit_tool_outputs;
     const answers = tool_calls.map(
       ({ id: tool_call_id, needs }): ToolAnswer =>
         needs === "approval" ? { tool_call_id, decision: "approve" } : { tool_call_id, output: `answer to ${needs}` },
     );
-    await bench.service.submit(bench.scope, id, answers);
+    await fixture.service.submit(fixture.scope, id, answers);
   }
 }
 
@@ -219,20 +219,20 @@ interface Cut {
 /** Lives a run to its end and keeps a copy of the database after every commit, and whenever a request has arrived. */
 async function live(shape: Shape) {
   const { script, tools, guardrails, context } = shape;
-  using bench = runBench({ window: context?.window, answer: remember });
+  using fixture = runFixture({ window: context?.window, answer: remember });
   const cuts: Cut[] = [];
   let id = "";
-  const cut = () => cuts.push({ seq: bench.journal.head(id)!.seq, db: copyOf(bench.db) });
-  bench.watches.listen((runId) => {
+  const cut = () => cuts.push({ seq: fixture.journal.head(id)!.seq, db: copyOf(fixture.db) });
+  fixture.watches.listen((runId) => {
     id = runId;
     cut();
   });
   arrived = cut;
-  const run = await bench.start(script, { tools, agent: { guardrails, memory: memoryOf(shape) }, run: shape.run });
-  const stream = bench.stream(run.id);
-  const ended = await toTheEnd(bench, run.id);
+  const run = await fixture.start(script, { tools, agent: { guardrails, memory: memoryOf(shape) }, run: shape.run });
+  const stream = fixture.stream(run.id);
+  const ended = await toTheEnd(fixture, run.id);
   arrived = () => {};
-  return { id, cuts, ended, entries: bench.journal.read(id), frames: await stream, requests: requests.splice(0) };
+  return { id, cuts, ended, entries: fixture.journal.read(id), frames: await stream, requests: requests.splice(0) };
 }
 
 /** What was left out, and what stands for it. */
@@ -297,11 +297,11 @@ const recordedText = (state: RunState): string =>
     .join("");
 
 /** Whoever read the old stream up to any of these places, and goes on there, has read the record. */
-async function expectJoins(bench: Bench, id: string, given: StreamFrame[], entries: JournalEntry[]): Promise<void> {
+async function expectJoins(fixture: Fixture, id: string, given: StreamFrame[], entries: JournalEntry[]): Promise<void> {
   const text = recordedText(fold(entries));
   for (let count = 0; count <= given.length; count++) {
     const seen = given.slice(0, count);
-    const rest = await bench.stream(id, parseCursor(seen.at(-1)?.id ?? null, "after"));
+    const rest = await fixture.stream(id, parseCursor(seen.at(-1)?.id ?? null, "after"));
     const all = [...seen, ...rest];
     expect(textOfFrames(all)).toBe(text);
     const journaled = all.filter(({ event }) => event !== "token").map((frame) => Number(frame.id));
@@ -321,19 +321,23 @@ for (const [name, shape] of Object.entries(shapes))
     expect(cuts.length).toBeGreaterThanOrEqual(2); // What follows without work shares the commit of what it follows from.
     for (const { seq, db } of cuts) {
       requests = [];
-      using bench = runBench({ db, answer: remember });
-      const before = bench.journal.read(id);
+      using fixture = runFixture({ db, answer: remember });
+      const before = fixture.journal.read(id);
       const died = fold(before);
-      expect(await bench.service.recover()).toBe(died.status === "in_progress" ? 1 : 0);
-      const run = await toTheEnd(bench, id);
-      const entries = bench.journal.read(id);
+      expect(await fixture.service.recover()).toBe(died.status === "in_progress" ? 1 : 0);
+      const run = await toTheEnd(fixture, id);
+      const entries = fixture.journal.read(id);
       expect(run.status).toBe("completed");
       expect(run.output).toBe(original.ended.output);
       expect(entries.slice(0, before.length)).toEqual(before);
       expectWhole(entries);
       expectRestarted(died, entries.slice(before.length));
       if (shape.guardrails) expectGuarded(entries);
-      expectPrompts(entries, bench.journal.snapshot(bench.scope, fold(entries).run!.agent_hash), shape.prompt ?? []);
+      expectPrompts(
+        entries,
+        fixture.journal.snapshot(fixture.scope, fold(entries).run!.agent_hash),
+        shape.prompt ?? [],
+      );
       if (shape.context) expect(compactions(entries)).toEqual(compactions(original.entries));
       const recoveries = entries.filter(({ event }) => event.type === "run.recovered").length;
       expect(recoveries).toBe(died.status === "in_progress" ? 1 : 0);
@@ -361,7 +365,7 @@ for (const [name, shape] of Object.entries(shapes))
         else expect(after).toMatchObject({ status: "completed", output: "answer to reconcile" });
       }
       await expectJoins(
-        bench,
+        fixture,
         id,
         frames.filter((frame) => Number.parseInt(frame.id, 10) <= seq),
         entries,
@@ -374,19 +378,19 @@ test("a run that dies again and again after every commit of its recovery still l
   for (const { db } of first.cuts) {
     const second: Db[] = [];
     {
-      using bench = runBench({ db: copyOf(db) });
-      bench.watches.listen(() => second.push(copyOf(bench.db)));
-      await bench.service.recover();
-      await toTheEnd(bench, first.id);
+      using fixture = runFixture({ db: copyOf(db) });
+      fixture.watches.listen(() => second.push(copyOf(fixture.db)));
+      await fixture.service.recover();
+      await toTheEnd(fixture, first.id);
     }
     for (const again of second) {
       requests = [];
-      using bench = runBench({ db: again });
-      const died = fold(bench.journal.read(first.id));
-      await bench.service.recover();
-      const run = await toTheEnd(bench, first.id);
+      using fixture = runFixture({ db: again });
+      const died = fold(fixture.journal.read(first.id));
+      await fixture.service.recover();
+      const run = await toTheEnd(fixture, first.id);
       expect(run.status).toBe("completed");
-      expectWhole(bench.journal.read(first.id));
+      expectWhole(fixture.journal.read(first.id));
       expect(requests.length + inFlight(died).length).toBeLessThanOrEqual(1);
     }
     db.close();
@@ -394,10 +398,10 @@ test("a run that dies again and again after every commit of its recovery still l
 });
 
 test("a client that saw text of a model call which died is told to discard it, also when the run is cancelled at once", async () => {
-  using bench = runBench();
-  const { id } = await bench.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
-  const seen = await bench.stream(id, undefined, ({ event }) => event === "token");
-  using next = runBench({ db: copyOf(bench.db) });
+  using fixture = runFixture();
+  const { id } = await fixture.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
+  const seen = await fixture.stream(id, undefined, ({ event }) => event === "token");
+  using next = runFixture({ db: copyOf(fixture.db) });
   await next.service.recover();
   await next.service.cancel(next.scope, id, null);
   const rest = await next.stream(id, parseCursor(seen.at(-1)!.id, "after"));

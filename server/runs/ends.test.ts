@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
 import type { RunError } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
-import { agentTool, runBench, tool } from "../testing/run-bench.ts";
+import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
 import { createChildStandings } from "./child-standings.ts";
 import { createEnds } from "./ends.ts";
 import { createLostRuns } from "./lost-runs.ts";
@@ -12,9 +12,9 @@ const error: RunError = {
   ...{ type: "run_error", code: "run_timeout", message: "Too long.", step_index: null, retryable: false },
 };
 
-/** How runs of a bench end, with nothing that drives them. */
-function endsOf(bench: ReturnType<typeof runBench>) {
-  const { journal, runs } = bench;
+/** How runs of a fixture end, with nothing that drives them. */
+function endsOf(fixture: ReturnType<typeof runFixture>) {
+  const { journal, runs } = fixture;
   const watches = { live: () => null };
   const lost = createLostRuns();
   const children = createChildStandings({ journal, runs });
@@ -24,27 +24,27 @@ function endsOf(bench: ReturnType<typeof runBench>) {
 }
 
 test("a run ends after those that work for it, in one write", async () => {
-  using bench = runBench({ agents: { agt_child: { settings: { script: [look] }, tools: [tool("look")] } } });
-  const { id } = await bench.start([{ tool_calls: [{ name: "child", arguments: { input: "Look." } }] }], {
+  using fixture = runFixture({ agents: { agt_child: { settings: { script: [look] }, tools: [tool("look")] } } });
+  const { id } = await fixture.start([{ tool_calls: [{ name: "child", arguments: { input: "Look." } }] }], {
     tools: [agentTool("child", "agt_child")],
   });
-  await bench.settled(id);
-  const { ends } = endsOf(bench);
-  const inserted = await bench.journal.commitAll(() => ends.failed(fold(bench.journal.read(id)), error));
-  const [child] = bench.runs.below(id);
+  await fixture.settled(id);
+  const { ends } = endsOf(fixture);
+  const inserted = await fixture.journal.commitAll(() => ends.failed(fold(fixture.journal.read(id)), error));
+  const [child] = fixture.runs.below(id);
   expect(inserted.map(([run]) => run)).toEqual([child!, id]);
   expect(inserted.map(([, entries]) => entries.at(-1)!.event.type)).toEqual(["run.cancelled", "run.failed"]);
 });
 
 test("a run whose loop is gone ends with its recovery, so that its readers learn what is void, and another without", async () => {
-  using bench = runBench({ threads: () => ({ separate: false, send() {}, end() {} }) });
-  const { lost, ends, types } = endsOf(bench);
+  using fixture = runFixture({ threads: () => ({ separate: false, send() {}, end() {} }) });
+  const { lost, ends, types } = endsOf(fixture);
   lost.allKnown();
   const cancelled = async (isLost: boolean) => {
-    const { id } = await bench.start([{ text: "Hello." }]);
+    const { id } = await fixture.start([{ text: "Hello." }]);
     if (isLost) lost.add(id);
-    const before = bench.journal.head(id)!.seq;
-    await bench.journal.commitAll(() => ends.cancelled({ id, status: "in_progress" }, null));
+    const before = fixture.journal.head(id)!.seq;
+    await fixture.journal.commitAll(() => ends.cancelled({ id, status: "in_progress" }, null));
     return types(id, before);
   };
   const end = ["step.completed", "run.cancelled"];
@@ -53,7 +53,7 @@ test("a run whose loop is gone ends with its recovery, so that its readers learn
 });
 
 test("a run that is over is not cancelled", () => {
-  using bench = runBench();
-  const { ends } = endsOf(bench);
+  using fixture = runFixture();
+  const { ends } = endsOf(fixture);
   expect(() => ends.cancelled({ id: "run_any", status: "completed" }, null)).toThrow(AppError);
 });

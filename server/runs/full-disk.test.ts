@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
 import { fold } from "../core/run-state.ts";
-import { runBench, textOfFrames } from "../testing/run-bench.ts";
+import { runFixture, textOfFrames } from "../testing/run-fixture.ts";
 import type { ThreadFactory } from "./threads.ts";
 
 /** Threads on which nothing comes to an end: what they were told to do is under way when the process dies. */
 const idleThreads: ThreadFactory = () => ({ separate: false, send() {}, end() {} });
 
 test("a start whose database takes no write still answers reads: its runs are taken up once it does", async () => {
-  using bench = runBench();
-  const run = await bench.start([{ text: "word ".repeat(50), delta_ms: 5 }]);
-  bench.pool.abort(run.id); // As if the process had died.
-  bench.db.sqlite.run("PRAGMA query_only = ON");
-  expect(await bench.service.recover()).toBe(1);
-  expect(bench.runs.get(bench.scope, run.id).status).toBe("in_progress");
-  bench.db.sqlite.run("PRAGMA query_only = OFF");
-  expect(await bench.settled(run.id)).toMatchObject({ status: "completed", attempt: 2 });
+  using fixture = runFixture();
+  const run = await fixture.start([{ text: "word ".repeat(50), delta_ms: 5 }]);
+  fixture.pool.abort(run.id); // As if the process had died.
+  fixture.db.sqlite.run("PRAGMA query_only = ON");
+  expect(await fixture.service.recover()).toBe(1);
+  expect(fixture.runs.get(fixture.scope, run.id).status).toBe("in_progress");
+  fixture.db.sqlite.run("PRAGMA query_only = OFF");
+  expect(await fixture.settled(run.id)).toMatchObject({ status: "completed", attempt: 2 });
 });
 
 test.each([
@@ -27,19 +27,19 @@ test.each([
 ])(
   "runs that would be tried go on once they are recovered, when the disk takes %s at the start",
   async (_, fill, clear) => {
-    const first = runBench({ threads: idleThreads });
+    const first = runFixture({ threads: idleThreads });
     const ids = [(await first.start([{ text: "One." }])).id, (await first.start([{ text: "Two." }])).id];
     for (let crash = 0; crash < 2; crash++) await first.service.recover();
     expect(ids.map((id) => fold(first.journal.read(id)).stalls)).toEqual([2, 2]);
     first.service.stop();
     first.pool.stop();
 
-    using bench = runBench({ db: first.db, quarantine_ms: 50 });
-    bench.db.sqlite.run(fill);
-    await bench.service.recover();
-    expect(ids.every((id) => bench.goesOn(id))).toBe(true);
-    bench.db.sqlite.run(clear);
-    for (const id of ids) expect(await bench.settled(id)).toMatchObject({ status: "completed", attempt: 4 });
+    using fixture = runFixture({ db: first.db, quarantine_ms: 50 });
+    fixture.db.sqlite.run(fill);
+    await fixture.service.recover();
+    expect(ids.every((id) => fixture.goesOn(id))).toBe(true);
+    fixture.db.sqlite.run(clear);
+    for (const id of ids) expect(await fixture.settled(id)).toMatchObject({ status: "completed", attempt: 4 });
   },
 );
 
@@ -48,7 +48,7 @@ test.each([
   ["is cancelled by the start itself", { cancelled: true, full: false }],
   ["runs out of time", { cancelled: false, full: true }],
 ])("a run that %s before its recovery is recorded takes back what it said in an earlier process", async (_, way) => {
-  const first = runBench();
+  const first = runFixture();
   const timeout_ms = way.cancelled ? 60_000 : 400;
   const { id } = await first.start([{ text: "word ".repeat(1000), delta_ms: 2 }], { run: { timeout_ms } });
   const frames = await first.stream(id, undefined, ({ event }) => event === "token");
@@ -56,16 +56,16 @@ test.each([
   first.pool.stop();
   expect(textOfFrames(frames)).not.toBe("");
 
-  using bench = runBench({ db: first.db, threads: idleThreads });
+  using fixture = runFixture({ db: first.db, threads: idleThreads });
   if (way.full) {
-    bench.db.sqlite.run("PRAGMA query_only = ON");
-    await bench.service.recover();
-    bench.db.sqlite.run("PRAGMA query_only = OFF");
+    fixture.db.sqlite.run("PRAGMA query_only = ON");
+    await fixture.service.recover();
+    fixture.db.sqlite.run("PRAGMA query_only = OFF");
   }
-  if (way.cancelled) await bench.service.cancel(bench.scope, id, null);
-  else await bench.settled(id);
+  if (way.cancelled) await fixture.service.cancel(fixture.scope, id, null);
+  else await fixture.settled(id);
   const seq = Number(frames.at(-1)!.id.split(".")[0]);
-  const rest = await bench.stream(id, { seq, anchor: null, offset: 0 });
+  const rest = await fixture.stream(id, { seq, anchor: null, offset: 0 });
   expect(rest.map(({ event }) => event)).toContain("step.restarted");
   expect(textOfFrames([...frames, ...rest])).toBe("");
 });

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { Guardrail, GuardrailAction, GuardrailPoint, ToolSnapshot } from "../core/agent-snapshot.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { traceOf } from "../core/trace.ts";
-import { agentTool, httpTool, runBench, textOfFrames, tool } from "../testing/run-bench.ts";
+import { agentTool, httpTool, runFixture, textOfFrames, tool } from "../testing/run-fixture.ts";
 
 // What no reader, no journal and no model may see.
 const word = "swordfish";
@@ -23,7 +23,7 @@ const server = Bun.serve({
 afterAll(() => server.stop(true));
 const ask = httpTool("ask", `http://127.0.0.1:${server.port}/`, { idempotent: true });
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 interface Told {
   script: ScriptEntry[];
   guardrails: Guardrail[];
@@ -31,20 +31,20 @@ interface Told {
   tools?: ToolSnapshot[];
 }
 
-const start = (bench: Bench, { script, guardrails, input = "Hello", tools = [] }: Told) =>
-  bench.start(script, { tools, agent: { guardrails }, run: { input } });
+const start = (fixture: Fixture, { script, guardrails, input = "Hello", tools = [] }: Told) =>
+  fixture.start(script, { tools, agent: { guardrails }, run: { input } });
 
 /** All that the run left behind, but for what its agent says: the script has the word. */
-function written({ db }: Bench): string {
+function written({ db }: Fixture): string {
   const tables = ["runs", "run_events", "pending_calls", "usage_days", "usage_durations"];
   return JSON.stringify(tables.flatMap((table) => db.sqlite.query(`SELECT * FROM ${table}`).all()));
 }
 
-async function live(bench: Bench, told: Told) {
-  const { id } = await start(bench, told);
-  const frames = await bench.stream(id, undefined, ({ event }) => event === "run.requires_action");
-  const run = await bench.settled(id);
-  const entries = bench.journal.read(id);
+async function live(fixture: Fixture, told: Told) {
+  const { id } = await start(fixture, told);
+  const frames = await fixture.stream(id, undefined, ({ event }) => event === "run.requires_action");
+  const run = await fixture.settled(id);
+  const entries = fixture.journal.read(id);
   const decided = entries.flatMap(({ event }) => (event.type === "guardrail.decided" ? [event] : []));
   return { id, run, frames, entries, decided, types: entries.map(({ event }) => event.type), trace: traceOf(entries) };
 }
@@ -56,30 +56,30 @@ const blockedBy = (type: string, on: string, index = 0) => ({
 
 describe("a guardrail on the input", () => {
   test("that blocks ends the run before any model is asked, and masks what it found", async () => {
-    using bench = runBench();
-    const { run, types, trace } = await live(bench, {
+    using fixture = runFixture();
+    const { run, types, trace } = await live(fixture, {
       ...{ script: [{ text: "Never." }], guardrails: [terms("block", "input")], input: `Say ${word} now` },
     });
     expect(run).toMatchObject({ ...blockedBy("blocked_terms", "input"), input: "Say [removed] now" });
     expect(run.usage.model_calls).toBe(0);
     expect(types).toEqual(["run.created", "guardrail.decided", "run.failed"]);
     expect(trace.steps).toMatchObject([{ type: "guardrail", status: "failed" }]);
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("that redacts leaves the rest, which is what the model reads", async () => {
-    using bench = runBench();
-    const { run, decided } = await live(bench, {
+    using fixture = runFixture();
+    const { run, decided } = await live(fixture, {
       ...{ script: [{ text: "Yes." }], guardrails: [terms("redact", "input")], input: `Say ${word} now` },
     });
     expect(run).toMatchObject({ status: "completed", input: "Say [removed] now", output: "Yes." });
     expect(decided).toMatchObject([{ verdict: "redacted", matches: 1, step_index: 0 }]);
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("that flags changes nothing and is told", async () => {
-    using bench = runBench();
-    const { run, frames } = await live(bench, {
+    using fixture = runFixture();
+    const { run, frames } = await live(fixture, {
       ...{ script: [{ text: "Yes." }], guardrails: [terms("flag", "input")], input: word },
     });
     expect(run).toMatchObject({ status: "completed", input: word });
@@ -87,41 +87,41 @@ describe("a guardrail on the input", () => {
   });
 
   test("holds for a run that waits for its turn, and one that is blocked does not wait", async () => {
-    using bench = runBench({ slots: 1 });
-    const slow = await bench.start([{ text: "a b c d e f g h", delta_ms: 20 }]);
+    using fixture = runFixture({ slots: 1 });
+    const slow = await fixture.start([{ text: "a b c d e f g h", delta_ms: 20 }]);
     const agent = {
       guardrails: [terms("block", "input"), { ...terms("redact", "input"), config: { terms: ["cat"] } }],
     };
     const run = { on_concurrency_limit: "queue" as const };
-    const waits = await bench.start([{ text: "Yes." }], { agent, run: { ...run, input: "A cat." } });
+    const waits = await fixture.start([{ text: "Yes." }], { agent, run: { ...run, input: "A cat." } });
     expect(waits).toMatchObject({ status: "queued", input: "A [removed]." });
-    expect(await bench.start([], { agent, run: { ...run, input: word } })).toMatchObject({ status: "failed" });
-    await bench.service.cancel(bench.scope, slow.id, null);
-    expect(await bench.settled(waits.id)).toMatchObject({ status: "completed", output: "Yes." });
-    expect(written(bench)).not.toContain(word);
+    expect(await fixture.start([], { agent, run: { ...run, input: word } })).toMatchObject({ status: "failed" });
+    await fixture.service.cancel(fixture.scope, slow.id, null);
+    expect(await fixture.settled(waits.id)).toMatchObject({ status: "completed", output: "Yes." });
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("of a child run ends the child, and its parent reads why", async () => {
-    using bench = runBench({ agents: { agt_child: { guardrails: [terms("block", "input")] } } });
+    using fixture = runFixture({ agents: { agt_child: { guardrails: [terms("block", "input")] } } });
     const asks = { name: "child", arguments: { input: `Tell me of ${word}` } };
-    const { run } = await live(bench, {
+    const { run } = await live(fixture, {
       ...{ script: [{ tool_calls: [asks] }, { text: "I see." }], guardrails: [] },
       tools: [agentTool("child", "agt_child")],
     });
     expect(run).toMatchObject({ status: "completed", tool_calls: [{ status: "failed" }] });
-    const child = bench.runs.get(bench.scope, run.tool_calls[0]!.subagent_run_id!);
+    const child = fixture.runs.get(fixture.scope, run.tool_calls[0]!.subagent_run_id!);
     expect(child).toMatchObject({ ...blockedBy("blocked_terms", "input"), input: "Tell me of [removed]" });
   });
 
   test("that is a judge is asked first, counted, and not asked again", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const guardrails = [judge("block", "input")];
-    const good = await live(bench, { script: [{ text: "Yes." }], guardrails });
+    const good = await live(fixture, { script: [{ text: "Yes." }], guardrails });
     expect(good.types.slice(0, 3)).toEqual(["run.created", "guardrail.decided", "step.started"]);
     expect(good.decided).toMatchObject([{ verdict: "passed", matches: 0 }]);
     expect(good.decided[0]!.spent!.usage.input_tokens).toBeGreaterThan(0);
     expect(good.run).toMatchObject({ status: "completed", usage: { model_calls: 2 } });
-    const bad = await live(bench, { script: [{ text: "Never." }], guardrails, input: "A forbidden text" });
+    const bad = await live(fixture, { script: [{ text: "Never." }], guardrails, input: "A forbidden text" });
     expect(bad.run).toMatchObject(blockedBy("llm_judge", "input"));
     expect(bad.types).toEqual(["run.created", "guardrail.decided", "run.failed"]);
   });
@@ -131,21 +131,21 @@ describe("a guardrail on the output", () => {
   const text = `One two ${word} three ${word}s four.`;
 
   test("that redacts holds for the stream, the record and the resumed stream alike", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const script = [{ reasoning: `Hm, ${word}? No.`, text, delta_ms: 1 }];
-    const { id, run, frames, decided } = await live(bench, { script, guardrails: [terms("redact", "output")] });
+    const { id, run, frames, decided } = await live(fixture, { script, guardrails: [terms("redact", "output")] });
     expect(run).toMatchObject({ status: "completed", output: "One two [removed] three [removed]s four." });
     expect(textOfFrames(frames)).toBe(run.output!);
-    expect(textOfFrames(await bench.stream(id))).toBe(run.output!);
+    expect(textOfFrames(await fixture.stream(id))).toBe(run.output!);
     expect(decided).toMatchObject([{ verdict: "redacted", matches: 3 }]);
-    expect(JSON.stringify(frames) + written(bench)).not.toContain(word);
+    expect(JSON.stringify(frames) + written(fixture)).not.toContain(word);
   });
 
   test("that blocks stops the model where it is, and nothing that it asked for is done", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const script = [{ text, tool_calls: [{ name: "look", arguments: {} }], delta_ms: 1 }];
     const told = { script, guardrails: [terms("block", "output")], tools: [tool("look")] };
-    const { run, frames, types, trace } = await live(bench, told);
+    const { run, frames, types, trace } = await live(fixture, told);
     expect(run).toMatchObject({ ...blockedBy("blocked_terms", "output"), output: "One two ", tool_calls: [] });
     expect(textOfFrames(frames)).toBe("One two ");
     expect(types.slice(-3)).toEqual(["step.completed", "guardrail.decided", "run.failed"]);
@@ -153,11 +153,11 @@ describe("a guardrail on the output", () => {
       ["model_call", "failed"],
       ["guardrail", "failed"],
     ]);
-    expect(JSON.stringify(frames) + written(bench)).not.toContain(word);
+    expect(JSON.stringify(frames) + written(fixture)).not.toContain(word);
   });
 
   test("that blocks by shape or by a judge lets nothing out before the end", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const schema: Guardrail = {
       type: "json_schema",
       on: ["output"],
@@ -168,44 +168,44 @@ describe("a guardrail on the output", () => {
       [schema, "No object."],
       [judge("block", "output"), "A forbidden thing."],
     ] as const) {
-      const { run, frames } = await live(bench, { script: [{ text: said }], guardrails: [guardrail] });
+      const { run, frames } = await live(fixture, { script: [{ text: said }], guardrails: [guardrail] });
       expect(run).toMatchObject({ ...blockedBy(guardrail.type, "output"), output: null });
       expect(textOfFrames(frames)).toBe("");
-      expect(JSON.stringify(frames) + written(bench)).not.toContain(said);
+      expect(JSON.stringify(frames) + written(fixture)).not.toContain(said);
     }
     const look = { tool_calls: [{ name: "look", arguments: {} }] };
-    const fits = await live(bench, { script: [look, { text: "{}" }], guardrails: [schema], tools: [tool("look")] });
+    const fits = await live(fixture, { script: [look, { text: "{}" }], guardrails: [schema], tools: [tool("look")] });
     expect(fits.run.status).toBe("requires_action");
-    const judged = await live(bench, { script: [{ text: "Fine." }], guardrails: [judge("block", "output")] });
+    const judged = await live(fixture, { script: [{ text: "Fine." }], guardrails: [judge("block", "output")] });
     expect(judged.run).toMatchObject({ status: "completed", output: "Fine.", usage: { model_calls: 2 } });
     expect(textOfFrames(judged.frames)).toBe("Fine.");
   });
 
   test("whose judge is not there blocks, or flags", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const away = (action: GuardrailAction): Guardrail => ({
       ...judge(action, "output"),
       config: { prompt: "x", model: "openai/gpt-5" },
     });
-    const blocked = await live(bench, { script: [{ text: "Fine." }], guardrails: [away("block")] });
+    const blocked = await live(fixture, { script: [{ text: "Fine." }], guardrails: [away("block")] });
     expect(blocked.run).toMatchObject(blockedBy("llm_judge", "output"));
-    const flagged = await live(bench, { script: [{ text: "Fine." }], guardrails: [away("flag")] });
+    const flagged = await live(fixture, { script: [{ text: "Fine." }], guardrails: [away("flag")] });
     expect(flagged).toMatchObject({ run: { status: "completed" }, decided: [{ verdict: "flagged" }] });
   });
 
   test("keeps back what a cancelled run had not let out", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const guardrails = [terms("redact", "output")];
-    const { id } = await start(bench, {
+    const { id } = await start(fixture, {
       script: [{ text: `Begin. sword${"fish ".repeat(300)}`, delta_ms: 2 }],
       guardrails,
     });
-    await bench.stream(id, undefined, ({ event }) => event === "token");
-    await bench.service.cancel(bench.scope, id, null);
-    const run = await bench.settled(id);
+    await fixture.stream(id, undefined, ({ event }) => event === "token");
+    await fixture.service.cancel(fixture.scope, id, null);
+    const run = await fixture.settled(id);
     expect(run.status).toBe("cancelled");
-    expect(textOfFrames(await bench.stream(id))).toBe(run.output!);
-    expect(written(bench)).not.toContain(word);
+    expect(textOfFrames(await fixture.stream(id))).toBe(run.output!);
+    expect(written(fixture)).not.toContain(word);
   });
 });
 
@@ -218,34 +218,38 @@ describe("a guardrail on what the model asks of a tool", () => {
   const tools = [look];
 
   test("redacts arguments before they are written down", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const told = { script: calls({ q: `a ${word}`, [word]: 1 }), guardrails: [terms("redact", "tool_call")], tools };
-    const { run, decided } = await live(bench, told);
+    const { run, decided } = await live(fixture, told);
     expect(run).toMatchObject({
       status: "requires_action",
       tool_calls: [{ arguments: { q: "a [removed]", "[removed]": 1 } }],
     });
     expect(decided).toMatchObject([{ verdict: "redacted", tool_call_id: run.tool_calls[0]!.id }]);
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("blocks the call and the run", async () => {
-    using bench = runBench();
-    const { run } = await live(bench, { script: calls({ q: word }), guardrails: [terms("block", "tool_call")], tools });
+    using fixture = runFixture();
+    const { run } = await live(fixture, {
+      script: calls({ q: word }),
+      guardrails: [terms("block", "tool_call")],
+      tools,
+    });
     expect(run).toMatchObject({
       ...blockedBy("blocked_terms", "tool_call"),
       tool_calls: [{ status: "failed", arguments: {} }],
     });
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
     const allowed: Guardrail = {
       type: "tool_allowlist",
       on: ["tool_call"],
       action: "block",
       config: { tools: ["other"] },
     };
-    const other = await live(bench, { script: calls({}), guardrails: [allowed], tools });
+    const other = await live(fixture, { script: calls({}), guardrails: [allowed], tools });
     expect(other.run).toMatchObject(blockedBy("tool_allowlist", "tool_call"));
-    const judged = await live(bench, {
+    const judged = await live(fixture, {
       script: calls({ q: "forbidden" }),
       guardrails: [judge("block", "tool_call")],
       tools,
@@ -254,36 +258,36 @@ describe("a guardrail on what the model asks of a tool", () => {
   });
 
   test("reads the name of a tool that there is not", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const script = [{ tool_calls: [{ name: `say_${word}`, arguments: {} }] }, { text: "So." }];
-    const redacted = await live(bench, { script, guardrails: [terms("redact", "tool_call")], tools });
+    const redacted = await live(fixture, { script, guardrails: [terms("redact", "tool_call")], tools });
     expect(redacted.run).toMatchObject({
       status: "completed",
       tool_calls: [{ tool: "unknown_tool", status: "failed" }],
     });
-    const blocked = await live(bench, { script, guardrails: [terms("block", "tool_call")], tools });
+    const blocked = await live(fixture, { script, guardrails: [terms("block", "tool_call")], tools });
     expect(blocked.run).toMatchObject(blockedBy("blocked_terms", "tool_call"));
     expect(JSON.stringify([redacted.frames, blocked.frames])).not.toContain(word);
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("asks a person, whose edits it reads too", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const guardrails = [
       terms("require_approval", "tool_call"),
       { ...terms("block", "tool_call"), config: { terms: ["cat"] } },
     ];
-    const { id, run, decided } = await live(bench, { script: calls({ q: word }), guardrails, tools });
+    const { id, run, decided } = await live(fixture, { script: calls({ q: word }), guardrails, tools });
     expect(decided).toMatchObject([{ verdict: "approval_required" }]);
     const [call] = run.required_action!.submit_tool_outputs.tool_calls;
     expect(call).toMatchObject({ needs: "approval" });
     const approve = { tool_call_id: call!.id, decision: "approve" as const };
-    const cat = bench.service.submit(bench.author, id, [{ ...approve, arguments: { q: "cat" } }]);
+    const cat = fixture.service.submit(fixture.author, id, [{ ...approve, arguments: { q: "cat" } }]);
     expect(await cat.catch(({ code, param }) => ({ code, param }))).toEqual({
       ...{ code: "validation_failed", param: "tool_outputs[0].arguments" },
     });
-    await bench.service.submit(bench.author, id, [{ ...approve, arguments: { q: "dog" } }]);
-    expect(bench.runs.get(bench.scope, id).tool_calls).toMatchObject([
+    await fixture.service.submit(fixture.author, id, [{ ...approve, arguments: { q: "dog" } }]);
+    expect(fixture.runs.get(fixture.scope, id).tool_calls).toMatchObject([
       { status: "awaiting_output", arguments: { q: "dog" } },
     ]);
   });
@@ -293,25 +297,25 @@ describe("a guardrail on what a tool answers", () => {
   const script: ScriptEntry[] = [{ tool_calls: [{ name: "ask", arguments: {} }] }, { text: "So." }];
 
   test("redacts or blocks what a server's tool said", async () => {
-    using bench = runBench();
-    const redacted = await live(bench, { script, guardrails: [terms("redact", "tool_output")], tools: [ask] });
+    using fixture = runFixture();
+    const redacted = await live(fixture, { script, guardrails: [terms("redact", "tool_output")], tools: [ask] });
     expect(redacted.run).toMatchObject({
       status: "completed",
       tool_calls: [{ output: { answer: "It is [removed]." } }],
     });
-    const blocked = await live(bench, { script, guardrails: [terms("block", "tool_output")], tools: [ask] });
+    const blocked = await live(fixture, { script, guardrails: [terms("block", "tool_output")], tools: [ask] });
     expect(blocked.run).toMatchObject({ ...blockedBy("blocked_terms", "tool_output"), tool_calls: [{ output: null }] });
-    const judged = await live(bench, { script, guardrails: [judge("block", "tool_output")], tools: [ask] });
+    const judged = await live(fixture, { script, guardrails: [judge("block", "tool_output")], tools: [ask] });
     expect(judged.run).toMatchObject({ ...blockedBy("llm_judge", "tool_output"), tool_calls: [{ output: null }] });
     expect(blocked.trace.steps.at(-1)).toMatchObject({ type: "guardrail", status: "failed" });
     expect(JSON.stringify([redacted.frames, blocked.frames])).not.toContain(word);
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("numbers the steps of calls that end at the same time apart", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const twice = [{ tool_calls: [script[0]!.tool_calls![0]!, script[0]!.tool_calls![0]!] }, { text: "So." }];
-    const { decided, run } = await live(bench, {
+    const { decided, run } = await live(fixture, {
       script: twice,
       guardrails: [terms("redact", "tool_output")],
       tools: [ask],
@@ -321,53 +325,53 @@ describe("a guardrail on what a tool answers", () => {
   });
 
   test("reads what a client submits, and takes the same answer twice", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const own = tool("ask");
     for (const action of ["redact", "block"] as const) {
-      const { id, run } = await live(bench, { script, guardrails: [terms(action, "tool_output")], tools: [own] });
+      const { id, run } = await live(fixture, { script, guardrails: [terms(action, "tool_output")], tools: [own] });
       const answer = { tool_call_id: run.tool_calls[0]!.id, output: { said: word } };
       const entries = async () => {
-        await bench.service.submit(bench.author, id, [answer]);
-        return bench.journal.head(id)!.seq;
+        await fixture.service.submit(fixture.author, id, [answer]);
+        return fixture.journal.head(id)!.seq;
       };
       await entries();
-      const ended = await bench.settled(id);
-      expect(await entries()).toBe(bench.journal.head(id)!.seq);
+      const ended = await fixture.settled(id);
+      expect(await entries()).toBe(fixture.journal.head(id)!.seq);
       if (action === "redact")
         expect(ended).toMatchObject({ status: "completed", tool_calls: [{ output: { said: "[removed]" } }] });
       else
         expect(ended).toMatchObject({ ...blockedBy("blocked_terms", "tool_output"), tool_calls: [{ output: null }] });
     }
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("reads why a person said no", async () => {
-    using bench = runBench();
+    using fixture = runFixture();
     const own = tool("ask", { approval: "always" });
     for (const action of ["redact", "block"] as const) {
-      const { id, run } = await live(bench, { script, guardrails: [terms(action, "tool_output")], tools: [own] });
+      const { id, run } = await live(fixture, { script, guardrails: [terms(action, "tool_output")], tools: [own] });
       const answer = { tool_call_id: run.tool_calls[0]!.id, decision: "reject" as const, reason: `It says ${word}.` };
-      await bench.service.submit(bench.author, id, [answer]);
-      await bench.service.submit(bench.author, id, [answer]);
+      await fixture.service.submit(fixture.author, id, [answer]);
+      await fixture.service.submit(fixture.author, id, [answer]);
       const message = "A person rejected this call. Reason: It says [removed].";
-      expect(await bench.settled(id)).toMatchObject(
+      expect(await fixture.settled(id)).toMatchObject(
         action === "redact"
           ? { status: "completed", tool_calls: [{ status: "rejected", error: { message } }] }
           : blockedBy("blocked_terms", "tool_output"),
       );
     }
-    expect(written(bench)).not.toContain(word);
+    expect(written(fixture)).not.toContain(word);
   });
 
   test("judges what a client submits before the model reads it", async () => {
-    using bench = runBench();
-    const { id, run } = await live(bench, {
+    using fixture = runFixture();
+    const { id, run } = await live(fixture, {
       script,
       guardrails: [judge("block", "tool_output")],
       tools: [tool("ask")],
     });
-    await bench.service.submit(bench.author, id, [{ tool_call_id: run.tool_calls[0]!.id, output: "forbidden" }]);
-    expect(await bench.settled(id)).toMatchObject({
+    await fixture.service.submit(fixture.author, id, [{ tool_call_id: run.tool_calls[0]!.id, output: "forbidden" }]);
+    expect(await fixture.settled(id)).toMatchObject({
       ...blockedBy("llm_judge", "tool_output"),
       usage: { model_calls: 2 },
     });
@@ -375,10 +379,10 @@ describe("a guardrail on what a tool answers", () => {
 });
 
 test("a model call that fails for good keeps no more than what was let through", async () => {
-  using bench = runBench();
+  using fixture = runFixture();
   const script = [{ text: `One ${word} sword`, error: "It broke." }];
-  const { run, frames } = await live(bench, { script, guardrails: [terms("redact", "output")] });
+  const { run, frames } = await live(fixture, { script, guardrails: [terms("redact", "output")] });
   expect(run).toMatchObject({ status: "failed", error: { code: "model_error" }, output: "One [removed] " });
   expect(textOfFrames(frames)).toBe(run.output!);
-  expect(written(bench)).not.toContain(word);
+  expect(written(fixture)).not.toContain(word);
 });

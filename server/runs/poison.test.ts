@@ -5,11 +5,11 @@ import type { ScriptEntry } from "../core/model-call.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { createWriter } from "../db/writer.ts";
-import { agentTool, runBench, tool } from "../testing/run-bench.ts";
+import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
 import type { Order } from "../worker/messages.ts";
 import { sameThread, type Thread, type ThreadFactory } from "./threads.ts";
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
 const tools = [tool("look")];
 const look = { name: "look", arguments: {} };
@@ -44,7 +44,7 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
   let crashes = 0;
 
   /** Starts a process; the one before it is gone, if it still was there. */
-  function boot(): Bench {
+  function boot(): Fixture {
     end();
     died = Promise.withResolvers();
     const { resolve } = died;
@@ -60,13 +60,13 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
       end();
       resolve("died");
     };
-    const bench = runBench({ db: disk, threads: doomed(fateOf, kill), quarantine_ms, agents });
+    const fixture = runFixture({ db: disk, threads: doomed(fateOf, kill), quarantine_ms, agents });
     end = () => {
       alive = false;
-      bench.service.stop();
-      bench.pool.stop();
+      fixture.service.stop();
+      fixture.pool.stop();
     };
-    return bench;
+    return fixture;
   }
 
   return {
@@ -74,11 +74,11 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
     crashes: () => crashes,
     died: () => died.promise,
     /** Starts the process again after each crash, until `done` holds in one that lives. */
-    async survive(done: (bench: Bench) => boolean): Promise<Bench> {
+    async survive(done: (fixture: Fixture) => boolean): Promise<Fixture> {
       while (crashes < 20) {
-        const bench = boot();
-        const holding = bench.service.recover().then(() => holds(bench, () => done(bench)));
-        if ((await Promise.race([died.promise, holding])) !== "died") return bench;
+        const fixture = boot();
+        const holding = fixture.service.recover().then(() => holds(fixture, () => done(fixture)));
+        if ((await Promise.race([died.promise, holding])) !== "died") return fixture;
       }
       throw new Error("It dies for ever.");
     },
@@ -87,7 +87,7 @@ function machine(fateOf: (runId: string) => Fate, agents?: Record<string, Partia
 }
 
 /** Returns when something has changed and the condition is true. */
-function holds({ watches }: Bench, condition: () => boolean): Promise<void> {
+function holds({ watches }: Fixture, condition: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const unlisten = watches.listen(() => look());
     const look = () => {
@@ -99,16 +99,16 @@ function holds({ watches }: Bench, condition: () => boolean): Promise<void> {
   });
 }
 
-const start = async (bench: Bench, script: ScriptEntry[], more: { tools?: ToolSnapshot[] } = {}) =>
-  (await bench.start(script, more)).id;
-const runOf = (bench: Bench, id: string) => bench.runs.get(bench.scope, id);
-const statusOf = (bench: Bench, id: string) => bench.journal.head(id)!.status;
-const areOver = (bench: Bench, ids: string[]) => ids.every((id) => isOver(statusOf(bench, id)));
-const stallsOf = (bench: Bench, id: string) => fold(bench.journal.read(id)).stalls;
+const start = async (fixture: Fixture, script: ScriptEntry[], more: { tools?: ToolSnapshot[] } = {}) =>
+  (await fixture.start(script, more)).id;
+const runOf = (fixture: Fixture, id: string) => fixture.runs.get(fixture.scope, id);
+const statusOf = (fixture: Fixture, id: string) => fixture.journal.head(id)!.status;
+const areOver = (fixture: Fixture, ids: string[]) => ids.every((id) => isOver(statusOf(fixture, id)));
+const stallsOf = (fixture: Fixture, id: string) => fold(fixture.journal.read(id)).stalls;
 
-async function answer(bench: Bench, id: string): Promise<void> {
-  const [call] = runOf(bench, id).required_action!.submit_tool_outputs.tool_calls;
-  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+async function answer(fixture: Fixture, id: string): Promise<void> {
+  const [call] = runOf(fixture, id).required_action!.submit_tool_outputs.tool_calls;
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
 }
 
 test("a run that brings the process down again and again ends as crash_loop, and the service lives on", async () => {
@@ -120,7 +120,7 @@ test("a run that brings the process down again and again ends as crash_loop, and
   });
   void first.start([{ text: "Boom." }]);
   await server.died();
-  const last = await server.survive((bench) => areOver(bench, [poison!]));
+  const last = await server.survive((fixture) => areOver(fixture, [poison!]));
   expect(runOf(last, poison!)).toMatchObject({ status: "failed", attempt: 4, error: { code: "crash_loop" } });
   expect(server.crashes()).toBe(3);
   const other = await start(last, [{ text: "Fine." }]);
@@ -137,7 +137,7 @@ test("a run whose child brings the process down again and again reads so, and is
   const ask = { name: "ask", arguments: { input: "Boom." } };
   const id = await start(first, [{ tool_calls: [ask] }, { text: "Oh." }], { tools: [agentTool("ask", "agt_poison")] });
   await server.died();
-  const last = await server.survive((bench) => areOver(bench, [id]));
+  const last = await server.survive((fixture) => areOver(fixture, [id]));
   expect(runOf(last, poison!)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
   expect(runOf(last, id)).toMatchObject({
     status: "completed",
@@ -157,12 +157,12 @@ test("three poison runs at once end, each for itself, and what was under way bes
   beside.push(await start(first, [{ text: "Slow." }]));
   for (const id of poison) fates.set(id, "kills");
 
-  const last = await server.survive((bench) => areOver(bench, poison));
+  const last = await server.survive((fixture) => areOver(fixture, poison));
   for (const id of poison) expect(runOf(last, id).error!.code).toBe("crash_loop");
   expect(beside.map((id) => statusOf(last, id))).toEqual(["in_progress", "in_progress"]);
   for (const id of beside) fates.set(id, "works");
   await last.runs.markCleanStop();
-  const calm = await server.survive((bench) => areOver(bench, beside));
+  const calm = await server.survive((fixture) => areOver(fixture, beside));
   for (const id of beside) expect(runOf(calm, id).output).toBe("Slow.");
 });
 
@@ -170,41 +170,41 @@ test("a run that makes progress beside a poison run is recovered as often as it 
   let poison = "";
   let fate: Fate = "hangs";
   using server = machine((id) => (id === poison ? fate : "works"));
-  let bench = server.boot();
+  let fixture = server.boot();
   const turns = [...Array.from({ length: 6 }, () => ({ tool_calls: [look] })), { text: "All seen." }];
-  const healthy = await start(bench, turns, { tools });
-  bench.watches.listen((id) => {
+  const healthy = await start(fixture, turns, { tools });
+  fixture.watches.listen((id) => {
     if (id !== healthy) poison = id;
   });
-  await start(bench, [{ text: "Boom." }]);
+  await start(fixture, [{ text: "Boom." }]);
   for (let life = 1; life <= 2; life++) {
-    await bench.settled(healthy);
-    await answer(bench, healthy); // It is in the middle of its next step when the process dies.
-    bench = server.boot();
-    await bench.service.recover();
-    await bench.settled(healthy);
-    expect(stallsOf(bench, healthy)).toBe(0);
+    await fixture.settled(healthy);
+    await answer(fixture, healthy); // It is in the middle of its next step when the process dies.
+    fixture = server.boot();
+    await fixture.service.recover();
+    await fixture.settled(healthy);
+    expect(stallsOf(fixture, healthy)).toBe(0);
   }
-  await answer(bench, healthy);
+  await answer(fixture, healthy);
   fate = "kills";
-  bench = await server.survive((next) => areOver(next, [poison]));
-  expect(runOf(bench, poison).error!.code).toBe("crash_loop");
+  fixture = await server.survive((next) => areOver(next, [poison]));
+  expect(runOf(fixture, poison).error!.code).toBe("crash_loop");
   expect(server.crashes()).toBe(1);
-  while ((await bench.settled(healthy)).status === "requires_action") await answer(bench, healthy);
-  expect(runOf(bench, healthy)).toMatchObject({ status: "completed", output: "All seen." });
+  while ((await fixture.settled(healthy)).status === "requires_action") await answer(fixture, healthy);
+  expect(runOf(fixture, healthy)).toMatchObject({ status: "completed", output: "All seen." });
 });
 
 test("a run that only looks guilty is not failed for a new one that kills the process beside it", async () => {
   const fates = new Map<string, Fate>();
   using server = machine((id) => fates.get(id) ?? "hangs");
   const innocent = await start(server.boot(), [{ text: "Slow." }]);
-  let bench = server.boot();
+  let fixture = server.boot();
   for (let crash = 1; crash <= 2; crash++) {
-    await bench.service.recover();
-    expect(stallsOf(bench, innocent)).toBe(crash);
-    if (crash === 1) bench = server.boot();
+    await fixture.service.recover();
+    expect(stallsOf(fixture, innocent)).toBe(crash);
+    if (crash === 1) fixture = server.boot();
   }
-  const poison = await start(bench, [{ text: "Boom." }]);
+  const poison = await start(fixture, [{ text: "Boom." }]);
   fates.set(poison, "kills soon");
   const last = await server.survive((next) => areOver(next, [poison]));
   expect(runOf(last, poison).error!.code).toBe("crash_loop");
@@ -224,15 +224,15 @@ test("a run that is created while others are in quarantine is driven when that i
   const first = server.boot();
   const tried = [await start(first, [{ text: "One." }]), await start(first, [{ text: "Two." }])];
   for (let crash = 1; crash <= 2; crash++) await server.boot().service.recover();
-  const bench = server.boot();
+  const fixture = server.boot();
   driven.length = 0;
-  await bench.service.recover();
-  const fresh = await start(bench, [{ text: "New." }]);
+  await fixture.service.recover();
+  const fresh = await start(fixture, [{ text: "New." }]);
   fates.set(fresh, "works");
-  expect((await bench.settled(fresh)).output).toBe("New.");
+  expect((await fixture.settled(fresh)).output).toBe("New.");
   expect(driven).toEqual([...tried, fresh]);
-  expect(runOf(bench, fresh).attempt).toBe(1);
-  expect(tried.map((id) => stallsOf(bench, id))).toEqual([2, 2]);
+  expect(runOf(fixture, fresh).attempt).toBe(1);
+  expect(tried.map((id) => stallsOf(fixture, id))).toEqual([2, 2]);
 });
 
 test("one poison among many long calls is found within few crashes, and every quarantine is short", async () => {
@@ -243,7 +243,7 @@ test("one poison among many long calls is found within few crashes, and every qu
   for (let index = 0; index < 16; index++) ids.push(await start(first, [{ text: "Slow." }]));
   const poison = ids[13]!;
   fates.set(poison, "kills");
-  const last = await server.survive((bench) => areOver(bench, [poison]));
+  const last = await server.survive((fixture) => areOver(fixture, [poison]));
   expect(runOf(last, poison).error!.code).toBe("crash_loop");
   for (const id of ids) if (id !== poison) expect(statusOf(last, id)).toBe("in_progress");
   // Not one after the other: each crash leaves a quarter of them, or one that has to do it once more, alone.
@@ -258,7 +258,7 @@ test("a run that kills its process later than a quarantine lasts is found all th
   const poison = await start(first, [{ text: "Boom." }]);
   beside.push(await start(first, [{ text: "Slow." }]));
   fates.set(poison, "kills late");
-  const last = await server.survive((bench) => areOver(bench, [poison]));
+  const last = await server.survive((fixture) => areOver(fixture, [poison]));
   expect(runOf(last, poison).error!.code).toBe("crash_loop");
   expect(beside.map((id) => statusOf(last, id))).toEqual(["in_progress", "in_progress"]);
 });
@@ -268,17 +268,17 @@ test("a completed step in between begins the count anew", async () => {
   using server = machine(() => fate);
   const id = await start(server.boot(), [{ tool_calls: [look] }, { text: "Seen." }], { tools });
   const crash = async () => {
-    const bench = server.boot();
-    await bench.service.recover();
-    return stallsOf(bench, id);
+    const fixture = server.boot();
+    await fixture.service.recover();
+    return stallsOf(fixture, id);
   };
   expect([await crash(), await crash()]).toEqual([1, 2]);
   fate = "works"; // Driven by this process it completes a step, and asks for an output.
-  const bench = server.boot();
-  bench.pool.start(id);
-  await bench.settled(id);
+  const fixture = server.boot();
+  fixture.pool.start(id);
+  await fixture.settled(id);
   fate = "hangs";
-  await answer(bench, id);
+  await answer(fixture, id);
   expect([await crash(), await crash()]).toEqual([1, 2]);
-  expect(statusOf(bench, id)).toBe("in_progress");
+  expect(statusOf(fixture, id)).toBe("in_progress");
 });

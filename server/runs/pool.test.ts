@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { stallsMax } from "../core/decide.ts";
 import { fold, isOver } from "../core/run-state.ts";
-import { httpTool, runBench, textOfFrames, tool } from "../testing/run-bench.ts";
+import { httpTool, runFixture, textOfFrames, tool } from "../testing/run-fixture.ts";
 import type { Notice, Order } from "../worker/messages.ts";
 import { sameThread, type ThreadFactory, workerThread } from "./threads.ts";
 
@@ -72,7 +72,7 @@ function doomed(way: "ends" | "blocks", isPoison: (runId: string) => boolean) {
 }
 
 /** Returns when no run is driven any more: the loops have left and their slots are free. */
-async function idle({ pool }: ReturnType<typeof runBench>): Promise<void> {
+async function idle({ pool }: ReturnType<typeof runFixture>): Promise<void> {
   while (pool.driving() > 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -80,19 +80,19 @@ const endsOf = (types: string[]) =>
   types.filter((type) => ["run.completed", "run.failed", "run.cancelled"].includes(type));
 
 test("real worker threads run the same: text, tools, answers and streams", async () => {
-  using bench = runBench({ threads: workerThread, size: 2 });
+  using fixture = runFixture({ threads: workerThread, size: 2 });
   const calls = { tool_calls: [look, { name: "get", arguments: {} }] };
   const tools = [tool("look"), httpTool("get", `http://127.0.0.1:${server.port}/`)];
   const runs = await Promise.all(
-    Array.from({ length: 6 }, () => bench.start([{ text: "Let me see. ", ...calls }, { text: "Seen." }], { tools })),
+    Array.from({ length: 6 }, () => fixture.start([{ text: "Let me see. ", ...calls }, { text: "Seen." }], { tools })),
   );
   for (const { id } of runs) {
-    const waiting = await bench.settled(id);
+    const waiting = await fixture.settled(id);
     const [call] = waiting.required_action!.submit_tool_outputs.tool_calls;
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-    const done = await bench.settled(id);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    const done = await fixture.settled(id);
     expect([done.status, done.output]).toEqual(["completed", "Seen."]);
-    expect(textOfFrames(await bench.stream(id))).toBe("Let me see. Seen.");
+    expect(textOfFrames(await fixture.stream(id))).toBe("Let me see. Seen.");
   }
 });
 
@@ -105,12 +105,12 @@ test("a real worker that ends costs its runs a recovery and nothing else", async
       workers.push(this);
     }
   };
-  using bench = runBench({ threads: workerThread });
+  using fixture = runFixture({ threads: workerThread });
   try {
-    const { id } = await bench.start([{ text: "One two three.", delay_ms: 30, delta_ms: 2 }]);
-    await bench.until(id, ({ event }) => event.type === "step.started");
+    const { id } = await fixture.start([{ text: "One two three.", delay_ms: 30, delta_ms: 2 }]);
+    await fixture.until(id, ({ event }) => event.type === "step.started");
     workers[0]!.terminate();
-    const run = await bench.settled(id);
+    const run = await fixture.settled(id);
     expect([run.status, run.output, run.attempt]).toEqual(["completed", "One two three.", 2]);
     expect(workers).toHaveLength(2);
   } finally {
@@ -120,58 +120,58 @@ test("a real worker that ends costs its runs a recovery and nothing else", async
 
 test("a thread that dies in the middle of an answer costs a recovery, and readers discard what it said", async () => {
   const { threads, die } = mortal();
-  using bench = runBench({ threads });
-  const { id } = await bench.start([{ text: "One two three four five six.", delta_ms: 3 }]);
-  const frames = bench.stream(id);
-  await bench.stream(id, undefined, ({ event }) => event === "token");
+  using fixture = runFixture({ threads });
+  const { id } = await fixture.start([{ text: "One two three four five six.", delta_ms: 3 }]);
+  const frames = fixture.stream(id);
+  await fixture.stream(id, undefined, ({ event }) => event === "token");
   die(0);
-  const run = await bench.settled(id);
+  const run = await fixture.settled(id);
   expect([run.status, run.attempt, run.output]).toEqual(["completed", 2, "One two three four five six."]);
   expect(textOfFrames(await frames)).toBe(run.output!);
-  await idle(bench);
+  await idle(fixture);
 });
 
 test("what a given-up loop still sends is refused", async () => {
   const { threads, die, speak } = mortal();
-  using bench = runBench({ threads });
-  const { id } = await bench.start([{ ...slow, text: "a b c d e f", delta_ms: 5 }]);
-  await bench.until(id, ({ event }) => event.type === "step.started");
+  using fixture = runFixture({ threads });
+  const { id } = await fixture.start([{ ...slow, text: "a b c d e f", delta_ms: 5 }]);
+  await fixture.until(id, ({ event }) => event.type === "step.started");
   die(0);
-  await bench.until(id, ({ event }) => event.type === "step.restarted");
+  await fixture.until(id, ({ event }) => event.type === "step.restarted");
   speak(0, { do: "append", run_id: id, attempt: 1, ticket: 99, events: [{ type: "run.resumed" }] });
   speak(0, { do: "left", drive: 1, run_id: id, attempt: 1, fault: "an old bug" });
-  const run = await bench.settled(id);
+  const run = await fixture.settled(id);
   expect([run.status, run.attempt]).toEqual(["completed", 2]);
-  expect(bench.journal.read(id).map(({ event }) => event.type)).not.toContain("run.resumed");
+  expect(fixture.journal.read(id).map(({ event }) => event.type)).not.toContain("run.resumed");
 });
 
 test("a thread that dies while its run waits for an answer is no reason to recover the run", async () => {
   const { threads, die } = mortal();
-  using bench = runBench({ threads });
-  const { id } = await bench.start(waits, { tools: [tool("look")] });
-  const { required_action } = await bench.settled(id);
+  using fixture = runFixture({ threads });
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  const { required_action } = await fixture.settled(id);
   die(0); // Its loop is on the way out: the run is still counted as driven.
   const [call] = required_action!.submit_tool_outputs.tool_calls;
-  await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-  const run = await bench.settled(id);
+  await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+  const run = await fixture.settled(id);
   expect([run.status, run.output, run.attempt]).toEqual(["completed", "Seen.", 1]);
 });
 
 test("a run whose threads die three times without progress is given up, and the others live on", async () => {
   const { threads, die } = mortal();
-  using bench = runBench({ threads });
-  const { id } = await bench.start([slow]);
+  using fixture = runFixture({ threads });
+  const { id } = await fixture.start([slow]);
   for (let death = 0; death < 3; death++) {
-    await bench.until(id, ({ event }) =>
+    await fixture.until(id, ({ event }) =>
       death === 0 ? event.type === "step.started" : event.type === "step.restarted" && event.attempt === death + 1,
     );
     die(death);
   }
-  const run = await bench.settled(id);
+  const run = await fixture.settled(id);
   expect([run.status, run.error!.code]).toEqual(["failed", "crash_loop"]);
-  expect(textOfFrames(await bench.stream(id))).toBe("");
-  const other = await bench.start([{ text: "Fine." }]);
-  expect((await bench.settled(other.id)).output).toBe("Fine.");
+  expect(textOfFrames(await fixture.stream(id))).toBe("");
+  const other = await fixture.start([{ text: "Fine." }]);
+  expect((await fixture.settled(other.id)).output).toBe("Fine.");
 });
 
 test.each([
@@ -183,20 +183,20 @@ test.each([
   async (way, innocents, poisons, size) => {
     const poison: string[] = [];
     const { threads, deaths, living } = doomed(way, (id) => poison.includes(id));
-    using bench = runBench({ threads, size, beat_ms: 20 });
+    using fixture = runFixture({ threads, size, beat_ms: 20 });
     const ids: string[] = [];
-    for (let index = 0; index < innocents + poisons; index++) ids.push((await bench.start([slow])).id);
+    for (let index = 0; index < innocents + poisons; index++) ids.push((await fixture.start([slow])).id);
     poison.push(...ids.slice(1, 1 + poisons));
     for (const id of poison) {
-      bench.pool.abort(id); // Driven anew, it shows what it is.
-      bench.pool.start(id);
+      fixture.pool.abort(id); // Driven anew, it shows what it is.
+      fixture.pool.start(id);
     }
-    for (const id of poison) expect((await bench.settled(id)).error!.code).toBe("crash_loop");
+    for (const id of poison) expect((await fixture.settled(id)).error!.code).toBe("crash_loop");
     const others = ids.filter((id) => !poison.includes(id));
-    expect(others.filter((id) => isOver(bench.journal.head(id)!.status))).toEqual([]);
-    expect(others.every((id) => bench.goesOn(id))).toBe(true);
+    expect(others.filter((id) => isOver(fixture.journal.head(id)!.status))).toEqual([]);
+    expect(others.every((id) => fixture.goesOn(id))).toBe(true);
     expect(deaths()).toBeLessThanOrEqual(6 * poisons);
-    for (const id of others) await bench.service.cancel(bench.scope, id, null);
+    for (const id of others) await fixture.service.cancel(fixture.scope, id, null);
     expect(living()).toBe(size); // Whoever had a thread of its own has left it.
   },
 );
@@ -205,40 +205,40 @@ test.each([1, 2])(
   "a run that begins while a dead thread of %d is not replaced yet begins without a recovery",
   async (size) => {
     const { threads, die } = mortal();
-    using bench = runBench({ threads, size });
+    using fixture = runFixture({ threads, size });
     die(0); // So young that the next one is not begun at once.
-    const { id } = await bench.start([{ text: "Hello." }]);
-    expect(await bench.settled(id)).toMatchObject({ status: "completed", output: "Hello.", attempt: 1 });
+    const { id } = await fixture.start([{ text: "Hello." }]);
+    expect(await fixture.settled(id)).toMatchObject({ status: "completed", output: "Hello.", attempt: 1 });
   },
 );
 
 test("an answer may come while the loop that asked for it is on its way out", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
   let answered: Promise<number> | null = null;
-  bench.watches.listen(() => {
-    const run = bench.runs.get(bench.scope, id);
+  fixture.watches.listen(() => {
+    const run = fixture.runs.get(fixture.scope, id);
     if (run.status !== "requires_action" || answered) return;
     const [call] = run.required_action!.submit_tool_outputs.tool_calls;
-    answered = bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    answered = fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
   });
-  await bench.until(id, ({ event }) => event.type === "run.completed");
+  await fixture.until(id, ({ event }) => event.type === "run.completed");
   await answered!;
-  expect(bench.runs.get(bench.scope, id).output).toBe("Seen.");
+  expect(fixture.runs.get(fixture.scope, id).output).toBe("Seen.");
 });
 
 test("when an answer and a cancel meet, one of them wins and the run ends once", async () => {
-  using bench = runBench({ slots: 100 });
+  using fixture = runFixture({ slots: 100 });
   await Promise.all(
     Array.from({ length: 50 }, async (_, index) => {
-      const { id } = await bench.start(waits, { tools: [tool("look")] });
-      const { required_action } = await bench.settled(id);
+      const { id } = await fixture.start(waits, { tools: [tool("look")] });
+      const { required_action } = await fixture.settled(id);
       const [call] = required_action!.submit_tool_outputs.tool_calls;
-      const submit = () => bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
-      const cancel = () => bench.service.cancel(bench.scope, id, null);
+      const submit = () => fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+      const cancel = () => fixture.service.cancel(fixture.scope, id, null);
       await Promise.allSettled((index % 2 ? [submit, cancel] : [cancel, submit]).map((act) => act()));
-      await bench.settled(id);
-      const types = bench.journal.read(id).map(({ event }) => event.type);
+      await fixture.settled(id);
+      const types = fixture.journal.read(id).map(({ event }) => event.type);
       expect(endsOf(types)).toHaveLength(1);
       expect(endsOf(types)).toEqual(types.slice(-1));
     }),
@@ -247,17 +247,17 @@ test("when an answer and a cancel meet, one of them wins and the run ends once",
 
 test("no more runs are driven at once than allowed, and no slot is lost in a storm of cancels and failures", async () => {
   let most = 0;
-  using bench = runBench({ slots: 5 });
-  bench.watches.listen(() => (most = Math.max(most, bench.pool.driving())));
+  using fixture = runFixture({ slots: 5 });
+  fixture.watches.listen(() => (most = Math.max(most, fixture.pool.driving())));
   const shapes = [[{ text: "a b", delta_ms: 1 }], [{ error: "No." }], [slow], waits];
   let started = 0;
   const one = async (index: number): Promise<void> => {
     try {
-      const { id } = await bench.start(shapes[index % 4]!, { tools: [tool("look")] });
+      const { id } = await fixture.start(shapes[index % 4]!, { tools: [tool("look")] });
       started++;
-      if (index % 3 === 0 || index % 4 >= 2) await bench.service.cancel(bench.scope, id, null).catch(() => {});
-      await bench.settled(id);
-      if (index % 4 === 3) await bench.service.cancel(bench.scope, id, null).catch(() => {});
+      if (index % 3 === 0 || index % 4 >= 2) await fixture.service.cancel(fixture.scope, id, null).catch(() => {});
+      await fixture.settled(id);
+      if (index % 4 === 3) await fixture.service.cancel(fixture.scope, id, null).catch(() => {});
     } catch (error) {
       expect(error).toMatchObject({ code: "concurrency_limit_exceeded" });
       await new Promise((resolve) => setImmediate(resolve));
@@ -265,53 +265,53 @@ test("no more runs are driven at once than allowed, and no slot is lost in a sto
     }
   };
   await Promise.all(Array.from({ length: 200 }, (_, index) => one(index)));
-  expect([started, bench.runs.inProgress(bench.scope)]).toEqual([200, 0]);
+  expect([started, fixture.runs.inProgress(fixture.scope)]).toEqual([200, 0]);
   expect(most).toBeLessThanOrEqual(5);
-  const last = await bench.start([{ text: "Still here." }]);
-  expect((await bench.settled(last.id)).output).toBe("Still here.");
-  await idle(bench);
+  const last = await fixture.start([{ text: "Still here." }]);
+  expect((await fixture.settled(last.id)).output).toBe("Still here.");
+  await idle(fixture);
 });
 
 test("a run that ended while it waited for its slot leaves the slot to the next one", async () => {
-  using bench = runBench({ slots: 1 });
+  using fixture = runFixture({ slots: 1 });
   const ids: string[] = [];
   for (let index = 0; index < 3; index++) {
-    const { id } = await bench.start(waits, { tools: [tool("look")] });
-    await bench.settled(id);
+    const { id } = await fixture.start(waits, { tools: [tool("look")] });
+    await fixture.settled(id);
     ids.push(id);
   }
-  const blocker = await bench.start([slow]);
+  const blocker = await fixture.start([slow]);
   for (const id of ids) {
-    const [call] = bench.runs.get(bench.scope, id).required_action!.submit_tool_outputs.tool_calls;
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
+    const [call] = fixture.runs.get(fixture.scope, id).required_action!.submit_tool_outputs.tool_calls;
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: call!.id, output: 1 }]);
   }
-  await bench.service.cancel(bench.scope, ids[0]!, null);
-  await bench.service.cancel(bench.scope, blocker.id, null);
-  for (const id of ids.slice(1)) expect((await bench.settled(id)).output).toBe("Seen.");
+  await fixture.service.cancel(fixture.scope, ids[0]!, null);
+  await fixture.service.cancel(fixture.scope, blocker.id, null);
+  for (const id of ids.slice(1)) expect((await fixture.settled(id)).output).toBe("Seen.");
 });
 
 test("a bug in a loop fails its run, keeps what was streamed, and the server lives", async () => {
   const { threads, speak } = mortal();
-  using bench = runBench({ threads });
-  const { id } = await bench.start([slow]);
-  const frames = bench.stream(id);
-  await bench.stream(id, undefined, ({ event }) => event === "token");
+  using fixture = runFixture({ threads });
+  const { id } = await fixture.start([slow]);
+  const frames = fixture.stream(id);
+  await fixture.stream(id, undefined, ({ event }) => event === "token");
   speak(0, { do: "left", drive: 1, run_id: id, attempt: 1, fault: "TypeError: secret detail" });
-  const run = await bench.settled(id);
+  const run = await fixture.settled(id);
   expect([run.status, run.error!.code]).toEqual(["failed", "internal_error"]);
   expect(run.error!.message).not.toContain("secret");
   expect(textOfFrames(await frames)).toBe(run.output!);
-  const next = await bench.start([{ text: "Fine." }]);
-  expect((await bench.settled(next.id)).status).toBe("completed");
+  const next = await fixture.start([{ text: "Fine." }]);
+  expect((await fixture.settled(next.id)).status).toBe("completed");
 });
 
 test("a run one row of whose journal is damaged fails at once, and the others go on", async () => {
-  const bench = runBench({ threads: () => ({ separate: false, send() {}, end() {} }) });
-  const { id } = await bench.start([{ text: "Hello." }]);
-  bench.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
-  bench.pool.stop();
-  bench.service.stop();
-  using next = runBench({ db: bench.db });
+  const fixture = runFixture({ threads: () => ({ separate: false, send() {}, end() {} }) });
+  const { id } = await fixture.start([{ text: "Hello." }]);
+  fixture.db.sqlite.run("UPDATE run_events SET data = '{\"type\":' WHERE run_id = ? AND seq = 2", [id]);
+  fixture.pool.stop();
+  fixture.service.stop();
+  using next = runFixture({ db: fixture.db });
   await next.service.recover();
   expect(next.journal.head(id)).toMatchObject({ status: "failed", seq: 3 });
   expect(next.journal.read(id, 2)).toMatchObject([
@@ -325,32 +325,32 @@ test("a run one row of whose journal is damaged fails at once, and the others go
 });
 
 test("a run whose journal is gone fails alone: the server goes on", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")] });
-  await bench.settled(id);
-  bench.db.sqlite.run("DELETE FROM run_events WHERE run_id = ?", [id]);
-  bench.db.sqlite.run("UPDATE runs SET status = 'in_progress' WHERE id = ?", [id]);
-  await bench.service.recover();
-  const next = await bench.start([{ text: "Fine." }]);
-  expect((await bench.settled(next.id)).output).toBe("Fine.");
-  expect(bench.journal.head(id)!.status).toBe("failed");
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  await fixture.settled(id);
+  fixture.db.sqlite.run("DELETE FROM run_events WHERE run_id = ?", [id]);
+  fixture.db.sqlite.run("UPDATE runs SET status = 'in_progress' WHERE id = ?", [id]);
+  await fixture.service.recover();
+  const next = await fixture.start([{ text: "Fine." }]);
+  expect((await fixture.settled(next.id)).output).toBe("Fine.");
+  expect(fixture.journal.head(id)!.status).toBe("failed");
 });
 
 test("a result that the storage refused is not lost, and its call is not made twice", async () => {
-  using bench = runBench();
+  using fixture = runFixture();
   const before = seen;
-  const { id } = await bench.start([{ tool_calls: [{ name: "pay", arguments: {} }] }, { text: "Done." }], {
+  const { id } = await fixture.start([{ tool_calls: [{ name: "pay", arguments: {} }] }, { text: "Done." }], {
     tools: [httpTool("pay", `http://127.0.0.1:${server.port}/held`)],
   });
-  await bench.until(id, ({ event }) => event.type === "step.started" && event.step_type === "tool_call");
+  await fixture.until(id, ({ event }) => event.type === "step.started" && event.step_type === "tool_call");
   while (seen === before) await new Promise((resolve) => setImmediate(resolve));
-  bench.db.sqlite.run("CREATE TRIGGER full BEFORE INSERT ON run_events BEGIN SELECT RAISE(ABORT, 'full'); END");
+  fixture.db.sqlite.run("CREATE TRIGGER full BEFORE INSERT ON run_events BEGIN SELECT RAISE(ABORT, 'full'); END");
   release();
-  await idle(bench);
+  await idle(fixture);
   for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
-  expect(bench.pool.driving()).toBe(0);
-  bench.db.sqlite.run("DROP TRIGGER full");
-  const run = await bench.settled(id);
+  expect(fixture.pool.driving()).toBe(0);
+  fixture.db.sqlite.run("DROP TRIGGER full");
+  const run = await fixture.settled(id);
   expect([run.status, run.attempt]).toEqual(["requires_action", 2]);
   expect(run.required_action!.submit_tool_outputs.tool_calls).toMatchObject([{ needs: "reconcile" }]);
   expect(seen - before).toBe(1);
@@ -363,11 +363,11 @@ test("a thread that no longer answers is replaced, and its runs go on from what 
     // The first one works and is never heard of: so it looks when a loop does not come back from a computation.
     return workerThread((notices) => first || hear(notices), died);
   };
-  using bench = runBench({ threads, beat_ms: 200 });
-  const { id } = await bench.start([{ text: "Hello." }]);
-  await bench.until(id, ({ event }) => event.type === "run.completed");
+  using fixture = runFixture({ threads, beat_ms: 200 });
+  const { id } = await fixture.start([{ text: "Hello." }]);
+  await fixture.until(id, ({ event }) => event.type === "run.completed");
   expect(made).toBe(2);
-  expect(bench.runs.get(bench.scope, id)).toMatchObject({ status: "completed", output: "Hello.", attempt: 2 });
+  expect(fixture.runs.get(fixture.scope, id)).toMatchObject({ status: "completed", output: "Hello.", attempt: 2 });
 });
 
 test("what a stuck thread still does when it comes back is refused, whatever it sends", async () => {
@@ -387,23 +387,23 @@ test("what a stuck thread still does when it comes back is refused, whatever it 
     const send = (order: Order) => void (order.do === "ping" || thread.send(order));
     return { separate: true, send, end() {} };
   };
-  using bench = runBench({ threads, beat_ms: 20 });
-  const { id } = await bench.start([{ text: "a b c" }]);
+  using fixture = runFixture({ threads, beat_ms: 20 });
+  const { id } = await fixture.start([{ text: "a b c" }]);
   await ended.promise;
-  await bench.until(id, ({ event }) => event.type === "run.recovered");
-  const before = bench.journal.read(id);
+  await fixture.until(id, ({ event }) => event.type === "run.recovered");
+  const before = fixture.journal.read(id);
   comeBack();
-  await bench.db.write(() => {}); // By then whatever was to be written has been.
-  expect(bench.journal.read(id)).toEqual(before);
+  await fixture.db.write(() => {}); // By then whatever was to be written has been.
+  expect(fixture.journal.read(id)).toEqual(before);
   mayGoOn.resolve();
-  expect(await bench.settled(id)).toMatchObject({ status: "completed", output: "a b c", attempt: 2 });
-  const entries = bench.journal.read(id);
+  expect(await fixture.settled(id)).toMatchObject({ status: "completed", output: "a b c", attempt: 2 });
+  const entries = fixture.journal.read(id);
   comeBack(); // Once more, after the end.
-  await bench.db.write(() => {});
-  expect(bench.journal.read(id)).toEqual(entries);
-  expect(textOfFrames(await bench.stream(id))).toBe("a b c");
-  await idle(bench);
-  expect(bench.slots.taken(bench.scope)).toBe(0);
+  await fixture.db.write(() => {});
+  expect(fixture.journal.read(id)).toEqual(entries);
+  expect(textOfFrames(await fixture.stream(id))).toBe("a b c");
+  await idle(fixture);
+  expect(fixture.slots.taken(fixture.scope)).toBe(0);
 });
 
 test("threads that answer are left alone, however many beats go by", async () => {
@@ -417,20 +417,20 @@ test("threads that answer are left alone, however many beats go by", async () =>
       hear(notices);
     }, died);
   };
-  using bench = runBench({ threads, beat_ms: 250 });
+  using fixture = runFixture({ threads, beat_ms: 250 });
   await enough.promise;
-  expect([made, bench.pool.driving()]).toEqual([1, 0]);
+  expect([made, fixture.pool.driving()]).toEqual([1, 0]);
 });
 
 test("recoveries after an ordinary stop are no crashes: three deployments during one call do not end the run", async () => {
-  using bench = runBench({ threads: () => ({ separate: false, send() {}, end() {} }) });
-  const { id } = await bench.start([{ text: "Hello." }]);
+  using fixture = runFixture({ threads: () => ({ separate: false, send() {}, end() {} }) });
+  const { id } = await fixture.start([{ text: "Hello." }]);
   for (let i = 0; i < 4; i++) {
-    await bench.runs.markCleanStop();
-    await bench.service.recover();
+    await fixture.runs.markCleanStop();
+    await fixture.service.recover();
   }
-  const clean = fold(bench.journal.read(id));
+  const clean = fold(fixture.journal.read(id));
   expect([clean.attempt, clean.stalls]).toEqual([5, 0]);
-  await bench.service.recover(); // Asked a second time, nobody has stopped in order.
-  expect(fold(bench.journal.read(id)).stalls).toBe(1);
+  await fixture.service.recover(); // Asked a second time, nobody has stopped in order.
+  expect(fold(fixture.journal.read(id)).stalls).toBe(1);
 });

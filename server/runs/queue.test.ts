@@ -2,21 +2,21 @@ import { expect, test } from "bun:test";
 import type { AppError } from "../core/errors.ts";
 import { limits } from "../core/limits.ts";
 import { openDatabase } from "../db/open.ts";
-import { runBench, tool } from "../testing/run-bench.ts";
+import { runFixture, tool } from "../testing/run-fixture.ts";
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
 const endless = [{ delay_ms: 3_600_000 }];
 const queueing = { on_concurrency_limit: "queue" as const };
 const never_ms = 2 ** 31 - 1;
 
-const queue = (bench: Bench, script: Parameters<Bench["start"]>[0] = endless, run = {}) =>
-  bench.start(script, { run: { ...queueing, ...run } });
+const queue = (fixture: Fixture, script: Parameters<Fixture["start"]>[0] = endless, run = {}) =>
+  fixture.start(script, { run: { ...queueing, ...run } });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const cancel = (bench: Bench, id: string) => bench.service.cancel(bench.scope, id, null);
-const get = (bench: Bench, id: string) => bench.runs.get(bench.scope, id);
-const startOf = (bench: Bench, id: string) => bench.until(id, ({ event }) => event.type === "run.started");
-const typesOf = (bench: Bench, id: string) => bench.journal.read(id).map(({ event }) => event.type);
+const cancel = (fixture: Fixture, id: string) => fixture.service.cancel(fixture.scope, id, null);
+const get = (fixture: Fixture, id: string) => fixture.runs.get(fixture.scope, id);
+const startOf = (fixture: Fixture, id: string) => fixture.until(id, ({ event }) => event.type === "run.started");
+const typesOf = (fixture: Fixture, id: string) => fixture.journal.read(id).map(({ event }) => event.type);
 const refusalOf = (work: Promise<unknown>): Promise<AppError> =>
   work.then(
     () => Promise.reject(new Error("It was not refused.")),
@@ -24,41 +24,41 @@ const refusalOf = (work: Promise<unknown>): Promise<AppError> =>
   );
 
 test("of 100 runs created at once with 20 slots, 20 begin and 80 queue; all end, and begin in their order", async () => {
-  using bench = runBench({ look_ms: never_ms });
+  using fixture = runFixture({ look_ms: never_ms });
   const script = [{ delay_ms: 2, text: "Done." }];
-  const all = await Promise.all(Array.from({ length: 100 }, () => queue(bench, script)));
+  const all = await Promise.all(Array.from({ length: 100 }, () => queue(fixture, script)));
   expect(all.filter(({ status }) => status === "in_progress")).toHaveLength(20);
   const queued = all.filter(({ status }) => status === "queued");
   expect(queued.map(({ queue_position }) => queue_position)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
   const begun: string[] = [];
   let most = 0;
-  const unlisten = bench.watches.listen((id) => {
-    if (typesOf(bench, id).at(-2) === "run.started") begun.push(id);
-    most = Math.max(most, bench.runs.inProgress(bench.scope));
+  const unlisten = fixture.watches.listen((id) => {
+    if (typesOf(fixture, id).at(-2) === "run.started") begun.push(id);
+    most = Math.max(most, fixture.runs.inProgress(fixture.scope));
   });
-  const ended = await Promise.all(all.map(({ id }) => bench.settled(id)));
+  const ended = await Promise.all(all.map(({ id }) => fixture.settled(id)));
   unlisten();
   expect(ended.every(({ status, output }) => status === "completed" && output === "Done.")).toBe(true);
   expect(begun).toEqual(queued.map(({ id }) => id));
   expect(most).toBe(20);
-  while (bench.pool.driving() > 0) await turn();
-  expect(bench.slots.taken(bench.scope)).toBe(0);
+  while (fixture.pool.driving() > 0) await turn();
+  expect(fixture.slots.taken(fixture.scope)).toBe(0);
 });
 
 test("a queued run says where it stands, has no start and no deadline, and begins as one that never waited", async () => {
-  using bench = runBench({ slots: 1 });
-  const first = await queue(bench);
-  const [second, third] = [await queue(bench), await queue(bench, [{ text: "Third." }], { timeout_ms: 60_000 })];
+  using fixture = runFixture({ slots: 1 });
+  const first = await queue(fixture);
+  const [second, third] = [await queue(fixture), await queue(fixture, [{ text: "Third." }], { timeout_ms: 60_000 })];
   expect(second).toMatchObject({ status: "queued", queue_position: 1, started_at: null, expires_at: null });
-  expect(get(bench, third.id)).toMatchObject({ status: "queued", queue_position: 2 });
-  expect(typesOf(bench, third.id)).toEqual(["run.created", "run.queued"]);
-  const stream = bench.stream(third.id);
-  await cancel(bench, second.id);
-  expect(get(bench, second.id)).toMatchObject({ status: "cancelled", queue_position: null, started_at: null });
-  expect(get(bench, third.id).queue_position).toBe(1);
-  await cancel(bench, first.id);
-  const { at } = await startOf(bench, third.id);
-  const done = await bench.settled(third.id);
+  expect(get(fixture, third.id)).toMatchObject({ status: "queued", queue_position: 2 });
+  expect(typesOf(fixture, third.id)).toEqual(["run.created", "run.queued"]);
+  const stream = fixture.stream(third.id);
+  await cancel(fixture, second.id);
+  expect(get(fixture, second.id)).toMatchObject({ status: "cancelled", queue_position: null, started_at: null });
+  expect(get(fixture, third.id).queue_position).toBe(1);
+  await cancel(fixture, first.id);
+  const { at } = await startOf(fixture, third.id);
+  const done = await fixture.settled(third.id);
   expect(done).toMatchObject({ status: "completed", output: "Third.", started_at: new Date(at).toISOString() });
   const events = (await stream).filter(({ event }) => event !== "token").map(({ event, data }) => [event, data.status]);
   expect(events.slice(0, 3)).toEqual([
@@ -71,137 +71,137 @@ test("a queued run says where it stands, has no start and no deadline, and begin
 
 test("the timeout counts from the start and not from the creation", async () => {
   let clock = Date.UTC(2026, 0, 1);
-  using bench = runBench({ slots: 1, now: () => clock });
-  const first = await queue(bench);
-  const { id } = await queue(bench, endless, { timeout_ms: 60_000 });
+  using fixture = runFixture({ slots: 1, now: () => clock });
+  const first = await queue(fixture);
+  const { id } = await queue(fixture, endless, { timeout_ms: 60_000 });
   clock += 3_600_000;
-  await cancel(bench, first.id);
-  await startOf(bench, id);
-  expect(get(bench, id).expires_at).toBe(new Date(clock + 60_000).toISOString());
-  await cancel(bench, id);
+  await cancel(fixture, first.id);
+  await startOf(fixture, id);
+  expect(get(fixture, id).expires_at).toBe(new Date(clock + 60_000).toISOString());
+  await cancel(fixture, id);
 });
 
 test("who does not ask to be queued is refused when all slots are taken, and when those that are free are waited for", async () => {
-  using bench = runBench({ slots: 1 });
-  const { id } = await queue(bench);
-  const full = await refusalOf(bench.start(endless));
+  using fixture = runFixture({ slots: 1 });
+  const { id } = await queue(fixture);
+  const full = await refusalOf(fixture.start(endless));
   expect(full).toMatchObject({ code: "concurrency_limit_exceeded", details: { limit: 1, queued: 0 } });
-  const next = await queue(bench);
-  const [, late] = await Promise.all([cancel(bench, id), refusalOf(bench.start(endless))]);
+  const next = await queue(fixture);
+  const [, late] = await Promise.all([cancel(fixture, id), refusalOf(fixture.start(endless))]);
   expect(late.code).toBe("concurrency_limit_exceeded");
-  await startOf(bench, next.id);
-  await cancel(bench, next.id);
+  await startOf(fixture, next.id);
+  await cancel(fixture, next.id);
 });
 
 test("a refusal says when a slot is likely to be free, by how long the runs before it worked", async () => {
   let clock = 1_800_000_000_000;
-  using bench = runBench({ slots: 1, now: () => clock });
-  const retryAfter = async () => (await refusalOf(bench.start(endless))).retryAfter;
-  const first = await queue(bench);
+  using fixture = runFixture({ slots: 1, now: () => clock });
+  const retryAfter = async () => (await refusalOf(fixture.start(endless))).retryAfter;
+  const first = await queue(fixture);
   clock += 8000;
   expect(await retryAfter()).toBe(8); // Nothing else is known than how long it works already.
-  await cancel(bench, first.id);
+  await cancel(fixture, first.id);
   for (const took_ms of [20_000, 30_000, 40_000]) {
-    const { id } = await bench.start([{ delay_ms: 20, text: "Done." }]);
+    const { id } = await fixture.start([{ delay_ms: 20, text: "Done." }]);
     clock += took_ms;
-    await bench.settled(id);
+    await fixture.settled(id);
   }
-  const { id } = await queue(bench);
+  const { id } = await queue(fixture);
   clock += 5000;
   expect(await retryAfter()).toBe(25);
   clock += 20_000;
   expect(await retryAfter()).toBe(15);
-  await cancel(bench, id);
+  await cancel(fixture, id);
 });
 
 test("whoever asks to be queued begins after those who asked before, whatever slots became free meanwhile", async () => {
-  using bench = runBench({ slots: 2 });
-  const [one, two] = [await queue(bench), await queue(bench)];
-  const first = await queue(bench);
-  const [, , second] = await Promise.all([cancel(bench, one.id), cancel(bench, two.id), queue(bench)]);
+  using fixture = runFixture({ slots: 2 });
+  const [one, two] = [await queue(fixture), await queue(fixture)];
+  const first = await queue(fixture);
+  const [, , second] = await Promise.all([cancel(fixture, one.id), cancel(fixture, two.id), queue(fixture)]);
   expect(second).toMatchObject({ status: "queued", queue_position: 2 });
-  const starts = await Promise.all([first, second].map(({ id }) => startOf(bench, id)));
+  const starts = await Promise.all([first, second].map(({ id }) => startOf(fixture, id)));
   expect(starts.map(({ at }) => at)).toEqual(starts.map(({ at }) => at).toSorted());
-  for (const { id } of [first, second]) await cancel(bench, id);
+  for (const { id } of [first, second]) await cancel(fixture, id);
 });
 
 test("a queue has an end", async () => {
-  using bench = runBench({ slots: 1 });
-  const first = await queue(bench);
-  const all = await Promise.all(Array.from({ length: limits.queued_runs }, () => queue(bench)));
+  using fixture = runFixture({ slots: 1 });
+  const first = await queue(fixture);
+  const all = await Promise.all(Array.from({ length: limits.queued_runs }, () => queue(fixture)));
   expect(all.at(-1)!.queue_position).toBe(limits.queued_runs);
-  const { code, details } = await refusalOf(queue(bench));
+  const { code, details } = await refusalOf(queue(fixture));
   expect([code, details]).toEqual(["concurrency_limit_exceeded", { limit: 1, queued: limits.queued_runs }]);
-  await cancel(bench, all[0]!.id);
-  expect((await queue(bench)).queue_position).toBe(limits.queued_runs);
-  bench.service.stop();
-  await cancel(bench, first.id);
+  await cancel(fixture, all[0]!.id);
+  expect((await queue(fixture)).queue_position).toBe(limits.queued_runs);
+  fixture.service.stop();
+  await cancel(fixture, first.id);
 });
 
 test("a queued run cannot be answered or deleted", async () => {
-  using bench = runBench({ slots: 1 });
-  const first = await queue(bench);
-  const { id } = await queue(bench);
-  const answer = bench.service.submit(bench.scope, id, [{ tool_call_id: "call_none", output: 1 }]);
+  using fixture = runFixture({ slots: 1 });
+  const first = await queue(fixture);
+  const { id } = await queue(fixture);
+  const answer = fixture.service.submit(fixture.scope, id, [{ tool_call_id: "call_none", output: 1 }]);
   expect((await refusalOf(answer)).code).toBe("tool_call_not_found");
-  expect((await refusalOf(bench.runs.remove(bench.author, id))).code).toBe("run_not_terminal");
-  for (const one of [id, first.id]) await cancel(bench, one);
+  expect((await refusalOf(fixture.runs.remove(fixture.author, id))).code).toBe("run_not_terminal");
+  for (const one of [id, first.id]) await cancel(fixture, one);
 });
 
 test("whoever waits for a queued run waits until it is over", async () => {
-  using bench = runBench({ slots: 1 });
-  const first = await queue(bench, [{ delay_ms: 30, text: "First." }]);
-  const { id } = await queue(bench, [{ text: "Second." }]);
-  expect((await bench.settled(id)).output).toBe("Second.");
-  expect(get(bench, first.id).status).toBe("completed");
+  using fixture = runFixture({ slots: 1 });
+  const first = await queue(fixture, [{ delay_ms: 30, text: "First." }]);
+  const { id } = await queue(fixture, [{ text: "Second." }]);
+  expect((await fixture.settled(id)).output).toBe("Second.");
+  expect(get(fixture, first.id).status).toBe("completed");
 });
 
 test("a raised limit moves the queue, also when nothing else happens", async () => {
   let slots = 1;
-  using bench = runBench({ slots: () => slots, look_ms: 5 });
-  const all = [await queue(bench), await queue(bench), await queue(bench), await queue(bench)];
+  using fixture = runFixture({ slots: () => slots, look_ms: 5 });
+  const all = [await queue(fixture), await queue(fixture), await queue(fixture), await queue(fixture)];
   slots = 3;
-  for (const { id } of all.slice(1, 3)) await startOf(bench, id);
-  expect(get(bench, all[3]!.id).queue_position).toBe(1);
+  for (const { id } of all.slice(1, 3)) await startOf(fixture, id);
+  expect(get(fixture, all[3]!.id).queue_position).toBe(1);
   slots = Number.POSITIVE_INFINITY;
-  await startOf(bench, all[3]!.id);
-  for (const { id } of all) await cancel(bench, id);
+  await startOf(fixture, all[3]!.id);
+  for (const { id } of all) await cancel(fixture, id);
 });
 
 test("a process that died leaves its queue, and the next one goes on with it in its order", async () => {
   const db = openDatabase(":memory:");
-  const before = runBench({ db, slots: 2 });
+  const before = runFixture({ db, slots: 2 });
   const all = await Promise.all(Array.from({ length: 6 }, () => queue(before)));
   before.service.stop();
   before.pool.stop();
 
-  using bench = runBench({ db, slots: 2, look_ms: never_ms });
-  expect(await bench.service.recover()).toBe(2);
-  const statuses = () => all.map(({ id }) => get(bench, id).queue_position);
+  using fixture = runFixture({ db, slots: 2, look_ms: never_ms });
+  expect(await fixture.service.recover()).toBe(2);
+  const statuses = () => all.map(({ id }) => get(fixture, id).queue_position);
   expect(statuses()).toEqual([null, null, 1, 2, 3, 4]);
   for (const [index, { id }] of all.entries()) {
-    await cancel(bench, id);
-    if (all[index + 2]) await startOf(bench, all[index + 2]!.id);
+    await cancel(fixture, id);
+    if (all[index + 2]) await startOf(fixture, all[index + 2]!.id);
   }
-  expect(all.map(({ id }) => get(bench, id).status)).toEqual(Array(6).fill("cancelled"));
+  expect(all.map(({ id }) => get(fixture, id).status)).toEqual(Array(6).fill("cancelled"));
 });
 
 test("a run that comes back from waiting takes its slot before the queue does, in one tick too", async () => {
-  using bench = runBench({ slots: 1, look_ms: never_ms });
+  using fixture = runFixture({ slots: 1, look_ms: never_ms });
   const call = { name: "look", arguments: {} };
-  const { id: back } = await bench.start([{ tool_calls: [call] }, ...endless], { tools: [tool("look")] });
-  const [asked] = (await bench.settled(back)).required_action!.submit_tool_outputs.tool_calls;
-  const first = await queue(bench);
-  const { id } = await queue(bench);
+  const { id: back } = await fixture.start([{ tool_calls: [call] }, ...endless], { tools: [tool("look")] });
+  const [asked] = (await fixture.settled(back)).required_action!.submit_tool_outputs.tool_calls;
+  const first = await queue(fixture);
+  const { id } = await queue(fixture);
   // Told within the commit that frees the slot, and so before the queue is.
-  const answered = bench.db
+  const answered = fixture.db
     .write(() => {})
-    .then(() => bench.service.submit(bench.scope, back, [{ tool_call_id: asked!.id, output: 1 }]));
-  await Promise.all([answered, cancel(bench, first.id)]);
-  expect([get(bench, back).status, get(bench, id).status]).toEqual(["in_progress", "queued"]);
-  await cancel(bench, back);
-  await startOf(bench, id);
-  await cancel(bench, id);
+    .then(() => fixture.service.submit(fixture.scope, back, [{ tool_call_id: asked!.id, output: 1 }]));
+  await Promise.all([answered, cancel(fixture, first.id)]);
+  expect([get(fixture, back).status, get(fixture, id).status]).toEqual(["in_progress", "queued"]);
+  await cancel(fixture, back);
+  await startOf(fixture, id);
+  await cancel(fixture, id);
 });
 
 test("storage that refuses a write holds the queue up and does not stop it", async () => {
@@ -212,16 +212,16 @@ test("storage that refuses a write holds the queue up and does not stop it", asy
       if (full) db.sqlite.run("SELECT RAISE(ABORT, 'full')");
       return job();
     });
-  using bench = runBench({ db: { ...db, write: Object.assign(write, db.write) }, slots: 1, look_ms: never_ms });
-  const first = await queue(bench);
-  const { id } = await queue(bench);
-  const cancelled = cancel(bench, first.id);
+  using fixture = runFixture({ db: { ...db, write: Object.assign(write, db.write) }, slots: 1, look_ms: never_ms });
+  const first = await queue(fixture);
+  const { id } = await queue(fixture);
+  const cancelled = cancel(fixture, first.id);
   await db.write(() => {}); // The cancel is durable; what comes of it is not yet written.
   full = true;
   await cancelled;
   await db.write(() => {});
-  expect(get(bench, id).status).toBe("queued");
+  expect(get(fixture, id).status).toBe("queued");
   full = false;
-  await startOf(bench, id);
-  await cancel(bench, id);
+  await startOf(fixture, id);
+  await cancel(fixture, id);
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { AppError } from "../core/errors.ts";
 import { isOver } from "../core/run-state.ts";
 import type { ToolAnswer } from "../core/submit.ts";
-import { runBench, tool } from "../testing/run-bench.ts";
+import { runFixture, tool } from "../testing/run-fixture.ts";
 import { sameThread, type ThreadFactory } from "./threads.ts";
 
 const look = { name: "look", arguments: {} };
@@ -11,7 +11,7 @@ const waits = [{ tool_calls: [look] }, { text: "Seen." }];
 const tools = [tool("look")];
 const slow = { text: "word ".repeat(400), delta_ms: 2 };
 
-type Bench = ReturnType<typeof runBench>;
+type Fixture = ReturnType<typeof runFixture>;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -26,44 +26,46 @@ async function outcomeOf(act: Promise<unknown>): Promise<string> {
   }
 }
 
-async function waiting(bench: Bench): Promise<{ id: string; call: string }> {
-  const { id } = await bench.start(waits, { tools });
-  const { required_action } = await bench.settled(id);
+async function waiting(fixture: Fixture): Promise<{ id: string; call: string }> {
+  const { id } = await fixture.start(waits, { tools });
+  const { required_action } = await fixture.settled(id);
   return { id, call: required_action!.submit_tool_outputs.tool_calls[0]!.id };
 }
 
-const submit = (bench: Bench, id: string, answer: ToolAnswer) => bench.service.submit(bench.scope, id, [answer]);
-const cancel = (bench: Bench, id: string) => bench.service.cancel(bench.scope, id, null);
-const statusOf = (bench: Bench, id: string) => bench.journal.head(id)!.status;
+const submit = (fixture: Fixture, id: string, answer: ToolAnswer) =>
+  fixture.service.submit(fixture.scope, id, [answer]);
+const cancel = (fixture: Fixture, id: string) => fixture.service.cancel(fixture.scope, id, null);
+const statusOf = (fixture: Fixture, id: string) => fixture.journal.head(id)!.status;
 
-function expectOneEnd(bench: Bench, id: string): void {
-  const types = bench.journal.read(id).map(({ event }) => event.type);
+function expectOneEnd(fixture: Fixture, id: string): void {
+  const types = fixture.journal.read(id).map(({ event }) => event.type);
   const ends = types.filter((type) => ["run.completed", "run.failed", "run.cancelled"].includes(type));
   expect(ends).toEqual(types.slice(-1));
 }
 
 /** Returns when no run is driven any more. */
-async function idle({ pool }: Bench): Promise<void> {
+async function idle({ pool }: Fixture): Promise<void> {
   while (pool.driving() > 0) await turn();
 }
 
 test("of 50 cancels among 50 different answers to one run, each is told what the run then is", async () => {
-  using bench = runBench();
+  using fixture = runFixture();
   for (let round = 0; round < 20; round++) {
-    const { id, call } = await waiting(bench);
+    const { id, call } = await waiting(fixture);
     const seen: [act: string, outcome: string, status: string][] = [];
     await Promise.all(
       Array.from({ length: 100 }, async (_, index) => {
         // Some in one tick, some in the next ones: commits and loops come in between.
         for (let ticks = (index * round) % 7; ticks > 0; ticks--) await turn();
         const act = (index + round) % 2 ? "cancel" : "submit";
-        const doing = act === "cancel" ? cancel(bench, id) : submit(bench, id, { tool_call_id: call, output: index });
-        seen.push([act, await outcomeOf(doing), statusOf(bench, id)]);
+        const doing =
+          act === "cancel" ? cancel(fixture, id) : submit(fixture, id, { tool_call_id: call, output: index });
+        seen.push([act, await outcomeOf(doing), statusOf(fixture, id)]);
       }),
     );
-    await bench.settled(id);
-    const end = statusOf(bench, id);
-    expectOneEnd(bench, id);
+    await fixture.settled(id);
+    const end = statusOf(fixture, id);
+    expectOneEnd(fixture, id);
     expect(["cancelled", "completed"]).toContain(end);
     for (const [act, outcome, status] of seen) {
       if (act === "cancel" && outcome === "yes") expect(status).toBe("cancelled");
@@ -71,48 +73,48 @@ test("of 50 cancels among 50 different answers to one run, each is told what the
       else expect(["yes", "tool_call_already_resolved", "run_not_awaiting_action"]).toContain(outcome);
     }
     const taken = seen.filter(([act, outcome]) => act === "submit" && outcome === "yes");
-    const submitted = bench.runs.get(bench.scope, id).tool_calls.filter(({ status }) => status === "completed");
+    const submitted = fixture.runs.get(fixture.scope, id).tool_calls.filter(({ status }) => status === "completed");
     expect(taken).toHaveLength(submitted.length);
   }
-  await idle(bench);
+  await idle(fixture);
 });
 
 test("a cancel that meets the end of its run either cancels it or is told that it is over", async () => {
-  using bench = runBench();
+  using fixture = runFixture();
   const outcomes = new Set<string>();
   for (let ticks = 0; ticks < 40; ticks++) {
-    const { id } = await bench.start([{ text: "a b c" }]);
+    const { id } = await fixture.start([{ text: "a b c" }]);
     for (let left = ticks; left > 0; left--) await turn();
-    const outcome = await outcomeOf(cancel(bench, id));
+    const outcome = await outcomeOf(cancel(fixture, id));
     outcomes.add(outcome);
-    expect([outcome, statusOf(bench, id)]).toEqual(
+    expect([outcome, statusOf(fixture, id)]).toEqual(
       outcome === "yes" ? ["yes", "cancelled"] : ["run_already_terminal", "completed"],
     );
-    expectOneEnd(bench, id);
-    expect(await outcomeOf(cancel(bench, id))).toBe(outcome);
+    expectOneEnd(fixture, id);
+    expect(await outcomeOf(cancel(fixture, id))).toBe(outcome);
   }
   expect([...outcomes].sort()).toEqual(["run_already_terminal", "yes"]); // Both ends of the race were seen.
-  await idle(bench);
+  await idle(fixture);
 });
 
 test("two identical answers at once are one answer, and both are told yes", async () => {
-  using bench = runBench();
+  using fixture = runFixture();
   for (let round = 0; round < 20; round++) {
-    const { id, call } = await waiting(bench);
+    const { id, call } = await waiting(fixture);
     const acts = Array.from({ length: 2 }, () =>
-      outcomeOf(submit(bench, id, { tool_call_id: call, output: { n: 1 } })),
+      outcomeOf(submit(fixture, id, { tool_call_id: call, output: { n: 1 } })),
     );
     expect(await Promise.all(acts)).toEqual(["yes", "yes"]);
-    expect((await bench.settled(id)).output).toBe("Seen.");
-    const results = bench.journal.read(id).filter(({ event }) => event.type === "tool.completed");
+    expect((await fixture.settled(id)).output).toBe("Seen.");
+    const results = fixture.journal.read(id).filter(({ event }) => event.type === "tool.completed");
     expect(results).toHaveLength(1);
   }
 });
 
 test("of 100 runs started at once with a limit of 20, exactly 20 are, and 20 more when those are over", async () => {
-  using bench = runBench({ slots: 20 });
+  using fixture = runFixture({ slots: 20 });
   const storm = async () => {
-    const acts = await Promise.allSettled(Array.from({ length: 100 }, () => bench.start([slow])));
+    const acts = await Promise.allSettled(Array.from({ length: 100 }, () => fixture.start([slow])));
     const refused = acts.flatMap((act) => (act.status === "rejected" ? [act.reason as AppError] : []));
     for (const { code, status } of refused) expect([code, status]).toEqual(["concurrency_limit_exceeded", 429]);
     return acts.flatMap((act) => (act.status === "fulfilled" ? [act.value.id] : []));
@@ -120,10 +122,10 @@ test("of 100 runs started at once with a limit of 20, exactly 20 are, and 20 mor
   for (let round = 0; round < 2; round++) {
     const ids = await storm();
     expect(ids).toHaveLength(20);
-    expect([bench.pool.driving(), bench.runs.inProgress(bench.scope)]).toEqual([20, 20]);
-    await Promise.all(ids.map((id) => cancel(bench, id)));
-    await idle(bench);
-    expect([bench.slots.taken(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
+    expect([fixture.pool.driving(), fixture.runs.inProgress(fixture.scope)]).toEqual([20, 20]);
+    await Promise.all(ids.map((id) => cancel(fixture, id)));
+    await idle(fixture);
+    expect([fixture.slots.taken(fixture.scope), fixture.runs.inProgress(fixture.scope)]).toEqual([0, 0]);
   }
 });
 
@@ -143,31 +145,31 @@ test("whatever happens, as many slots are taken as runs are driven, as many as a
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...acts), fc.nat(9)), { maxLength: 40 }), async (list) => {
       const { threads, die } = mortal();
-      using bench = runBench({ slots: 3, size: 2, threads });
+      using fixture = runFixture({ slots: 3, size: 2, threads });
       const ids: string[] = [];
       const one = (n: number) => ids[n % ids.length];
       const doing: Promise<unknown>[] = [];
-      const start = async (script: typeof waits) => ids.push((await bench.start(script, { tools })).id);
-      bench.watches.listen(() => expect(bench.slots.taken(bench.scope)).toBe(bench.pool.driving()));
+      const start = async (script: typeof waits) => ids.push((await fixture.start(script, { tools })).id);
+      fixture.watches.listen(() => expect(fixture.slots.taken(fixture.scope)).toBe(fixture.pool.driving()));
       for (const [act, n] of list) {
         const id = one(n);
         if (act === "start") doing.push(outcomeOf(start([{ text: "a b c" }] as never)));
         else if (act === "start waiting") doing.push(outcomeOf(start(waits)));
         else if (act === "die") die();
         else if (act === "turn" || act === "turns") for (let i = act === "turn" ? 1 : n; i > 0; i--) await turn();
-        else if (id && act === "cancel") doing.push(outcomeOf(cancel(bench, id)));
+        else if (id && act === "cancel") doing.push(outcomeOf(cancel(fixture, id)));
         else if (id) {
-          const [call] = bench.runs.get(bench.scope, id).required_action?.submit_tool_outputs.tool_calls ?? [];
-          if (call) doing.push(outcomeOf(submit(bench, id, { tool_call_id: call.id, output: n })));
+          const [call] = fixture.runs.get(fixture.scope, id).required_action?.submit_tool_outputs.tool_calls ?? [];
+          if (call) doing.push(outcomeOf(submit(fixture, id, { tool_call_id: call.id, output: n })));
         }
-        expect(bench.pool.driving()).toBeLessThanOrEqual(3);
+        expect(fixture.pool.driving()).toBeLessThanOrEqual(3);
       }
       await Promise.all(doing);
-      while (bench.pool.driving() !== Math.min(3, bench.runs.inProgress(bench.scope))) await turn();
-      await Promise.all(ids.filter((id) => !isOver(statusOf(bench, id))).map((id) => outcomeOf(cancel(bench, id))));
-      await idle(bench);
-      expect([bench.slots.taken(bench.scope), bench.runs.inProgress(bench.scope)]).toEqual([0, 0]);
-      for (const id of ids) expectOneEnd(bench, id);
+      while (fixture.pool.driving() !== Math.min(3, fixture.runs.inProgress(fixture.scope))) await turn();
+      await Promise.all(ids.filter((id) => !isOver(statusOf(fixture, id))).map((id) => outcomeOf(cancel(fixture, id))));
+      await idle(fixture);
+      expect([fixture.slots.taken(fixture.scope), fixture.runs.inProgress(fixture.scope)]).toEqual([0, 0]);
+      for (const id of ids) expectOneEnd(fixture, id);
     }),
     { numRuns: 150 },
   );

@@ -18,7 +18,7 @@ const day = 24 * 3_600_000;
 const usage = { ...answer([]).usage, total_tokens: 14, model_calls: 1, tool_calls: 0, cost_usd: 0, estimated: false };
 
 /** A database with runs of any age, as the journal makes them, and a retention that sweeps it. */
-async function bench(forgetters: ForgetExpired[] = []) {
+async function fixture(forgetters: ForgetExpired[] = []) {
   const db = openDatabase(":memory:");
   let clock = 1_000_000 * day;
   const now = () => clock;
@@ -67,14 +67,14 @@ async function bench(forgetters: ForgetExpired[] = []) {
 const live = (project_id: string): Scope => ({ project_id, environment: "live" });
 
 test("nothing is deleted unless somebody said so", async () => {
-  const { retention, make, left } = await bench();
+  const { retention, make, left } = await fixture();
   const old = await make(3, 5000);
   expect(await retention.sweep()).toEqual({ runs: 0, traces: 0 });
   expect(left(old)).toBe(3);
 });
 
 test("thousands of old runs go in small writes; young ones, running ones and those of others stay", async () => {
-  const { retention, make, left, count, projects, project_id, db } = await bench();
+  const { retention, make, left, count, projects, project_id, db } = await fixture();
   const other = await projects.create("other");
   await projects.keep(project_id, "live", { runs_days: 30 });
   const old = await make(5000, 31);
@@ -104,7 +104,7 @@ test("thousands of old runs go in small writes; young ones, running ones and tho
 }, 30_000);
 
 test("a trace goes before its run: what was asked and what came of it stays", async () => {
-  const { retention, make, count, runs, projects, project_id } = await bench();
+  const { retention, make, count, runs, projects, project_id } = await fixture();
   await projects.keep(project_id, "live", { runs_days: 30, traces_days: 7 });
   const [old, , young] = [await make(1, 31), await make(2, 8), await make(1, 6)];
   const [kept] = await make(1, 8);
@@ -124,7 +124,7 @@ test("a trace goes before its run: what was asked and what came of it stays", as
 });
 
 test("a sweep that is stopped leaves the rest to the next one", async () => {
-  const first = await bench();
+  const first = await fixture();
   const { db, runs, projects, project_id, now, make, left } = first;
   await projects.keep(project_id, "live", { runs_days: 1 });
   const old = await make(200, 2);
@@ -138,7 +138,7 @@ test("a sweep that is stopped leaves the rest to the next one", async () => {
 });
 
 test("a journal that cannot be read any more does not keep the others from going", async () => {
-  const { retention, make, count, db, projects, project_id } = await bench();
+  const { retention, make, count, db, projects, project_id } = await fixture();
   await projects.keep(project_id, "live", { traces_days: 1 });
   const [broken] = await make(1, 3);
   await make(100, 2);
@@ -148,7 +148,7 @@ test("a journal that cannot be read any more does not keep the others from going
 });
 
 test("runs of many events go a few at a time", async () => {
-  const { retention, make, count, db, projects, project_id } = await bench();
+  const { retention, make, count, db, projects, project_id } = await fixture();
   await projects.keep(project_id, "live", { runs_days: 1 });
   await make(10, 2);
   db.sqlite.run("UPDATE runs SET seq = 400");
@@ -165,7 +165,7 @@ test.each([
   ["runs_days", "runs"],
   ["traces_days", "runs WHERE summary IS NULL"],
 ])("large runs go a few at a time by %s, and one that is huge goes alone", async (days, rest) => {
-  const { retention, make, count, db, projects, project_id } = await bench();
+  const { retention, make, count, db, projects, project_id } = await fixture();
   await projects.keep(project_id, "live", { [days]: 1 });
   await make(6, 4, { bytes: 400_000 });
   await make(1, 3, { bytes: 5_000_000 });
@@ -180,7 +180,7 @@ test.each([
 });
 
 test("a reader whose run is deleted under him is let go", async () => {
-  const { retention, make, journal, watches, projects, project_id } = await bench();
+  const { retention, make, journal, watches, projects, project_id } = await fixture();
   await projects.keep(project_id, "live", { runs_days: 1 });
   const [id] = await make(1, 2);
   const tail = createRunStream({ journal, watches });
@@ -200,14 +200,14 @@ test("whatever else has a time of its own goes too, so many rows a write", async
     rows -= gone;
     return gone;
   };
-  const { retention } = await bench([forget]);
+  const { retention } = await fixture([forget]);
   await retention.sweep();
   expect(asked).toEqual([500, 500, 500, 500]);
   expect(rows).toBe(0);
 });
 
 test("what is due is found by an index and not sorted, and who uses a blob is not asked of every run", async () => {
-  const { db } = await bench();
+  const { db } = await fixture();
   const plan = (sql: string) =>
     db.sqlite
       .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
@@ -244,7 +244,7 @@ test("what is due is found by an index and not sorted, and who uses a blob is no
 
 test("it sweeps by itself: soon after the start, and then every five minutes", async () => {
   let sweeps = 0;
-  const { db, retention } = await bench([
+  const { db, retention } = await fixture([
     () => {
       sweeps++;
       return 0;

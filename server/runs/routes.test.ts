@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { newId } from "../core/ids.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
-import { parseFrames, textOfFrames } from "../testing/run-bench.ts";
+import { parseFrames, textOfFrames } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 

@@ -5,7 +5,7 @@ const beats = 5;
 
 // A process of its own, with worker threads: it is stopped as a laptop's lid or a debugger stops one.
 const working = `
-  const { runBench } = await import(${JSON.stringify(`${import.meta.dir}/../testing/run-bench.ts`)});
+  const { runFixture } = await import(${JSON.stringify(`${import.meta.dir}/../testing/run-fixture.ts`)});
   const { workerThread } = await import(${JSON.stringify(`${import.meta.dir}/threads.ts`)});
   let made = 0;
   let answers = 0;
@@ -17,14 +17,14 @@ const working = `
       hear(notices);
     }, died);
   };
-  const bench = runBench({ threads, size: 2, beat_ms: ${beat_ms} });
+  const fixture = runFixture({ threads, size: 2, beat_ms: ${beat_ms} });
   const runs = await Promise.all(
-    Array.from({ length: 6 }, () => bench.start([{ text: "word ".repeat(60).trim(), delta_ms: 20 }])),
+    Array.from({ length: 6 }, () => fixture.start([{ text: "word ".repeat(60).trim(), delta_ms: 20 }])),
   );
-  await Promise.all(runs.map(({ id }) => bench.stream(id, undefined, ({ event }) => event === "token")));
+  await Promise.all(runs.map(({ id }) => fixture.stream(id, undefined, ({ event }) => event === "token")));
   await answered.promise;
   console.log("working");
-  const ended = await Promise.all(runs.map(({ id }) => bench.settled(id)));
+  const ended = await Promise.all(runs.map(({ id }) => fixture.settled(id)));
   console.log(JSON.stringify({ made, ended: ended.map(({ status, attempt, output }) => [status, attempt, output.length]) }));
   process.exit();
 `;

@@ -4,7 +4,7 @@ import { answer, completed, created, started } from "../core/__fixtures__/events
 import { AppError } from "../core/errors.ts";
 import { openDatabase } from "../db/open.ts";
 import { createJournal } from "../journal/journal.ts";
-import { parseFrames, runBench, type StreamFrame, textOfFrames, tool } from "../testing/run-bench.ts";
+import { parseFrames, runFixture, type StreamFrame, textOfFrames, tool } from "../testing/run-fixture.ts";
 import { createRunProjector } from "./project.ts";
 import { createRunStream, parseCursor, requirePlace } from "./stream.ts";
 import { createWatches, partialAnswer } from "./watch.ts";
@@ -27,11 +27,11 @@ test("an id says how far its reader has read", () => {
 });
 
 test("a stream that is quiet for five seconds says that it lives", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")] });
-  await bench.settled(id);
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  await fixture.settled(id);
   const abort = new AbortController();
-  const tail = bench.tail(id, parseCursor("1000", ""), abort.signal);
+  const tail = fixture.tail(id, parseCursor("1000", ""), abort.signal);
   expect((await tail.next()).value).toBe(": open\n\n");
   jest.useFakeTimers();
   try {
@@ -53,11 +53,11 @@ test("a stream that is quiet for five seconds says that it lives", async () => {
 });
 
 test("a reader that may read no longer is told why and let go within a second", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")] });
-  await bench.settled(id);
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  await fixture.settled(id);
   let end: AppError | null = null;
-  const tail = bench.tail(id, parseCursor("1000", ""), new AbortController().signal, () => end);
+  const tail = fixture.tail(id, parseCursor("1000", ""), new AbortController().signal, () => end);
   await tail.next();
   end = new AppError("key_revoked", "The key was revoked.");
   jest.useFakeTimers();
@@ -75,40 +75,40 @@ test("a reader that may read no longer is told why and let go within a second", 
   } finally {
     jest.useRealTimers();
   }
-  expect(bench.watches.size()).toBe(0);
+  expect(fixture.watches.size()).toBe(0);
 });
 
 test("many readers read the same, and nothing is kept once they have left", async () => {
-  using bench = runBench();
-  const { id } = await bench.start([{ reasoning: "Hm, well.", text: "One two three.", delta_ms: 1 }]);
-  const leaver = bench.stream(id, undefined, ({ event }) => event === "token");
-  const all = await Promise.all(Array.from({ length: 20 }, () => bench.stream(id)));
+  using fixture = runFixture();
+  const { id } = await fixture.start([{ reasoning: "Hm, well.", text: "One two three.", delta_ms: 1 }]);
+  const leaver = fixture.stream(id, undefined, ({ event }) => event === "token");
+  const all = await Promise.all(Array.from({ length: 20 }, () => fixture.stream(id)));
   await leaver;
   for (const frames of all) {
     expect(textOfFrames(frames)).toBe("One two three.");
     expect(frames.flatMap(({ data }) => (data.kind === "reasoning" ? [data.delta] : [])).join("")).toBe("Hm, well.");
   }
-  expect([bench.watches.readers(id), bench.watches.size()]).toEqual([0, 0]);
+  expect([fixture.watches.readers(id), fixture.watches.size()]).toEqual([0, 0]);
 });
 
 test("whoever comes after the end is told nothing more and let go, also when the events were deleted", async () => {
-  using bench = runBench();
-  const { id } = await bench.start([{ text: "Hi." }]);
-  await bench.settled(id);
-  expect(await bench.stream(id, parseCursor("1000", ""))).toEqual([]);
-  await bench.runs.forgetTrace(bench.author, id);
-  expect(await bench.stream(id)).toEqual([]);
-  expect(await bench.stream("run_gone")).toEqual([]);
+  using fixture = runFixture();
+  const { id } = await fixture.start([{ text: "Hi." }]);
+  await fixture.settled(id);
+  expect(await fixture.stream(id, parseCursor("1000", ""))).toEqual([]);
+  await fixture.runs.forgetTrace(fixture.author, id);
+  expect(await fixture.stream(id)).toEqual([]);
+  expect(await fixture.stream("run_gone")).toEqual([]);
 });
 
 test("a run without its trace can be cancelled and answered no more, and says so", async () => {
-  using bench = runBench();
-  const { id } = await bench.start([{ text: "Hi." }]);
-  await bench.settled(id);
-  await bench.runs.forgetTrace(bench.author, id);
-  await expect(bench.service.cancel(bench.scope, id, null)).rejects.toMatchObject({ code: "run_already_terminal" });
+  using fixture = runFixture();
+  const { id } = await fixture.start([{ text: "Hi." }]);
+  await fixture.settled(id);
+  await fixture.runs.forgetTrace(fixture.author, id);
+  await expect(fixture.service.cancel(fixture.scope, id, null)).rejects.toMatchObject({ code: "run_already_terminal" });
   const answers = [{ tool_call_id: "call_x", output: 1 }];
-  await expect(bench.service.submit(bench.scope, id, answers)).rejects.toMatchObject({
+  await expect(fixture.service.submit(fixture.scope, id, answers)).rejects.toMatchObject({
     code: "run_not_awaiting_action",
   });
 });
@@ -205,40 +205,40 @@ test("any sequence of deltas, read over any number of connections, joins to the 
 });
 
 test("a reader counts as soon as it is let in, and no longer once it is told to go", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")] });
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
   const abort = new AbortController();
-  bench.tail(id, parseCursor(null, ""), abort.signal);
-  expect(bench.watches.readers(id)).toBe(1);
+  fixture.tail(id, parseCursor(null, ""), abort.signal);
+  expect(fixture.watches.readers(id)).toBe(1);
   abort.abort();
-  expect(bench.watches.readers(id)).toBe(0);
-  bench.tail(id, parseCursor(null, ""), abort.signal);
-  expect(bench.watches.readers(id)).toBe(0);
+  expect(fixture.watches.readers(id)).toBe(0);
+  fixture.tail(id, parseCursor(null, ""), abort.signal);
+  expect(fixture.watches.readers(id)).toBe(0);
 });
 
 test("a large journal is read piece by piece: a reader that takes nothing holds one piece", async () => {
-  using bench = runBench();
+  using fixture = runFixture();
   const text = "word ".repeat(8000);
   const turn = { text, tool_calls: [{ name: "none", arguments: {} }] };
-  const { id } = await bench.start([...Array<typeof turn>(20).fill(turn), { text: "Done." }]);
-  await bench.settled(id);
+  const { id } = await fixture.start([...Array<typeof turn>(20).fill(turn), { text: "Done." }]);
+  await fixture.settled(id);
   const lengths: number[] = [];
   const frames: StreamFrame[] = [];
-  for await (const piece of bench.tail(id, parseCursor(null, ""), new AbortController().signal)) {
+  for await (const piece of fixture.tail(id, parseCursor(null, ""), new AbortController().signal)) {
     lengths.push(piece.length);
     frames.push(...parseFrames(piece));
   }
   expect(Math.max(...lengths)).toBeLessThan(64 * 1024 + 2 * text.length);
   expect(textOfFrames(frames)).toBe(`${text.repeat(20)}Done.`);
   const seqs = frames.filter(({ event }) => event !== "token").map(({ data }) => data.seq);
-  expect(seqs).toEqual(bench.journal.read(id).map(({ seq }) => seq));
+  expect(seqs).toEqual(fixture.journal.read(id).map(({ seq }) => seq));
 });
 
 test("neighbours of one kind go together in one event", async () => {
-  using bench = runBench();
-  const { id } = await bench.start([{ reasoning: "a b c", text: "d e f" }]);
-  await bench.settled(id);
-  const tokens = (await bench.stream(id)).filter(({ event }) => event === "token");
+  using fixture = runFixture();
+  const { id } = await fixture.start([{ reasoning: "a b c", text: "d e f" }]);
+  await fixture.settled(id);
+  const tokens = (await fixture.stream(id)).filter(({ event }) => event === "token");
   expect(tokens.map(({ data }) => [data.kind, data.delta, data.offset])).toEqual([
     ["reasoning", "a b c", 5],
     ["output", "d e f", 10],
@@ -246,11 +246,12 @@ test("neighbours of one kind go together in one event", async () => {
 });
 
 test("a place that nobody can have been told is refused, and every place that was told is taken", async () => {
-  using bench = runBench();
-  const { id } = await bench.start(waits, { tools: [tool("look")] });
-  await bench.settled(id);
-  const takes = (text: string) => () => requirePlace(bench, id, parseCursor(text, "starting_after"), "starting_after");
-  const frames = bench.journal.read(id);
+  using fixture = runFixture();
+  const { id } = await fixture.start(waits, { tools: [tool("look")] });
+  await fixture.settled(id);
+  const takes = (text: string) => () =>
+    requirePlace(fixture, id, parseCursor(text, "starting_after"), "starting_after");
+  const frames = fixture.journal.read(id);
   const anchor = frames.find(({ event }) => event.type === "step.started")!.seq;
   for (const good of ["0", "1", `${anchor}`, `${anchor}.1`, `${anchor}.11`, `${frames.length}`])
     expect(takes(good)).not.toThrow();
@@ -259,12 +260,12 @@ test("a place that nobody can have been told is refused, and every place that wa
 });
 
 test("what a process streamed before it died is a place, though its run could not be recovered yet", async () => {
-  using bench = runBench();
-  const { id } = await bench.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
-  const seen = await bench.stream(id, undefined, ({ event }) => event === "token");
+  using fixture = runFixture();
+  const { id } = await fixture.start([{ text: "word ".repeat(200), delta_ms: 1 }]);
+  const seen = await fixture.stream(id, undefined, ({ event }) => event === "token");
   const place = parseCursor(seen.at(-1)!.id, "after");
   // Another process on the same journal knows nothing of the deltas, as after a crash.
-  const { journal } = bench;
+  const { journal } = fixture;
   expect(() => requirePlace({ journal, watches: createWatches() }, id, place, "after")).not.toThrow();
-  await bench.service.cancel(bench.scope, id, null);
+  await fixture.service.cancel(fixture.scope, id, null);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { unknownPolicies } from "../core/agent-snapshot.ts";
 import type { ToolAnswer } from "../core/submit.ts";
 import { type Db, openDatabase } from "../db/open.ts";
-import { httpTool, runBench } from "../testing/run-bench.ts";
+import { httpTool, runFixture } from "../testing/run-fixture.ts";
 
 type Way = "timeout" | "lost connection" | "crash";
 const ways: Way[] = ["timeout", "lost connection", "crash"];
@@ -49,17 +49,17 @@ async function become(way: Way, policy: Parameters<typeof httpTool>[2], answer?:
   const http = httpTool("pay", `http://127.0.0.1:${server.port}/`, policy);
   const timeout_ms = way === "timeout" ? 100 : 60_000;
   const pay = { ...http, http: { ...http.http!, timeout_ms, retries: 1 } };
-  using first = runBench();
+  using first = runFixture();
   const { id } = await first.start(script, { tools: [pay] });
   if (way === "crash") await arrived.promise;
-  using second = way === "crash" ? runBench({ db: copyOf(first.db) }) : null;
-  const bench = second ?? first;
+  using second = way === "crash" ? runFixture({ db: copyOf(first.db) }) : null;
+  const fixture = second ?? first;
   await second?.service.recover();
-  let run = await bench.settled(id);
+  let run = await fixture.settled(id);
   const asked = run.required_action?.submit_tool_outputs.tool_calls.map(({ needs }) => needs) ?? null;
   if (asked) {
-    await bench.service.submit(bench.scope, id, [{ tool_call_id: run.tool_calls[0]!.id, ...answer! }]);
-    run = await bench.settled(id);
+    await fixture.service.submit(fixture.scope, id, [{ tool_call_id: run.tool_calls[0]!.id, ...answer! }]);
+    run = await fixture.settled(id);
   }
   const [{ status, output, error }] = run.tool_calls as [(typeof run.tool_calls)[0]];
   const ended = { run: run.status, asked, status, output, code: error?.code ?? null };
@@ -115,9 +115,9 @@ test("a call that never left its machine has failed, whatever its tool: there is
   const gone = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = gone;
   gone.stop(true);
-  using bench = runBench();
-  const { id } = await bench.start(script, { tools: [httpTool("pay", `http://127.0.0.1:${port}/`)] });
-  const { status, tool_calls } = await bench.settled(id);
+  using fixture = runFixture();
+  const { id } = await fixture.start(script, { tools: [httpTool("pay", `http://127.0.0.1:${port}/`)] });
+  const { status, tool_calls } = await fixture.settled(id);
   expect([status, tool_calls[0]!.status, tool_calls[0]!.error?.code]).toEqual([
     "completed",
     "failed",

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { createAudit } from "../db/audit.ts";
 import type { CapsuleOutcome } from "../sandbox/capsule-reader.ts";
-import { runBench } from "../testing/run-bench.ts";
+import { runFixture } from "../testing/run-fixture.ts";
 import { createImports } from "./imports.ts";
 
 test("imports of a project that take long leave a place to another project's", async () => {
-  using bench = runBench();
+  using fixture = runFixture();
   const read: number[] = [];
   const gates: ((outcome: CapsuleOutcome) => void)[] = [];
   const imports = createImports({
-    ...{ journal: bench.journal, audit: createAudit({ db: bench.db }), now: Date.now },
+    ...{ journal: fixture.journal, audit: createAudit({ db: fixture.db }), now: Date.now },
     reader: {
       read({ bytes }) {
         read.push(bytes);
@@ -19,7 +19,7 @@ test("imports of a project that take long leave a place to another project's", a
   });
   const take = (project_id: string, bytes: number) =>
     imports
-      .take({ ...bench.author, project_id }, null, { bytes, content: [] }, new AbortController().signal)
+      .take({ ...fixture.author, project_id }, null, { bytes, content: [] }, new AbortController().signal)
       .catch((error: Error) => error.message);
   const noisy = [1, 2, 3].map((bytes) => take("proj_noisy", bytes));
   const quiet = take("proj_quiet", 9);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { createLog } from "../lib/log.ts";
 import { attributesOf, otlpReceiver, rejecting } from "../testing/otlp-receiver.ts";
-import { runBench } from "../testing/run-bench.ts";
+import { runFixture } from "../testing/run-fixture.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
 import { createOtlpPush, type PushOptions } from "./otlp-push.ts";
 import { createOtlpSource } from "./otlp-source.ts";
@@ -137,8 +137,8 @@ test("runs that were failed or cancelled are sent too", async () => {
 });
 
 /** A push with ended runs that nobody has sent yet. */
-async function pushBench(url: string, options: Partial<PushOptions> = {}) {
-  const bench = runBench();
+async function pushFixture(url: string, options: Partial<PushOptions> = {}) {
+  const fixture = runFixture();
   const told: Record<string, unknown>[] = [];
   const heard = Promise.withResolvers<void>();
   const log = createLog({
@@ -148,15 +148,15 @@ async function pushBench(url: string, options: Partial<PushOptions> = {}) {
       heard.resolve();
     },
   });
-  const otlp = createOtlpSource(bench);
+  const otlp = createOtlpSource(fixture);
   const journal = {
     head: (id: string) => {
-      const head = bench.journal.head(id);
+      const head = fixture.journal.head(id);
       return head && { ...head, project_id: own.project ?? head.project_id };
     },
-    read: (...asked: Parameters<typeof bench.journal.read>) => {
+    read: (...asked: Parameters<typeof fixture.journal.read>) => {
       own.onRead?.();
-      return bench.journal.read(...asked);
+      return fixture.journal.read(...asked);
     },
   };
   const push = createOtlpPush({ target: targetOf(url, true), journal, otlp, log, ...options });
@@ -170,12 +170,12 @@ async function pushBench(url: string, options: Partial<PushOptions> = {}) {
     /** The next line of the log. */
     heard: heard.promise,
     async end(text = "Hi.", before: ScriptEntry[] = []) {
-      const { id } = await bench.start([...before, { text }], { agent: { max_turns: 100 } });
-      await bench.settled(id);
-      push.committed(id, bench.journal.read(id));
+      const { id } = await fixture.start([...before, { text }], { agent: { max_turns: 100 } });
+      await fixture.settled(id);
+      push.committed(id, fixture.journal.read(id));
       return id;
     },
-    [Symbol.dispose]: () => bench[Symbol.dispose](),
+    [Symbol.dispose]: () => fixture[Symbol.dispose](),
   };
   return own;
 }
@@ -186,35 +186,35 @@ const endless = (status: number) =>
 
 test("a collector that takes a request and never answers is asked again, and the next one gets an answer", async () => {
   using collector = otlpReceiver([never]);
-  using bench = await pushBench(collector.url, { attempt_ms: 50 });
-  const id = await bench.end();
+  using fixture = await pushFixture(collector.url, { attempt_ms: 50 });
+  const id = await fixture.end();
   const [first, second] = await collector.requests(2);
   for (const request of [first!, second!]) expect(runsOf([request])).toMatchObject([{ "runnel.run.id": id }]);
-  await bench.push.stop();
-  expect(bench.told).toEqual([]);
+  await fixture.push.stop();
+  expect(fixture.told).toEqual([]);
 });
 
 test("a collector that hangs holds up the end of the server no longer than it may, and what it did not take is told", async () => {
   using collector = otlpReceiver([never]);
-  using bench = await pushBench(collector.url, { flush_ms: 50 });
-  for (let count = 0; count < 3; count++) await bench.end();
+  using fixture = await pushFixture(collector.url, { flush_ms: 50 });
+  for (let count = 0; count < 3; count++) await fixture.end();
   await collector.requests(1);
-  await bench.push.stop();
-  expect(bench.told.every(({ reason }) => reason === "The server stopped.")).toBe(true);
-  expect(bench.told.reduce((sum, { traces }) => sum + (traces as number), 0)).toBe(3);
-  await bench.end();
+  await fixture.push.stop();
+  expect(fixture.told.every(({ reason }) => reason === "The server stopped.")).toBe(true);
+  expect(fixture.told.reduce((sum, { traces }) => sum + (traces as number), 0)).toBe(3);
+  await fixture.end();
   expect(collector.received.length).toBe(1);
 });
 
 test("an answer counts by its status, though its body has no end", async () => {
   using collector = otlpReceiver([() => endless(200), () => endless(400)]);
-  using bench = await pushBench(collector.url);
-  await bench.end();
+  using fixture = await pushFixture(collector.url);
+  await fixture.end();
   await collector.requests(1);
-  await bench.end();
-  await bench.heard;
-  expect(bench.told).toMatchObject([{ traces: 1, reason: "It answered with status 400." }]);
-  await bench.push.stop();
+  await fixture.end();
+  await fixture.heard;
+  expect(fixture.told).toMatchObject([{ traces: 1, reason: "It answered with status 400." }]);
+  await fixture.push.stop();
   expect(collector.received.length).toBe(2);
 });
 
@@ -228,91 +228,91 @@ test.each([
 ])("a collector that answers %d is asked %d time(s)", async (status, times) => {
   const answer = () => new Response("", { status, headers: { location: "/elsewhere", "retry-after": "0" } });
   using collector = otlpReceiver(Array(9).fill(answer));
-  using bench = await pushBench(collector.url, { attempts: 2 });
-  await bench.end();
-  await bench.heard;
+  using fixture = await pushFixture(collector.url, { attempts: 2 });
+  await fixture.end();
+  await fixture.heard;
   expect(collector.received.length).toBe(times);
   expect(collector.faults).toEqual([]);
-  expect(bench.told).toMatchObject([{ traces: 1, reason: `It answered with status ${status}.` }]);
+  expect(fixture.told).toMatchObject([{ traces: 1, reason: `It answered with status ${status}.` }]);
 });
 
 test("an answer that breaks off has been given all the same: nothing is sent twice", async () => {
   const half = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(9)) }));
   using collector = otlpReceiver([half]);
-  using bench = await pushBench(collector.url, { attempt_ms: 50 });
-  await bench.end();
+  using fixture = await pushFixture(collector.url, { attempt_ms: 50 });
+  await fixture.end();
   await collector.requests(1);
-  await bench.push.stop();
+  await fixture.push.stop();
   expect(collector.received.length).toBe(1);
-  expect(bench.told).toEqual([]);
+  expect(fixture.told).toEqual([]);
 });
 
 test("spans that it took and did not want are told", async () => {
   using collector = otlpReceiver([() => rejecting(2)]);
-  using bench = await pushBench(collector.url);
-  await bench.end();
-  await bench.heard;
-  expect(bench.told).toMatchObject([{ level: "warn", spans: 2 }]);
+  using fixture = await pushFixture(collector.url);
+  await fixture.end();
+  await fixture.heard;
+  expect(fixture.told).toMatchObject([{ level: "warn", spans: 2 }]);
 });
 
 test("a collector that takes JSON alone gets JSON, where the operator says so, and its refusals are read", async () => {
   using collector = otlpReceiver([() => Response.json({ partialSuccess: { rejectedSpans: "3" } })], "application/json");
   const target = { ...targetOf(collector.url, true), protocol: "http/json" as const };
-  using bench = await pushBench(collector.url, { target });
-  await bench.end();
-  await bench.heard;
-  expect(bench.told).toMatchObject([{ level: "warn", spans: 3 }]);
+  using fixture = await pushFixture(collector.url, { target });
+  await fixture.end();
+  await fixture.heard;
+  expect(fixture.told).toMatchObject([{ level: "warn", spans: 3 }]);
   expect((await collector.requests(1))[0]!.spans).toHaveLength(2);
 });
 
 test("a stop that comes while a trace is read breaks off, and tells of it", async () => {
   using collector = otlpReceiver();
-  using bench = await pushBench(collector.url, { flush_ms: 0 });
+  using fixture = await pushFixture(collector.url, { flush_ms: 0 });
   let [stopped, reads]: [Promise<void> | null, number] = [null, 0];
-  bench.onRead = () => {
+  fixture.onRead = () => {
     reads++;
-    stopped ??= bench.push.stop();
+    stopped ??= fixture.push.stop();
     Bun.sleepSync(20); // Long enough for others to be let go first, among them the end of the time to flush.
   };
-  await bench.end("Hi.", Array(40).fill({ tool_calls: [{ name: "gone", arguments: {} }] }));
+  await fixture.end("Hi.", Array(40).fill({ tool_calls: [{ name: "gone", arguments: {} }] }));
   while (!stopped) await new Promise(setImmediate);
   await stopped;
   expect(reads).toBe(1);
-  expect(bench.told).toMatchObject([{ traces: 1, reason: "The server stopped." }]);
+  expect(fixture.told).toMatchObject([{ traces: 1, reason: "The server stopped." }]);
   expect(collector.received).toEqual([]);
 });
 
 test("what ends after the stop is not sent, and told", async () => {
   using collector = otlpReceiver();
-  using bench = await pushBench(collector.url);
-  await bench.push.stop();
-  await bench.end();
-  expect(bench.told).toMatchObject([{ message: expect.stringContaining("not sent") }]);
+  using fixture = await pushFixture(collector.url);
+  await fixture.push.stop();
+  await fixture.end();
+  expect(fixture.told).toMatchObject([{ message: expect.stringContaining("not sent") }]);
 });
 
 test("no more runs wait than may, and those that found no place are counted", async () => {
   const gate = Promise.withResolvers<Response>();
   using collector = otlpReceiver([() => gate.promise]);
-  using bench = await pushBench(collector.url, { queueMax: 2 });
-  await bench.end();
+  using fixture = await pushFixture(collector.url, { queueMax: 2 });
+  await fixture.end();
   await collector.requests(1);
-  for (let count = 0; count < 5; count++) await bench.end();
+  for (let count = 0; count < 5; count++) await fixture.end();
   gate.resolve(Response.json({}));
   await collector.requests(2);
-  await bench.push.stop();
+  await fixture.push.stop();
   expect(runsOf(collector.received).length).toBe(3);
-  expect(bench.told).toMatchObject([{ message: expect.stringContaining("more runs end") }, { traces: 3 }]);
+  expect(fixture.told).toMatchObject([{ message: expect.stringContaining("more runs end") }, { traces: 3 }]);
 });
 
 test("a project whose runs flood the collector drops its own, and another's goes before the rest of them", async () => {
   const gate = Promise.withResolvers<Response>();
   using collector = otlpReceiver([() => gate.promise]);
-  using bench = await pushBench(collector.url, { queueMax: 8 });
-  await bench.end();
+  using fixture = await pushFixture(collector.url, { queueMax: 8 });
+  await fixture.end();
   await collector.requests(1);
-  for (let count = 0; count < 10; count++) await bench.end();
-  bench.project = "proj_quiet";
-  const quiet = await bench.end();
+  for (let count = 0; count < 10; count++) await fixture.end();
+  fixture.project = "proj_quiet";
+  const quiet = await fixture.end();
   gate.resolve(Response.json({}));
   const [, second] = await collector.requests(2);
   const sent = runsOf([second!]).map((one) => one["runnel.run.id"]);
@@ -321,22 +321,25 @@ test("a project whose runs flood the collector drops its own, and another's goes
 
 test("a trace that is too long for one request goes in several, whole", async () => {
   using collector = otlpReceiver();
-  using bench = await pushBench(collector.url, { requestMax: 1500 });
-  await bench.end();
+  using fixture = await pushFixture(collector.url, { requestMax: 1500 });
+  await fixture.end();
   const requests = await collector.requests(2);
-  expect(requests.map(({ spans }) => spans.map(({ name }) => name))).toEqual([["invoke_agent Bench"], ["chat script"]]);
+  expect(requests.map(({ spans }) => spans.map(({ name }) => name))).toEqual([
+    ["invoke_agent Fixture"],
+    ["chat script"],
+  ]);
 });
 
 test("what looks like a secret is not in it, wherever it was said", async () => {
   using collector = otlpReceiver();
-  using bench = await pushBench(collector.url);
+  using fixture = await pushFixture(collector.url);
   const secret = `sk_live_${"a1".repeat(17)}`;
-  await bench.end(`Take\n${secret}\nand Bearer canary-token, "${secret}" and ${"x".repeat(7980 - 100)} ${secret}`);
+  await fixture.end(`Take\n${secret}\nand Bearer canary-token, "${secret}" and ${"x".repeat(7980 - 100)} ${secret}`);
   const [request] = await collector.requests(1);
   const sent = JSON.stringify(request!.spans);
   expect(sent).toContain("Take");
   expect(sent).not.toMatch(/a1a1|canary-token/);
   // Where a long text is cut, what is left of a secret is one too.
-  await bench.end(`${"x".repeat(7_980)} https://user:canary-password@example.com ${"x".repeat(100)}`);
+  await fixture.end(`${"x".repeat(7_980)} https://user:canary-password@example.com ${"x".repeat(100)}`);
   expect(JSON.stringify((await collector.requests(2))[1]!.spans)).not.toContain("canary");
 });

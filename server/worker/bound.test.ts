@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import { bounded } from "./bound.ts";
 import type { Done } from "./tools/context.ts";
 

@@ -9,7 +9,7 @@ import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
 import { type ModelEvent, unknownUsage } from "../models/port.ts";
 import { testConnection } from "../models/registry.ts";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import type { Reserved, RunStart } from "./messages.ts";
 import { runLoop } from "./run-loop.ts";
 import { Superseded } from "./turn.ts";

@@ -7,7 +7,7 @@ import { sleep } from "../lib/retry.ts";
 import { abortedError, incompleteError } from "../models/model-error.ts";
 import { type Model, type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";
 import { openModel, testConnection } from "../models/registry.ts";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import type { Delta } from "./messages.ts";
 import { runLoop } from "./run-loop.ts";
 import { type Ports, Superseded } from "./turn.ts";
@@ -195,11 +195,11 @@ test.each(["openai", "anthropic", "google", "ollama", "openai_compatible"] as co
       Bun.serve({
         port: back.port,
         hostname: "127.0.0.1",
-        fetch: () => new Response(Bun.file(fixture), { headers: { "content-type": "text/event-stream" } }),
+        fetch: () => new Response(Bun.file(recording), { headers: { "content-type": "text/event-stream" } }),
       });
     const back: { port: number; server?: ReturnType<typeof Bun.serve> } = { port: 0 };
     const named = provider === "ollama" ? "openai-compatible" : provider.replace("_", "-");
-    const fixture = `${import.meta.dir}/../models/__fixtures__/${named}-text.chunks.txt`;
+    const recording = `${import.meta.dir}/../models/__fixtures__/${named}-text.chunks.txt`;
     const first = started();
     back.port = first.port!;
     await first.stop(true);

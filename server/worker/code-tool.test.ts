@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { stateOf, turnWithCalls } from "../core/__fixtures__/events.ts";
 import { bounds } from "../sandbox/bounds.ts";
 import type { Program, ProgramOutcome } from "../sandbox/program.ts";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import type { Ask } from "./messages.ts";
 import { createSharedSandbox } from "./reach.ts";
 import { runCodeTool } from "./tools/code.ts";

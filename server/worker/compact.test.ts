@@ -6,7 +6,7 @@ import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
 import { type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";
 import { testConnection } from "../models/registry.ts";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import { runLoop } from "./run-loop.ts";
 
 const usage = { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0, reasoning_tokens: 0 };

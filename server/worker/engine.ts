@@ -17,7 +17,7 @@ import type {
 } from "./messages.ts";
 import { createReach, type Reach, type ToolStart } from "./reach.ts";
 import { runLoop } from "./run-loop.ts";
-import { tryTool } from "./tool-bench.ts";
+import { tryTool } from "./try-tool.ts";
 import { type Ports, Superseded } from "./turn.ts";
 
 interface Waiter {

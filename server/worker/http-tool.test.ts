@@ -5,7 +5,7 @@ import type { HttpCall, ToolSnapshot } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import { createEgress } from "../lib/egress.ts";
 import { newSigningSecret } from "../lib/signature.ts";
-import { httpTool } from "../testing/run-bench.ts";
+import { httpTool } from "../testing/run-fixture.ts";
 import type { ToolSecrets } from "./messages.ts";
 import type { Done } from "./tools/context.ts";
 import { runHttpTool } from "./tools/http.ts";

@@ -6,7 +6,7 @@ const never = new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Calls of owners that wait for room, and then go on until they are ended. */
-function bench() {
+function fixture() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -29,7 +29,7 @@ function bench() {
 }
 
 test("long answers have room for a few at a time, and an owner leaves some to others", async () => {
-  const { begun, call, end } = bench();
+  const { begun, call, end } = fixture();
   const calls = Array.from({ length: 6 }, (_, index) => call(`a${index}`));
   await settled();
   expect(begun).toEqual(["a0", "a1", "a2", "a3"]);
@@ -41,7 +41,7 @@ test("long answers have room for a few at a time, and an owner leaves some to ot
 });
 
 test("a call that fails or is given up leaves its room, and one that needs none takes none", async () => {
-  const { begun, call, end } = bench();
+  const { begun, call, end } = fixture();
   const fails = (owner: string) =>
     withRoom(owner, never, async (beforeLong) => {
       await beforeLong();

@@ -4,7 +4,7 @@ import type { McpClient } from "../mcp/client.ts";
 import { McpFailure } from "../mcp/mcp-failure.ts";
 import type { McpResult } from "../mcp/read-result.ts";
 import type { ProgramFile } from "../sandbox/program.ts";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import type { ToolSecrets } from "./messages.ts";
 import type { ToolContext } from "./tools/context.ts";
 import { runMcpTool } from "./tools/mcp.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { stateOf, turnWithCalls } from "../core/__fixtures__/events.ts";
-import { tool } from "../testing/run-bench.ts";
+import { tool } from "../testing/run-fixture.ts";
 import { runTools } from "./run-tools.ts";
-import { tryTool } from "./tool-bench.ts";
+import { tryTool } from "./try-tool.ts";
 import { type Ports, Superseded, type Turn } from "./turn.ts";
 
 const state = stateOf(...turnWithCalls(["call_1", null]));

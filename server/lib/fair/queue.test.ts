@@ -5,7 +5,7 @@ import { createFairQueue } from "./queue.ts";
 const never = new AbortController().signal;
 
 /** Work that says when it began, and ends when it is told to. */
-function bench(options: { count: number; reserve: number }) {
+function fixture(options: { count: number; reserve: number }) {
   const queue = createFairQueue(options);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -35,7 +35,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a fair queue", () => {
   test("lets a newcomer begin at once, however much another owner has waiting", async () => {
-    const { add, begun } = bench({ count: 4, reserve: 1 });
+    const { add, begun } = fixture({ count: 4, reserve: 1 });
     for (let index = 0; index < 60; index++) void add(`a${index}`);
     await settled();
     expect(begun).toEqual(["a0", "a1", "a2"]);
@@ -45,7 +45,7 @@ describe("a fair queue", () => {
   });
 
   test("keeps half of what is left for whoever comes next", async () => {
-    const { add, underWay } = bench({ count: 16, reserve: 8 });
+    const { add, underWay } = fixture({ count: 16, reserve: 8 });
     for (const owner of "abcde") for (let index = 0; index < 20; index++) void add(`${owner}${index}`);
     await settled();
     const held = Map.groupBy(underWay(), ([owner]) => owner);
@@ -53,7 +53,7 @@ describe("a fair queue", () => {
   });
 
   test("is in the order in which work came for each owner, and owners take turns", async () => {
-    const { add, begun, end } = bench({ count: 1, reserve: 0 });
+    const { add, begun, end } = fixture({ count: 1, reserve: 0 });
     for (const name of ["a1", "a2", "a3", "b1", "b2", "c1"]) void add(name);
     await settled();
     for (let at = 0; at < 5; at++) await end(begun.at(-1)!);
@@ -61,7 +61,7 @@ describe("a fair queue", () => {
   });
 
   test("gives a place that gets free to who holds the fewest", async () => {
-    const { add, begun, end } = bench({ count: 5, reserve: 1 });
+    const { add, begun, end } = fixture({ count: 5, reserve: 1 });
     for (const name of ["a1", "a2", "a3", "a4", "a5", "b1", "b2", "b3"]) void add(name);
     await settled();
     expect(begun).toEqual(["a1", "a2", "a3", "a4", "b1"]);
@@ -72,7 +72,7 @@ describe("a fair queue", () => {
   });
 
   test("forgets work whose owner has left, and does it no more", async () => {
-    const { add, begun, end } = bench({ count: 1, reserve: 0 });
+    const { add, begun, end } = fixture({ count: 1, reserve: 0 });
     void add("a1");
     const leaving = new AbortController();
     const left = add("b1", leaving.signal);
@@ -106,7 +106,7 @@ describe("a fair queue", () => {
   test("never gives too many places, keeps none from who holds none, and starves nobody", async () => {
     await fc.assert(
       fc.asyncProperty(sizes, acts, async (size, acts) => {
-        const { add, begun, end, underWay } = bench(size);
+        const { add, begun, end, underWay } = fixture(size);
         const waiting = new Set<string>();
         let names = 0;
         const check = () => {
@@ -141,7 +141,7 @@ describe("a fair queue", () => {
   test("serves every owner that waits before it serves one twice", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(..."abcdef"), { minLength: 1, maxLength: 40 }), async (owners) => {
-        const { add, begun, end } = bench({ count: 1, reserve: 0 });
+        const { add, begun, end } = fixture({ count: 1, reserve: 0 });
         owners.forEach((owner, index) => void add(`${owner}${index}`));
         await settled();
         for (let at = 1; at < owners.length; at++) {

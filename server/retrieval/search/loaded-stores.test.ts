@@ -10,7 +10,7 @@ const [dimensions, count] = [64, 4000];
 const tablesOf = (number: number): StoreTables => ({ number, generation: 1, dimensions });
 
 /** Stores of the same size, and room for so many of them. */
-function bench(stores: number, room: number) {
+function fixture(stores: number, room: number) {
   using folder = temporaryFolder();
   const db = openDatabase(":memory:", { vecLibrary: vecLibrary(folder.path) });
   let last = 0;
@@ -47,7 +47,7 @@ function load(loaded: LoadedStores, number: number): LoadedStore | null {
 }
 
 test("the stores that were searched last are kept, as many as there is room for", () => {
-  using on = bench(4, 2);
+  using on = fixture(4, 2);
   const sizes = [1, 2].map((number) => load(on.loaded, number)!.bytes);
   expect(sizes[0]! + sizes[1]!).toBeLessThanOrEqual(on.most_bytes);
   expect(on.loaded.get(tablesOf(1))).not.toBeNull();
@@ -57,9 +57,9 @@ test("the stores that were searched last are kept, as many as there is room for"
 });
 
 test("a store that has no room at all is not loaded, and none is given up for it", () => {
-  using on = bench(1, 0.5);
+  using on = fixture(1, 0.5);
   expect(load(on.loaded, 1)).toBeNull();
-  using other = bench(2, 1);
+  using other = fixture(2, 1);
   load(other.loaded, 1);
   other.add(2, count);
   expect(load(other.loaded, 2)).toBeNull();
@@ -67,14 +67,14 @@ test("a store that has no room at all is not loaded, and none is given up for it
 });
 
 test("of two stores that load by turns, one goes when both have no room", () => {
-  using on = bench(2, 1);
+  using on = fixture(2, 1);
   const works = [1, 2].map((number) => on.loaded.load(tablesOf(number)));
   for (let over = 0; over < 2; ) over = works.filter((work) => work.next().done).length;
   expect([1, 2].filter((number) => on.loaded.get(tablesOf(number)))).toEqual([2]);
 });
 
 test("a load that was given up is gone on with, and finds what came meanwhile", () => {
-  using on = bench(2, 3);
+  using on = fixture(2, 3);
   const given = on.loaded.load(tablesOf(1));
   for (let steps = 0; steps < 3; steps++) given.next();
   on.add(1, 10);
@@ -88,7 +88,7 @@ test("a load that was given up is gone on with, and finds what came meanwhile", 
 });
 
 test("what grows while it is kept pushes out what is older", () => {
-  using on = bench(2, 2);
+  using on = fixture(2, 2);
   for (const number of [1, 2]) load(on.loaded, number);
   on.add(2, count);
   expect(on.loaded.get(tablesOf(2))!.refresh()).toBe(true);
@@ -97,7 +97,7 @@ test("what grows while it is kept pushes out what is older", () => {
 });
 
 test("of many small ones about a hundred are kept", () => {
-  using on = bench(1, 100);
+  using on = fixture(1, 100);
   for (let number = 2; number <= 140; number++) {
     createStoreTables(on.sqlite, tablesOf(number));
     load(on.loaded, number);

@@ -12,7 +12,7 @@ import { createSearcher, type Match, type SearchOrder } from "./searcher.ts";
 import { addVectors, createStoreTables, removeChunks, type StoreTables, vectorsTable } from "./tables.ts";
 
 /** A database, the searcher of it, and stores in it; in a file and with a thread, or all in memory. */
-function bench({ inFile = false, most_bytes }: { inFile?: boolean; most_bytes?: number } = {}) {
+function fixture({ inFile = false, most_bytes }: { inFile?: boolean; most_bytes?: number } = {}) {
   const folder = temporaryFolder();
   const path = inFile ? folder.file("search.db") : ":memory:";
   const db = openDatabase(path, { vecLibrary: vecLibrary(folder.path) });
@@ -98,7 +98,7 @@ test.each([
   ["nearly the same", alike, 1500, 4, undefined],
   ["nearly the same, in a store that is larger than the memory", alike, 1000, 64, 150_000],
 ] as const)("of %s vectors exactly the nearest are found", async (_, make, count, dimensions, most_bytes) => {
-  using on = bench({ most_bytes });
+  using on = fixture({ most_bytes });
   const next = numbersOf(7);
   const store = on.store(1, dimensions);
   const vectors = make(count, dimensions, next);
@@ -110,7 +110,7 @@ test.each([
 });
 
 test.each([1, 15, 17, 4096])("vectors of %d dimensions are compared", async (dimensions) => {
-  using on = bench();
+  using on = fixture();
   const store = on.store(1, dimensions);
   const along = new Float32Array(dimensions).fill(1);
   store.add([
@@ -123,7 +123,7 @@ test.each([1, 15, 17, 4096])("vectors of %d dimensions are compared", async (dim
 });
 
 test("equally near passages come in the order in which they were added, and no more than asked for", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   store.add(Array.from({ length: 300 }, (_, index) => ({ vector: vector(1), text: String(index) })));
   for (const top_k of [1, 10, 50])
@@ -133,7 +133,7 @@ test("equally near passages come in the order in which they were added, and no m
 });
 
 test("hybrid weighs meaning and words, and finds the best of both", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   store.add([
     { vector: vector(1), text: "near" },
@@ -158,7 +158,7 @@ test("hybrid weighs meaning and words, and finds the best of both", async () => 
 test.each([4, 40])(
   "hybrid puts the passage with the asked word first, among %d by the meaning nearer ones",
   async (count) => {
-    using on = bench();
+    using on = fixture();
     const store = on.store();
     store.add([
       { vector: vector(0, 1), text: "code 00417 is in the manual" },
@@ -173,7 +173,7 @@ test.each([4, 40])(
 );
 
 test("a threshold leaves out what scores less", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   store.add([
     { vector: vector(1), text: "a" },
@@ -184,7 +184,7 @@ test("a threshold leaves out what scores less", async () => {
 });
 
 test("one store never shows what is in another", async () => {
-  using on = bench();
+  using on = fixture();
   const [one, two] = [on.store(1), on.store(2)];
   one.add([{ vector: vector(1), text: "one apple" }]);
   two.add([{ vector: vector(1), text: "two apples" }]);
@@ -198,7 +198,7 @@ test("one store never shows what is in another", async () => {
 test.each(["vector", "keyword", "hybrid"] as const)(
   "by %s as many are found as there are, however rare",
   async (mode) => {
-    using on = bench();
+    using on = fixture();
     const store = on.store();
     store.add(
       Array.from({ length: 6000 }, (_, index) => ({
@@ -224,7 +224,7 @@ test.each(["vector", "keyword", "hybrid"] as const)(
 );
 
 test("what is deleted is not found, be it marked or gone, and neither is a deleted store", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   const numbers = store.add(Array.from({ length: 200 }, (_, index) => ({ vector: vector(1), text: `apple ${index}` })));
   const find = () => on.find(store, { vector: vector(1), query: "apple", mode: "hybrid", top_k: 1 });
@@ -239,7 +239,7 @@ test("what is deleted is not found, be it marked or gone, and neither is a delet
 });
 
 test("what is deleted while a search by words looks on is not found", () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   const numbers = store.add(
     Array.from({ length: 3000 }, (_, index) => ({ vector: vector(1), text: "apple", metadata: { index } })),
@@ -255,7 +255,7 @@ test("what is deleted while a search by words looks on is not found", () => {
 });
 
 test.each(["processing", "failed"])("an entry that is %s is not found before it is ready", async (status) => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   store.add(Array.from({ length: 300 }, (_, index) => ({ vector: vector(1, index), text: `apple ${index}` })));
   const set = (status: string) =>
@@ -271,7 +271,7 @@ test.each(["processing", "failed"])("an entry that is %s is not found before it 
 
 // The text of a long document gets its numbers before its vectors come; a short one may overtake it.
 test("a vector that comes late is found, whatever its chunk's number", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   const [late] = store.add([{ vector: vector(1), text: "late" }]);
   on.sqlite.run("DELETE FROM memory_1_vectors_1");
@@ -282,7 +282,7 @@ test("a vector that comes late is found, whatever its chunk's number", async () 
 });
 
 test("another generation of vectors is searched at once, and what is left of the one before is refused", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   const [number] = store.add([{ vector: vector(1), text: "a" }]);
   await on.find(store, { vector: vector(1) });
@@ -316,7 +316,7 @@ test.each([
   "\ud800apple",
   "'; DROP TABLE memory_chunks; --",
 ])("the query %j is text", async (query) => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   store.add([{ vector: vector(1), text: "apple" }]);
   const asked = /apple/.test(query);
@@ -341,7 +341,7 @@ test.each([
   ["to be or not to be", "to be"],
   ["a", 'the "a"'],
 ])("%j is found by %j", async (text, query) => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   store.add([
     { vector: vector(1), text: "something else" },
@@ -351,7 +351,7 @@ test.each([
 });
 
 test("of letters without spaces between words, those that stand together count", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   const add = (text: string) => store.add([{ vector: vector(1), text }]);
   for (const text of ["東京の京都", "京東で会う", "東へ京へ", "東京都"]) add(text);
@@ -360,7 +360,7 @@ test("of letters without spaces between words, those that stand together count",
 });
 
 test("words that are written together count more together, and by words alone common ones are found as well", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   store.add([
     { vector: vector(1), text: "the blue line and the sky" },
@@ -374,7 +374,7 @@ test("words that are written together count more together, and by words alone co
 });
 
 test("a query whose vector cannot be compared is refused", async () => {
-  using on = bench();
+  using on = fixture();
   const store = on.store();
   await expect(on.find(store, { vector: null })).rejects.toThrow("4 dimensions");
   await expect(on.find(store, { vector: Float32Array.of(1) })).rejects.toThrow("4 dimensions");
@@ -382,7 +382,7 @@ test("a query whose vector cannot be compared is refused", async () => {
 });
 
 test("a search in the thread sees what was committed just before", async () => {
-  using on = bench({ inFile: true });
+  using on = fixture({ inFile: true });
   const store = on.store();
   for (let index = 0; index < 40; index++) {
     store.add([{ vector: vector(1, index), text: String(index) }]);
@@ -391,7 +391,7 @@ test("a search in the thread sees what was committed just before", async () => {
 });
 
 test("searches of several stores at once are answered each with its own", async () => {
-  using on = bench({ inFile: true, most_bytes: 300_000 }); // Room for some of them: the others take queue.
+  using on = fixture({ inFile: true, most_bytes: 300_000 }); // Room for some of them: the others take queue.
   const stores = [1, 2, 3, 4, 5].map((number) => on.store(number, 64));
   const next = numbersOf(3);
   for (const store of stores)
@@ -405,7 +405,7 @@ test("searches of several stores at once are answered each with its own", async 
 });
 
 test("a search that is given up rejects at once, and the next one is answered", async () => {
-  using on = bench({ inFile: true });
+  using on = fixture({ inFile: true });
   const store = on.store();
   store.add([{ vector: vector(1), text: "a" }]);
   const abort = new AbortController();
@@ -417,7 +417,7 @@ test("a search that is given up rejects at once, and the next one is answered", 
 });
 
 test("a thread that dies is replaced, and its searches are repeated once", async () => {
-  using on = bench({ inFile: true });
+  using on = fixture({ inFile: true });
   const store = on.store();
   store.add([{ vector: vector(1), text: "a" }]);
   const find = () => on.find(store, { vector: vector(1) });
@@ -433,7 +433,7 @@ test("a thread that dies is replaced, and its searches are repeated once", async
 });
 
 test("a fault of one search is its own", async () => {
-  using on = bench({ inFile: true });
+  using on = fixture({ inFile: true });
   const store = on.store();
   store.add([{ vector: vector(1), text: "a" }]);
   const missing = { tables: { ...store.tables, generation: 9 } };
@@ -443,7 +443,7 @@ test("a fault of one search is its own", async () => {
 });
 
 test("who is stopped leaves nobody waiting", async () => {
-  using on = bench({ inFile: true });
+  using on = fixture({ inFile: true });
   const waiting = on.find(on.store(), { vector: vector(1) });
   on.searcher.stop();
   await expect(waiting).rejects.toThrow("The server is stopping.");

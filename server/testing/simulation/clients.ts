@@ -11,8 +11,8 @@ import { newId } from "../../core/ids.ts";
 import type { Needs, RunEvent } from "../../core/run-event.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { ToolAnswer } from "../../core/submit.ts";
-import { agentTool, httpTool, tool } from "../run-bench.ts";
-import { type Bench, type Ledger, short, type Witness } from "./witness.ts";
+import { agentTool, httpTool, tool } from "../run-fixture.ts";
+import { type Fixture, type Ledger, short, type Witness } from "./witness.ts";
 import { Found, type World } from "./world.ts";
 
 /** One body of `submit_tool_outputs`, perhaps sent several times. */
@@ -62,7 +62,7 @@ export const helpers: Record<string, Partial<AgentSnapshot>> = {
 };
 
 /** Those who start runs, answer them well or badly, and cancel them; each says what must have come of it. */
-export function createClients(world: World, witness: Witness, bench: () => Bench) {
+export function createClients(world: World, witness: Witness, fixture: () => Fixture) {
   const { ledgers, found } = witness;
   const submissions: Submission[] = [];
   const acknowledged = new Set<string>();
@@ -92,7 +92,7 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
       ...(world.chance(0.1) && { file_ids: [newId("file")] }),
     };
     try {
-      const { id } = await bench().start([], {
+      const { id } = await fixture().start([], {
         tools: world.some(world.chance(0.4) ? [...tools, ...agentTools] : tools),
         agent,
         run,
@@ -113,7 +113,7 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
     world.note(`client: cancel ${short(id)}`);
     const before = state.status;
     try {
-      await bench().service.cancel(bench().scope, id, "because");
+      await fixture().service.cancel(fixture().scope, id, "because");
       if (ledgers.get(id)!.state.status !== "cancelled") throw found(`${short(id)}: cancelled, and it is not (P7)`);
     } catch (error) {
       if (!(error instanceof AppError)) return;
@@ -189,7 +189,7 @@ export function createClients(world: World, witness: Witness, bench: () => Bench
     submission.unanswered++;
     const told = async () => {
       try {
-        await bench().service.submit(bench().scope, run, answers);
+        await fixture().service.submit(fixture().scope, run, answers);
         submission.accepted = true;
         if (refusal) throw found(`${short(run)}: took what must be refused: ${refusal} (P8)`);
       } catch (error) {

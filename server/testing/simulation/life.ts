@@ -5,14 +5,14 @@ import type { JournalEntry } from "../../core/run-event.ts";
 import { isOver } from "../../core/run-state.ts";
 import type { Db } from "../../db/open.ts";
 import { createWriter } from "../../db/writer.ts";
-import { runBench } from "../run-bench.ts";
+import { runFixture } from "../run-fixture.ts";
 import { createClients, helpers } from "./clients.ts";
 import { reachOf } from "./reach.ts";
 import { createReaders } from "./readers.ts";
 import { recordsOf } from "./records.ts";
 import { takeOver } from "./take-over.ts";
 import { createThreads } from "./threads.ts";
-import { type Bench, createWitness, slots } from "./witness.ts";
+import { createWitness, type Fixture, slots } from "./witness.ts";
 import { createWorld, Found, type Owner } from "./world.ts";
 
 const runsMax = 5;
@@ -54,15 +54,15 @@ type Tell = (run: { entries: JournalEntry[]; agent: AgentSnapshot }) => void;
 const tables = ["pending_calls", "run_events", "run_blobs", "blobs", "runs", "facts"];
 
 function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
-  let bench: Bench;
+  let fixture: Fixture;
   const refusal = refusalOf(db);
   let full = false;
   /** Nobody is let in before the runs of the last process are recovered, or wait for a disk that takes it. */
   let isOpen = false;
   let faults = world.int(faultsMax + 1);
-  const witness = createWitness(world, () => bench);
-  const clients = createClients(world, witness, () => bench);
-  const readers = createReaders(world, witness, () => bench);
+  const witness = createWitness(world, () => fixture);
+  const clients = createClients(world, witness, () => fixture);
+  const readers = createReaders(world, witness, () => fixture);
   const threads = createThreads(world, reachOf(world, witness));
   const { ledgers } = witness;
 
@@ -76,7 +76,7 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
         return job();
       });
     const disk: Db = { ...db, write: Object.assign(refusing, { flush: write.flush, commits: write.commits }) };
-    bench = runBench({
+    fixture = runFixture({
       db: disk,
       threads: threads.factory,
       size: 2,
@@ -88,12 +88,12 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
       answer: recordsOf(world),
       now: world.now,
     });
-    bench.watches.listen(witness.committed);
+    fixture.watches.listen(witness.committed);
     isOpen = false;
     const opened = () => {
       isOpen = true;
     };
-    bench.service.recover().then(opened, (error) => witness.found(`recovery failed: ${error}`));
+    fixture.service.recover().then(opened, (error) => witness.found(`recovery failed: ${error}`));
   }
 
   function crash(): void {
@@ -108,9 +108,9 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   async function stop(): Promise<void> {
     world.note("the process stops");
     isOpen = false;
-    bench.service.stop();
-    bench.pool.stop();
-    await bench.runs.markCleanStop().catch(() => {}); // Not taken by a full disk: it counts as a crash then.
+    fixture.service.stop();
+    fixture.pool.stop();
+    await fixture.runs.markCleanStop().catch(() => {}); // Not taken by a full disk: it counts as a crash then.
     crash();
   }
 
@@ -183,8 +183,8 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
     for (const thread of threads.living) thread.frozen = false;
     const done = readers.finish();
     drainMicrotasks();
-    if (world.work() || !done || bench.pool.driving() > 0 || bench.watches.size() > 0) {
-      if (bench.watches.size() > 0) world.pass();
+    if (world.work() || !done || fixture.pool.driving() > 0 || fixture.watches.size() > 0) {
+      if (fixture.watches.size() > 0) world.pass();
       drainMicrotasks();
       witness.complain();
       return false;
@@ -204,9 +204,9 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
       clients.rested();
       readers.rested();
       for (const { entries, state } of ledgers.values())
-        tell({ entries, agent: bench.journal.snapshot(bench.scope, state.run!.agent_hash) });
-      bench.service.stop();
-      bench.pool.stop();
+        tell({ entries, agent: fixture.journal.snapshot(fixture.scope, state.run!.agent_hash) });
+      fixture.service.stop();
+      fixture.pool.stop();
     },
   };
 }

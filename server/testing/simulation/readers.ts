@@ -1,7 +1,7 @@
 import { isOver, type RunState } from "../../core/run-state.ts";
 import { parseCursor, requirePlace } from "../../runs/stream.ts";
-import { parseFrames, type StreamFrame, textOfFrames } from "../run-bench.ts";
-import { type Bench, short, type Witness } from "./witness.ts";
+import { parseFrames, type StreamFrame, textOfFrames } from "../run-fixture.ts";
+import { type Fixture, short, type Witness } from "./witness.ts";
 import type { World } from "./world.ts";
 
 interface Reader {
@@ -12,14 +12,14 @@ interface Reader {
 }
 
 /** Those who read streams, lose them, and go on with the last id that they were told. */
-export function createReaders(world: World, { ledgers, found }: Witness, bench: () => Bench) {
+export function createReaders(world: World, { ledgers, found }: Witness, fixture: () => Fixture) {
   const readers: Reader[] = [];
 
   async function read(reader: Reader): Promise<void> {
     const { run, frames } = reader;
     const connection = new AbortController();
     reader.connection = connection;
-    const { journal, watches, tail } = bench();
+    const { journal, watches, tail } = fixture();
     const last = frames.at(-1)?.id ?? null;
     world.note(`reader: ${short(run)} from ${last}`);
     const place = parseCursor(last, "after");

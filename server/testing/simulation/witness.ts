@@ -17,10 +17,10 @@ import {
 } from "../../core/run-state.ts";
 import { summaryRequest } from "../../core/summary.ts";
 import { addChildRun } from "../../core/usage.ts";
-import type { runBench } from "../run-bench.ts";
+import type { runFixture } from "../run-fixture.ts";
 import { Found, type World } from "./world.ts";
 
-export type Bench = ReturnType<typeof runBench>;
+export type Fixture = ReturnType<typeof runFixture>;
 
 /** What is known of one run from its commits, and from what models and tools were asked. */
 export interface Ledger {
@@ -44,7 +44,7 @@ export interface Ledger {
 export type Witness = ReturnType<typeof createWitness>;
 
 /** Watches every commit and every effect, and throws `Found` at the first broken promise. */
-export function createWitness(world: World, bench: () => Bench) {
+export function createWitness(world: World, fixture: () => Fixture) {
   const ledgers = new Map<string, Ledger>();
   /** Those that were not alone when the process died, until they are recovered: nobody can say that it was them. */
   const beside = new Set<string>();
@@ -92,14 +92,14 @@ export function createWitness(world: World, bench: () => Bench) {
         throw found(`${short(id)}: ${(error as Error).message}`);
       }
       ledger.entries.push(entry);
-      if (begins.has(entry.event.type)) ledger.begun = bench().db.write.commits();
+      if (begins.has(entry.event.type)) ledger.begun = fixture().db.write.commits();
     }
     const { status, seq, attempt } = ledger.state;
-    const head = bench().journal.head(id)!;
+    const head = fixture().journal.head(id)!;
     const isAhead = head.seq > seq;
     if (!isAhead && (head.status !== status || head.seq !== seq || head.attempt !== attempt))
       throw found(`${short(id)}: the row says ${head.status} #${head.seq}, the journal ${status} #${seq}`);
-    const { pool, slots: places, scope } = bench();
+    const { pool, slots: places, scope } = fixture();
     const [top, below, lent] = [places.taken(scope), sum(places.takenBelow(scope)), places.lent()];
     if (top > slots) throw found(`${top} runs are driven, ${slots} may be`);
     if (top + below + lent !== pool.driving())
@@ -166,7 +166,7 @@ export function createWitness(world: World, bench: () => Bench) {
           throw wrong(`${event.error.code} too early`);
         if (event.error.code === "run_timeout" && at < state.started_at! + state.run!.timeout_ms)
           throw wrong(`${event.error.code} too early`);
-        if (event.error.code === "run_timeout" && ledger.begun < bench().db.write.commits() && !bench().goesOn(id))
+        if (event.error.code === "run_timeout" && ledger.begun < fixture().db.write.commits() && !fixture().goesOn(id))
           throw wrong("nobody went on with it (P2)");
     }
   }
@@ -223,7 +223,7 @@ export function createWitness(world: World, bench: () => Bench) {
 
   /** Nobody is at work: who waits for a child waits for what that one waits for, and nobody works for a run that is over. */
   function judgeTree({ id, state }: Ledger): void {
-    if (bench().service.owes(id)) return;
+    if (fixture().service.owes(id)) return;
     const { parent_run_id } = state.run!;
     const parent = parent_run_id === null ? null : ledgerOf(parent_run_id);
     if (parent && isOver(parent.state.status) && !isOver(state.status))
@@ -273,7 +273,7 @@ export function createWitness(world: World, bench: () => Bench) {
   /** The process is about to die. */
   function dies(): void {
     const driven = [...ledgers.values()].filter(({ id, state }) => {
-      return state.status === "in_progress" && state.stalls < 3 && bench().pool.drives(id);
+      return state.status === "in_progress" && state.stalls < 3 && fixture().pool.drives(id);
     });
     if (driven.length > 1) for (const { id } of driven) beside.add(id);
     else beside.clear();
@@ -283,7 +283,7 @@ export function createWitness(world: World, bench: () => Bench) {
   function idle(): void {
     for (const ledger of ledgers.values()) {
       const { id, state } = ledger;
-      if (state.status === "in_progress" && !bench().goesOn(id))
+      if (state.status === "in_progress" && !fixture().goesOn(id))
         throw found(`${short(id)}: in progress, and nobody goes on with it (P2)`);
       judgeTree(ledger);
     }
@@ -302,20 +302,20 @@ export function createWitness(world: World, bench: () => Bench) {
   function rested(): void {
     for (const { id, state, entries } of ledgers.values()) {
       if (!isOver(state.status)) throw found(`${short(id)}: is ${state.status} for ever`);
-      if (!equalJson(fold(bench().journal.read(id)), state)) throw found(`${short(id)}: another fold, another state`);
+      if (!equalJson(fold(fixture().journal.read(id)), state)) throw found(`${short(id)}: another fold, another state`);
       if (state.calls.some((call) => !isResolved(call))) throw found(`${short(id)}: a call has no end`);
       if (entries.length !== state.seq) throw found(`${short(id)}: ${entries.length} entries, seq ${state.seq}`);
       if (!equalJson(spent(id), state.usage)) throw found(`${short(id)}: does not count what those below it have cost`);
     }
-    const count = (sql: string) => bench().db.sqlite.query<{ n: number }, []>(sql).get()!.n;
+    const count = (sql: string) => fixture().db.sqlite.query<{ n: number }, []>(sql).get()!.n;
     const left = {
-      driven: bench().pool.driving(),
-      "of the slots": sum([bench().slots.taken(bench().scope), ...bench().slots.takenBelow(bench().scope)]),
-      "in progress": bench().runs.inProgress(bench().scope),
+      driven: fixture().pool.driving(),
+      "of the slots": sum([fixture().slots.taken(fixture().scope), ...fixture().slots.takenBelow(fixture().scope)]),
+      "in progress": fixture().runs.inProgress(fixture().scope),
       "waiting for somebody": count("SELECT count(*) AS n FROM pending_calls"),
-      watched: bench().watches.size(),
+      watched: fixture().watches.size(),
     };
-    if (!bench().gate.isOpen()) throw found("somebody is tried for ever");
+    if (!fixture().gate.isOpen()) throw found("somebody is tried for ever");
     for (const [what, n] of Object.entries(left)) if (n > 0) throw found(`${n} left ${what}`);
   }
 

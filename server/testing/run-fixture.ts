@@ -27,7 +27,7 @@ import { testActor } from "./test-actor.ts";
 const toolSecrets = { headers: {}, signing_secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
 
 /** Everything that drives runs, without HTTP: real database, journal, loop and stream; the model is `test/script`. */
-export function runBench(
+export function runFixture(
   options: {
     db?: Db;
     threads?: ThreadFactory;
@@ -49,9 +49,9 @@ export function runBench(
 ) {
   const db = options.db ?? openDatabase(":memory:");
   const now = options.now ?? Date.now;
-  const scope: Scope = { project_id: "proj_bench", environment: "test" };
+  const scope: Scope = { project_id: "proj_fixture", environment: "test" };
   const author: Author = { ...scope, actor: testActor };
-  db.sqlite.run("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES ('proj_bench', 'bench', 0)");
+  db.sqlite.run("INSERT OR IGNORE INTO projects (id, name, created_at_ms) VALUES ('proj_fixture', 'fixture', 0)");
   const watches = createWatches(now);
   const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: watches.committed, now });
   let agent = agentOf([]);
@@ -122,7 +122,7 @@ export function runBench(
       more: { tools?: ToolSnapshot[]; agent?: Partial<AgentSnapshot>; run?: Partial<CreateRun> } = {},
     ) {
       agent = { ...agentOf(script), tools: more.tools ?? [], ...more.agent };
-      return service.create(scope, { agent_id: agent.id, input: "Hello", ...more.run }, "req_bench");
+      return service.create(scope, { agent_id: agent.id, input: "Hello", ...more.run }, "req_fixture");
     },
     /** The run once it is over or waits. */
     async settled(id: string) {
@@ -194,9 +194,9 @@ export function textOfFrames(frames: readonly StreamFrame[]): string {
 }
 
 const agentOf = (script: ScriptEntry[]): AgentSnapshot => ({
-  id: "agt_bench",
+  id: "agt_fixture",
   version: 1,
-  name: "Bench",
+  name: "Fixture",
   model: "test/script",
   instructions: "Follow the script.",
   settings: { script },

@@ -24,7 +24,7 @@ interface Try {
  * Tries tools outside of any run; what they make becomes files all the same. On threads of its own, which start
  * when they are needed: what a tool answers may be long work, and the calling thread serves everybody.
  */
-export function createBench({
+export function createToolTries({
   db,
   answerers,
   outputs,
