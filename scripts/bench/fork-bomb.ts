@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "../root.ts";
-import { median, memory, start } from "./processes.ts";
+import { median, memory, start, timed } from "./processes.ts";
 
 const seconds = Number(process.argv[2] ?? 15);
 const calls = 128;
@@ -98,12 +98,6 @@ async function createBomb(send: Client, name: string, delay_ms: number): Promise
   });
   await send("PATCH", `/v1/agents/${id}`, { tools: [tool.id] });
   return id;
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await work();
-  return performance.now() - begun;
 }
 
 /** One after the other, for so long, at a pace that no rate limit minds. */

@@ -91,6 +91,13 @@ export function processorTime(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10; // In ticks of 10 ms.
 }
 
+/** How long something takes, in milliseconds. */
+export async function timed(work: () => unknown): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
 /** The middle of several rounds. */
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

@@ -14,6 +14,7 @@ import { silentLog } from "../../server/lib/log.ts";
 import { createSearcher, type SearchOrder } from "../../server/retrieval/search/searcher.ts";
 import { addVectors, addWords } from "../../server/retrieval/search/tables.ts";
 import { createMemoryStore, searchOrder } from "../../server/testing/memory-store.ts";
+import { median, timed } from "./processes.ts";
 
 const { values } = parseArgs({
   options: {
@@ -208,12 +209,6 @@ function text(): string {
   return `${words.join(" ")} common`;
 }
 
-async function timed(work: () => unknown): Promise<number> {
-  const from = performance.now();
-  await work();
-  return performance.now() - from;
-}
-
 function timedNow(work: () => void): number {
   const from = performance.now();
   work();
@@ -226,10 +221,6 @@ function ratios(a: number[], b: number[]): number[] {
 
 function differences(a: number[], b: number[]): number[] {
   return a.map((value, round) => value - b[round]!);
-}
-
-function median(numbers: number[]): number {
-  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 }
 
 function print(figures: Record<string, number>): void {
