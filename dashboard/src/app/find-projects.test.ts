@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Project } from "../lib/types.ts";
+import type { Project } from "../lib/workspace.ts";
 import { findProjects } from "./find-projects.ts";
 
 test("a project is found by words of its name, and first by how it begins", () => {

@@ -1,4 +1,4 @@
-import type { Project } from "../lib/types.ts";
+import type { Project } from "../lib/workspace.ts";
 
 /** The projects that have each of the words in their name, those first whose name begins with them. */
 export function findProjects(projects: readonly Project[], text: string): Project[] {

@@ -2,7 +2,7 @@ import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Popover } from "@base-ui/react/popover";
 import { Check, Plus, Search } from "lucide-react";
 import { type ReactElement, useState } from "react";
-import type { Project } from "../lib/types.ts";
+import type { Project } from "../lib/workspace.ts";
 import { useEarlyOpen } from "../ui/use-early-open.ts";
 import { findProjects } from "./find-projects.ts";
 

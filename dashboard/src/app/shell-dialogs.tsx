@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, useEffect, useState } from "react";
-import type { Project } from "../lib/types.ts";
 import { useKeys } from "../lib/use-keys.ts";
+import type { Project } from "../lib/workspace.ts";
 import { LoadedPart } from "../ui/loaded-part.tsx";
 import { useShellDialog } from "./use-shell-dialog.ts";
 

@@ -1,5 +1,5 @@
 import { Palette } from "../features/palette/palette.tsx";
-import type { Project } from "../lib/types.ts";
+import type { Project } from "../lib/workspace.ts";
 import { useCommands } from "./use-commands.ts";
 
 /** The palette with what the shell offers. */

@@ -1,6 +1,5 @@
 import { createContext, useContext } from "react";
 import type { Environment as Mode } from "../../../server/core/scope.ts";
-import type { Project } from "./types.ts";
 
 /** Where the reader is: one project, in test or live. All resource addresses are made of it. */
 export interface Workspace {
@@ -16,4 +15,9 @@ export function useWorkspace(): Workspace {
   const workspace = useContext(WorkspaceContext);
   if (!workspace) throw new Error("useWorkspace outside the frame");
   return workspace;
+}
+
+export interface Project {
+  id: string;
+  name: string;
 }

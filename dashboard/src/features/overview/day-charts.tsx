@@ -3,7 +3,7 @@ import type { DayUsage } from "../../entities/usage/usage-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
 import { DayCard, type DayChartProps } from "./cards.tsx";
 import { Chart, Legend, Line } from "./chart.tsx";
-import { countAxis, dollarAxis, durationAxis, formatCompact, formatDollars } from "./numbers.ts";
+import { type Axis, countAxis, dollarAxis, durationAxis, formatCompact, formatDollars } from "./numbers.ts";
 import { dayLabels, endedOf, timedOf } from "./usage-days.ts";
 
 const gap = 1;
@@ -90,35 +90,63 @@ function Bars({ days, labels }: { days: readonly DayUsage[]; labels: readonly st
   );
 }
 
+interface Series {
+  name: string;
+  values: readonly (number | null)[];
+  /** What the dot of a day says. */
+  say: (value: number | null) => string;
+}
+
+/** A line for each of one or two series, or in their place the table of the days. */
+function LinesCard({
+  about,
+  axis,
+  series,
+  ...card
+}: Omit<Parameters<typeof DayCard>[0], "children" | "legend"> & {
+  /** What the chart shows, in a sentence. */
+  about: string;
+  axis: Axis;
+  series: readonly Series[];
+}) {
+  const labels = dayLabels(card.days);
+  const lines = series.map((each, index) => ({ ...each, dashed: index === 1 }));
+  const legend = lines.map(({ name, dashed }) => (
+    <Legend key={name} look={dashed ? "dashed" : "solid"}>
+      {name}
+    </Legend>
+  ));
+  return (
+    <DayCard {...card} legend={series.length > 1 && legend}>
+      <Chart label={about} days={labels} axis={axis}>
+        {(plot) =>
+          lines.toReversed().map(({ name, values, say, dashed }) => {
+            const titles = values.map((value, index) => `${labels[index]}: ${say(value)}`);
+            return <Line key={name} plot={plot} values={values} titles={titles} dashed={dashed} />;
+          })
+        }
+      </Chart>
+    </DayCard>
+  );
+}
+
 /** How long runs worked on each day: the middle one, and the slow ones. */
 export function TimeChart({ days, asTable }: DayChartProps) {
-  const labels = dayLabels(days);
   const [median, slow] = [days.map((day) => day.worked_ms.p50), days.map((day) => day.worked_ms.p95)];
-  const titles = (values: readonly (number | null)[], what: string) =>
-    values.map((value, index) => `${labels[index]}: ${what} ${formatDuration(value)}`);
   return (
-    <DayCard
+    <LinesCard
       title="Time per run"
-      legend={
-        <>
-          <Legend look="solid">Median</Legend>
-          <Legend look="dashed">95th percentile</Legend>
-        </>
-      }
+      about={wordsOf(days, dayLabels(days))}
+      axis={durationAxis(slow.map((ms) => ms ?? 0))}
+      series={[
+        { name: "Median", values: median, say: (ms) => `half of the runs within ${formatDuration(ms)}` },
+        { name: "95th percentile", values: slow, say: (ms) => `95 of 100 runs within ${formatDuration(ms)}` },
+      ]}
       columns={["Runs", "Median", "95th percentile"]}
       cells={(day) => [formatCount(timedOf(day)), formatDuration(day.worked_ms.p50), formatDuration(day.worked_ms.p95)]}
       days={days}
       asTable={asTable}
-    >
-      <Chart label={wordsOf(days, labels)} days={labels} axis={durationAxis(slow.map((ms) => ms ?? 0))}>
-        {(plot) => (
-          <>
-            <Line plot={plot} values={slow} titles={titles(slow, "95 of 100 runs within")} dashed />
-            <Line plot={plot} values={median} titles={titles(median, "half of the runs within")} />
-          </>
-        )}
-      </Chart>
-    </DayCard>
+    />
   );
 }
 
@@ -131,64 +159,40 @@ function wordsOf(days: readonly DayUsage[], labels: readonly string[]): string {
 
 /** Tokens that models read and wrote on each day. */
 export function TokensChart({ days, asTable }: DayChartProps) {
-  const labels = dayLabels(days);
   const [input, output] = [days.map((day) => day.input_tokens), days.map((day) => day.output_tokens)];
-  const titles = (values: readonly number[], what: string) =>
-    values.map((value, index) => `${labels[index]}: ${formatCount(value)} ${what}`);
   return (
-    <DayCard
+    <LinesCard
       title="Tokens per day"
-      legend={
-        <>
-          <Legend look="solid">Read</Legend>
-          <Legend look="dashed">Written</Legend>
-        </>
-      }
+      about={`Tokens per day, ${formatCount(sum(input))} read and ${formatCount(sum(output))} written in all.`}
+      axis={countAxis([...input, ...output])}
+      series={[
+        { name: "Read", values: input, say: (count) => `${formatCount(count)} tokens read` },
+        { name: "Written", values: output, say: (count) => `${formatCount(count)} tokens written` },
+      ]}
       columns={["Read", "From the cache", "Written", "Reasoning"]}
       cells={(day) =>
         [day.input_tokens, day.cached_input_tokens, day.output_tokens, day.reasoning_tokens].map(formatCount)
       }
       days={days}
       asTable={asTable}
-    >
-      <Chart
-        label={`Tokens per day, ${formatCount(sum(input))} read and ${formatCount(sum(output))} written in all.`}
-        days={labels}
-        axis={countAxis([...input, ...output])}
-      >
-        {(plot) => (
-          <>
-            <Line plot={plot} values={output} titles={titles(output, "tokens written")} dashed />
-            <Line plot={plot} values={input} titles={titles(input, "tokens read")} />
-          </>
-        )}
-      </Chart>
-    </DayCard>
+    />
   );
 }
 
 /** What the model calls of each day cost. */
 export function CostChart({ days, asTable }: DayChartProps) {
-  const labels = dayLabels(days);
   const costs = days.map((day) => day.cost_usd);
   return (
-    <DayCard
+    <LinesCard
       title="Cost per day"
+      about={`Cost per day, ${formatDollars(sum(costs))} in all.`}
+      axis={dollarAxis(costs)}
+      series={[{ name: "Cost", values: costs, say: (usd) => formatDollars(usd ?? 0) }]}
       columns={["Cost", "Model calls", "Calls without a price"]}
       cells={(day) => [formatDollars(day.cost_usd), formatCount(day.model_calls), formatCount(day.unknown_cost_calls)]}
       days={days}
       asTable={asTable}
-    >
-      <Chart label={`Cost per day, ${formatDollars(sum(costs))} in all.`} days={labels} axis={dollarAxis(costs)}>
-        {(plot) => (
-          <Line
-            plot={plot}
-            values={costs}
-            titles={costs.map((cost, index) => `${labels[index]}: ${formatDollars(cost)}`)}
-          />
-        )}
-      </Chart>
-    </DayCard>
+    />
   );
 }
 

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { isId, siblingId } from "../../../../server/core/ids.ts";
 import { origins as runOrigins } from "../../../../server/core/origin.ts";
 import { runStatuses } from "../../../../server/core/run-state.ts";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
-import { isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
+import { filtersOf, isFiltered, type RunsSearch } from "../../entities/run/runs-search.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -91,23 +91,7 @@ export function RunsFilters({
       />
       <Chip name="Origin" value={origin} choices={originChoices} onChange={(next) => onFilter({ origin: next })} />
       {(isFiltered(search) || q !== "") && (
-        <Button
-          kind="ghost"
-          size="sm"
-          className="ml-auto"
-          onClick={() =>
-            onFilter({
-              status: undefined,
-              agent: undefined,
-              since: undefined,
-              until: undefined,
-              user: undefined,
-              thread: undefined,
-              origin: undefined,
-              q: undefined,
-            })
-          }
-        >
+        <Button kind="ghost" size="sm" className="ml-auto" onClick={() => onFilter({ ...filtersOf({}), q: undefined })}>
           Clear
         </Button>
       )}
@@ -116,27 +100,16 @@ export function RunsFilters({
 }
 
 function AgentChip({ agent, onChange }: { agent: string | undefined; onChange: (agent: string | undefined) => void }) {
-  const at = useWorkspace();
-  const { data } = useQuery(newestAgentsQuery(at));
+  const { data } = useQuery(newestAgentsQuery(useWorkspace()));
+  const name = useAgentName(agent ?? "");
   const listed = data?.data ?? [];
-  const choices = listed.map(({ id, name }) => ({ value: id, word: name, label: <span className="cut">{name}</span> }));
-  if (agent && !listed.some(({ id }) => id === agent)) return <OldAgentChip agent={agent} {...{ choices, onChange }} />;
+  // One that is older than those that are listed, or deleted.
+  const old = agent && !listed.some(({ id }) => id === agent) ? [{ id: agent, name }] : [];
+  const choices = [...listed, ...old].map(({ id, name }) => ({
+    ...{ value: id, word: name },
+    label: <span className="cut">{name}</span>,
+  }));
   return <Chip name="Agent" value={agent} choices={choices} onChange={onChange} />;
-}
-
-/** For an agent that is older than those that are listed, or deleted. */
-function OldAgentChip({
-  agent,
-  choices,
-  onChange,
-}: {
-  agent: string;
-  choices: { value: string; word: string; label: ReactNode }[];
-  onChange: (agent: string | undefined) => void;
-}) {
-  const name = useAgentName(agent);
-  const all = [...choices, { value: agent, word: name, label: <span className="cut">{name}</span> }];
-  return <Chip name="Agent" value={agent} choices={all} onChange={onChange} />;
 }
 
 /** What a text is, when it is the id of a thing that leads to runs: a run, or an agent or thread to filter by. */

@@ -1,4 +1,0 @@
-export interface Project {
-  id: string;
-  name: string;
-}
