@@ -1,20 +1,9 @@
 import { knownModels } from "../models/known-models.ts";
 import { modelFetch } from "../models/model-fetch.ts";
 import { ollamaUrl } from "../models/ollama.ts";
-import type { Connection, ModelUsage } from "../models/port.ts";
+import type { Connection } from "../models/port.ts";
 import { openModel } from "../models/registry.ts";
-
-/** What one tiny request to a provider came to. */
-interface Tried {
-  ok: boolean;
-  /** The model that was asked; null where there is none to ask. */
-  model: string | null;
-  latency_ms: number;
-  /** What the model said, cut short. */
-  output: string | null;
-  usage: Pick<ModelUsage, "input_tokens" | "output_tokens"> | null;
-  error: { code: string; message: string } | null;
-}
+import type { Tried } from "../wire/console.ts";
 
 const patience_ms = 20_000;
 const listMax_bytes = 1_048_576;

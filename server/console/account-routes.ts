@@ -1,5 +1,8 @@
 import { Elysia } from "elysia";
+import { declared } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
+import { allOf, OpenSession } from "../wire/console.ts";
+import { Deleted } from "../wire/schema.ts";
 import type { Accounts } from "./accounts.ts";
 import { ConsoleId, PasswordChange } from "./schema.ts";
 import type { Sessions } from "./sessions.ts";
@@ -26,7 +29,7 @@ export const accountRoutes = ({ signedIn, accounts, sessions }: AccountRoutes) =
     .get(
       "/sessions",
       ({ visitor: { user, token } }) => ({ object: "list", data: sessions.list(user.id, token), has_more: false }),
-      { role: "viewer" },
+      { role: "viewer", ...declared({ returns: allOf(OpenSession) }) },
     )
     .delete(
       "/sessions",
@@ -39,5 +42,5 @@ export const accountRoutes = ({ signedIn, accounts, sessions }: AccountRoutes) =
         await sessions.end(user.id, id, actor);
         return { id, object: "session", deleted: true };
       },
-      { role: "viewer", params: pathWith({ id: ConsoleId }) },
+      { role: "viewer", params: pathWith({ id: ConsoleId }), ...declared({ returns: Deleted }) },
     );

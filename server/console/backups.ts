@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
 import { timestamp } from "../core/time.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
+import type { Backup } from "../wire/console.ts";
 import { newConsoleId } from "./console-id.ts";
 
 /** Copies the database into a new file; returns the version of its schema. */
@@ -17,18 +18,6 @@ interface BackupOptions extends StoreBase {
   requireRoom: () => void;
 }
 
-/** A copy that lies ready to be downloaded. */
-interface MadeBackup {
-  id: string;
-  object: "backup";
-  filename: string;
-  bytes: number;
-  version: number;
-  created_at: string;
-  /** The server deletes its copy then. */
-  expires_at: string;
-}
-
 const keptFor_ms = 15 * 60_000;
 
 /** Backups of the dashboard: each is made, downloaded and forgotten. At most one lies on the disk. */
@@ -36,9 +25,9 @@ export type Backups = ReturnType<typeof createBackups>;
 
 export function createBackups({ db, audit, dataDir, make, requireRoom, now = Date.now }: BackupOptions) {
   const folder = dataDir === null ? null : join(dataDir, "backups-to-download");
-  let ready: MadeBackup | null = null;
+  let ready: Backup | null = null;
   let timer: NodeJS.Timeout | undefined;
-  let making: Promise<MadeBackup> | null = null;
+  let making: Promise<Backup> | null = null;
 
   /** Also what an earlier process has left. */
   function forget(): void {
@@ -48,7 +37,7 @@ export function createBackups({ db, audit, dataDir, make, requireRoom, now = Dat
   }
   forget();
 
-  async function perform(actor: Actor): Promise<MadeBackup> {
+  async function perform(actor: Actor): Promise<Backup> {
     if (folder === null || dataDir === null) throw new Error("A database in memory has no backup.");
     forget();
     requireRoom();
@@ -69,7 +58,7 @@ export function createBackups({ db, audit, dataDir, make, requireRoom, now = Dat
 
   return {
     /** Makes one. Who asks meanwhile gets the same. */
-    create(actor: Actor): Promise<MadeBackup> {
+    create(actor: Actor): Promise<Backup> {
       making ??= perform(actor).finally(() => {
         making = null;
       });

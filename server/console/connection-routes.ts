@@ -9,9 +9,12 @@ import { timestampOrNull } from "../core/time.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import { fault, validationError } from "../http/errors.ts";
+import { declared } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
 import type { Connection } from "../models/port.ts";
 import { modelPrefix } from "../models/registry.ts";
+import { allOf, Price, Connection as ShownConnection, Tried } from "../wire/console.ts";
+import { Deleted } from "../wire/schema.ts";
 import { ConnectionName, ConnectionTest, NewConnection, NewPrice, PricedModel } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 
@@ -59,7 +62,10 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
   const named = { params: pathWith({ name: ConnectionName }) };
   return new Elysia({ prefix: "/console/api" })
     .use(signedIn)
-    .get("/connections", () => ({ object: "list", data: list(), has_more: false }), { role: "viewer" })
+    .get("/connections", () => ({ object: "list", data: list(), has_more: false }), {
+      role: "viewer",
+      ...declared({ returns: allOf(ShownConnection) }),
+    })
     .post(
       "/connections",
       async ({ body, visitor, status }) => {
@@ -67,7 +73,7 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
         await connections.put(connection, visitor.actor);
         return status(201, list().find(({ name }) => name === connection.name)!);
       },
-      { role: "owner", body: NewConnection },
+      { role: "owner", body: NewConnection, ...declared({ creates: ShownConnection }) },
     )
     .delete(
       "/connections/:name",
@@ -75,7 +81,7 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
         if (!(await connections.remove(name, visitor.actor))) throw notFound();
         return { id: name, object: "connection", deleted: true };
       },
-      { role: "owner", ...named },
+      { role: "owner", ...named, ...declared({ returns: Deleted }) },
     )
     .post(
       "/connections/:name/test",
@@ -89,9 +95,12 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
         await db.write(() => audit.note(visitor, "model_connection.tested", name, details));
         return tried;
       },
-      { role: "owner", ...named, body: ConnectionTest },
+      { role: "owner", ...named, body: ConnectionTest, ...declared({ returns: Tried }) },
     )
-    .get("/prices", async () => ({ object: "list", data: await priced(), has_more: false }), { role: "viewer" })
+    .get("/prices", async () => ({ object: "list", data: await priced(), has_more: false }), {
+      role: "viewer",
+      ...declared({ returns: allOf(Price) }),
+    })
     .put(
       "/prices",
       async ({ body: { model, context_window = null, ...price }, visitor }) => {
@@ -107,7 +116,7 @@ export function connectionRoutes({ signedIn, connections, prices, tryConnection,
           throw new AppError("resource_not_found", "This price is not one that was set here.", { param: "model" });
         return { id: model, object: "price", deleted: true };
       },
-      { role: "owner", body: PricedModel },
+      { role: "owner", body: PricedModel, ...declared({ returns: Deleted }) },
     );
 }
 

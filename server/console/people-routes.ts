@@ -1,5 +1,8 @@
 import { Elysia } from "elysia";
+import { declared } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
+import { allOf, Invitation, Person, User } from "../wire/console.ts";
+import { Deleted } from "../wire/schema.ts";
 import type { People } from "./people.ts";
 import { ConsoleId, NewInvitation, RoleChange } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
@@ -9,11 +12,14 @@ export function peopleRoutes({ signedIn, people }: { signedIn: SignedIn; people:
   const params = pathWith({ id: ConsoleId });
   return new Elysia({ prefix: "/console/api" })
     .use(signedIn)
-    .get("/people", () => ({ object: "list", data: people.list(), has_more: false }), { role: "viewer" })
+    .get("/people", () => ({ object: "list", data: people.list(), has_more: false }), {
+      role: "viewer",
+      ...declared({ returns: allOf(Person) }),
+    })
     .patch(
       "/people/:id",
       async ({ params: { id }, body, visitor }) => await people.setRole(id, body.role, visitor.actor),
-      { role: "owner", params, body: RoleChange },
+      { role: "owner", params, body: RoleChange, ...declared({ returns: User }) },
     )
     .delete(
       "/people/:id",
@@ -21,12 +27,16 @@ export function peopleRoutes({ signedIn, people }: { signedIn: SignedIn; people:
         await people.remove(id, visitor.actor);
         return { id, object: "person", deleted: true };
       },
-      { role: "owner", params },
+      { role: "owner", params, ...declared({ returns: Deleted }) },
     )
-    .get("/invitations", () => ({ object: "list", data: people.invitations(), has_more: false }), { role: "owner" })
+    .get("/invitations", () => ({ object: "list", data: people.invitations(), has_more: false }), {
+      role: "owner",
+      ...declared({ returns: allOf(Invitation) }),
+    })
     .post("/invitations", async ({ body, visitor, status }) => status(201, await people.invite(body, visitor.actor)), {
       role: "owner",
       body: NewInvitation,
+      ...declared({ creates: Invitation }),
     })
     .delete(
       "/invitations/:id",
@@ -34,6 +44,6 @@ export function peopleRoutes({ signedIn, people }: { signedIn: SignedIn; people:
         await people.withdraw(id, visitor.actor);
         return { id, object: "invitation", deleted: true };
       },
-      { role: "owner", params },
+      { role: "owner", params, ...declared({ returns: Deleted }) },
     );
 }

@@ -4,6 +4,7 @@ import { notFound } from "../core/not-found.ts";
 import { timestamp, timestampOrNull } from "../core/time.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { invitations, sessions, users } from "../db/schema.ts";
+import type { Invitation, Person } from "../wire/console.ts";
 import type { Role } from "../wire/names.ts";
 import { type Accounts, checkEmail, type Origin, type User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
@@ -13,19 +14,6 @@ import { sha256Bytes } from "./sha256-bytes.ts";
 const validFor_ms = 7 * 24 * 3_600_000;
 
 type InvitationRow = typeof invitations.$inferSelect;
-
-/** A person with an account, as owners and colleagues see it. */
-interface Person extends User {
-  created_at: string;
-  /** The newest use of an open session; null where there is none. */
-  last_seen_at: string | null;
-}
-
-/** Somebody who was asked to join and has not done so yet. */
-interface Invitation extends Pick<InvitationRow, "id" | "email" | "role"> {
-  created_at: string;
-  expires_at: string;
-}
 
 /** Who may use the dashboard, and who was asked to. */
 export type People = ReturnType<typeof createPeople>;

@@ -5,6 +5,8 @@ import { pathOf } from "../http/schemas.ts";
 import { NewProject, ProjectChange } from "../projects/schema.ts";
 import { shownProject } from "../projects/shown.ts";
 import type { ProjectStore } from "../projects/store.ts";
+import { allOf, Project } from "../wire/console.ts";
+import { Deleted } from "../wire/schema.ts";
 import { DeleteProject, Nothing } from "./schema.ts";
 import type { SignedIn } from "./signed-in.ts";
 
@@ -24,27 +26,34 @@ export function projectRoutes({ signedIn, projects }: ProjectRoutes) {
   const params = pathOf("project");
   return new Elysia({ prefix: "/console/api/projects" })
     .use(signedIn)
-    .get("/", () => ({ object: "list", data: projects.list().map(shownProject), has_more: false }), { role: "viewer" })
+    .get("/", () => ({ object: "list", data: projects.list().map(shownProject), has_more: false }), {
+      role: "viewer",
+      ...declared({ returns: allOf(Project) }),
+    })
     .post(
       "/",
       async ({ body, visitor, status }) => status(201, shownProject(await projects.create(body.name, visitor.actor))),
-      { role: "owner", body: NewProject },
+      { role: "owner", body: NewProject, ...declared({ creates: Project }) },
     )
-    .get("/:id", ({ params: { id } }) => shownProject(projects.byId(id)), { role: "viewer", params })
+    .get("/:id", ({ params: { id } }) => shownProject(projects.byId(id)), {
+      role: "viewer",
+      params,
+      ...declared({ returns: Project }),
+    })
     .patch(
       "/:id",
       async ({ params: { id }, body, visitor }) => shownProject(await projects.update(id, body, visitor.actor)),
-      { role: "owner", params, body: ProjectChange },
+      { role: "owner", params, body: ProjectChange, ...declared({ returns: Project }) },
     )
     .post(
       "/:id/archive",
       async ({ params: { id }, visitor }) => shownProject(await projects.archive(id, visitor.actor)),
-      { role: "owner", params, body: Nothing, ...declared({ needsRoom: false }) },
+      { role: "owner", params, body: Nothing, ...declared({ needsRoom: false, returns: Project }) },
     )
     .post(
       "/:id/unarchive",
       async ({ params: { id }, visitor }) => shownProject(await projects.unarchive(id, visitor.actor)),
-      { role: "owner", params, body: Nothing },
+      { role: "owner", params, body: Nothing, ...declared({ returns: Project }) },
     )
     .post(
       "/:id/delete",
@@ -53,6 +62,6 @@ export function projectRoutes({ signedIn, projects }: ProjectRoutes) {
         await projects.remove(id, visitor.actor);
         return { id, object: "project", deleted: true };
       },
-      { role: "owner", params, body: DeleteProject, ...declared({ needsRoom: false }) },
+      { role: "owner", params, body: DeleteProject, ...declared({ needsRoom: false, returns: Deleted }) },
     );
 }

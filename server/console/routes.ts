@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { readJsonBody } from "../http/json-body.ts";
 import { declared } from "../http/operation.ts";
 import type { ProjectStore } from "../projects/store.ts";
+import { Session } from "../wire/console.ts";
 import type { Accounts, Origin, User } from "./accounts.ts";
 import { missingSession } from "./auth.ts";
 import type { People } from "./people.ts";
@@ -56,11 +57,15 @@ export function sessionRoutes(deps: SessionRoutes) {
   };
 
   return new Elysia({ prefix: "/console/api" })
-    .get("/session", ({ request }) => {
-      const user = sessions.use(cookie.read(request), request);
-      if (!user) throw missingSession(setup.required());
-      return sessionOf(user);
-    })
+    .get(
+      "/session",
+      ({ request }) => {
+        const user = sessions.use(cookie.read(request), request);
+        if (!user) throw missingSession(setup.required());
+        return sessionOf(user);
+      },
+      declared({ returns: Session }),
+    )
     .post(
       "/setup",
       async ({ body, request, set, status }) => {
@@ -68,7 +73,7 @@ export function sessionRoutes(deps: SessionRoutes) {
         const user = await setup.complete(body, origin);
         return status(201, await signIn(user, origin, request, set.headers as Headers));
       },
-      { parse, body: SetUp },
+      { parse, body: SetUp, ...declared({ creates: Session }) },
     )
     .post("/invitations/read", ({ body }) => ({ object: "invitation", ...people.read(body.token) }), {
       parse,
@@ -81,7 +86,7 @@ export function sessionRoutes(deps: SessionRoutes) {
         const user = await people.accept(body, origin);
         return status(201, await signIn(user, origin, request, set.headers as Headers));
       },
-      { parse, body: AcceptInvitation },
+      { parse, body: AcceptInvitation, ...declared({ creates: Session }) },
     )
     .post(
       "/login",
@@ -90,7 +95,7 @@ export function sessionRoutes(deps: SessionRoutes) {
         const user = await accounts.login(body, origin);
         return await signIn(user, origin, request, set.headers as Headers);
       },
-      { parse, body: Login, ...declared({ needsRoom: false }) },
+      { parse, body: Login, ...declared({ needsRoom: false, returns: Session }) },
     )
     .post(
       "/logout",

@@ -1,8 +1,10 @@
 import { statfsSync } from "node:fs";
 import { Elysia } from "elysia";
 import { timestamp } from "../core/time.ts";
+import { declared } from "../http/operation.ts";
 import { pathWith } from "../http/schemas.ts";
 import { build } from "../lib/build-info.ts";
+import { Backup, ServerInfo } from "../wire/console.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { type Backups, databaseBytes } from "./backups.ts";
 import { ConsoleId, Nothing } from "./schema.ts";
@@ -38,7 +40,7 @@ export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_m
 
   return new Elysia({ prefix: "/console/api" })
     .use(signedIn)
-    .get("/server", facts, { role: "viewer" })
+    .get("/server", facts, { role: "viewer", ...declared({ returns: ServerInfo }) })
     .get(
       "/openapi.json",
       async ({ set }) => {
@@ -51,6 +53,7 @@ export function serverRoutes({ signedIn, backups, sandbox, dataDir, started_at_m
     .post("/backups", async ({ visitor, status }) => status(201, await backups.create(visitor.actor)), {
       role: "owner",
       body: Nothing,
+      ...declared({ creates: Backup }),
     })
     .get("/backups/:id", ({ params: { id }, visitor }) => backups.download(id, visitor.actor), {
       role: "owner",

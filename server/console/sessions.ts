@@ -3,6 +3,7 @@ import { notFound } from "../core/not-found.ts";
 import { timestamp } from "../core/time.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { sessions } from "../db/schema.ts";
+import type { OpenSession } from "../wire/console.ts";
 import type { Origin, User } from "./accounts.ts";
 import { newConsoleId } from "./console-id.ts";
 import { randomToken } from "./random-token.ts";
@@ -14,17 +15,6 @@ const absolute_ms = 7 * 24 * 3_600_000;
 const seenEvery_ms = 60_000;
 
 type Row = User & Pick<typeof sessions.$inferSelect, "created_at_ms" | "last_seen_at_ms">;
-
-/** Where somebody is signed in, as that person sees it. */
-interface SessionInfo {
-  id: string;
-  user_agent: string | null;
-  ip: string | null;
-  created_at: string;
-  last_seen_at: string;
-  /** The one that asks. */
-  current: boolean;
-}
 
 const userAgentMax = 400;
 
@@ -99,7 +89,7 @@ export function createSessions({ db, audit, now = Date.now }: StoreBase) {
     },
 
     /** The open sessions of somebody, the newest use first. */
-    list(userId: string, token: string): SessionInfo[] {
+    list(userId: string, token: string): OpenSession[] {
       const own = Buffer.from(sha256Bytes(token));
       return orm
         .select()

@@ -1,7 +1,9 @@
+import type { TSchema } from "@sinclair/typebox";
 import { Compile } from "typebox/schema";
 import type { DescribedOperation } from "../http/describe-operations.ts";
 import { createRouteFinder } from "../http/find-routes.ts";
 import { type ResponseHeader, responseHeaders } from "../http/headers.ts";
+import { declarationOf, type Route } from "../http/operation.ts";
 import type { Answer } from "./test-app.ts";
 
 // By schema: all the servers of a test file say the same of their routes.
@@ -31,8 +33,25 @@ export function createExpectDeclared(operations: readonly DescribedOperation[]) 
     const schema = returned.content?.[type] ?? returned.content?.["*/*"];
     if (!schema && (returned.content || body !== "")) refuse(`has a body that the route does not declare: ${type}`);
     if (!schema) return;
-    const validator = validators.get(schema) ?? Compile(schema);
-    validators.set(schema, validator);
-    if (!validator.Check(body)) refuse(`is not as declared: ${JSON.stringify(validator.Errors(body)[1])}`);
+    const faults = faultsOf(schema, body);
+    if (faults) refuse(`is not as declared: ${faults}`);
   };
+}
+
+/** The same for the dashboard's own routes, which declare the shape of what they return and no more. */
+export function createExpectShape(routes: readonly Route[]) {
+  const find = createRouteFinder(routes.filter(({ path }) => path.startsWith("/console/api/")));
+  return (method: string, path: string, { status, body }: Answer): void => {
+    const route = find(new URL(path, "http://localhost").pathname).find((one) => one.method === method);
+    const { returns, creates } = route ? declarationOf(route) : {};
+    const schema = { 200: returns, 201: creates }[status];
+    const faults = schema && typeof body === "object" && faultsOf(schema, body);
+    if (faults) throw new Error(`${method} ${path}: ${status} is not as declared: ${faults}`);
+  };
+}
+
+function faultsOf(schema: TSchema, body: unknown): string | null {
+  const validator = validators.get(schema) ?? Compile(schema);
+  validators.set(schema, validator);
+  return validator.Check(body) ? null : JSON.stringify(validator.Errors(body)[1]);
 }

@@ -11,7 +11,7 @@ import type { Embedders } from "../retrieval/embed/embedder.ts";
 import type { OtlpTarget } from "../traces/otlp-post.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { wordEmbedders } from "./embedder.ts";
-import { createExpectDeclared } from "./expect-declared.ts";
+import { createExpectDeclared, createExpectShape } from "./expect-declared.ts";
 import { testActor } from "./test-actor.ts";
 
 /** A response as a test looks at it: JSON is parsed, anything else is text. */
@@ -102,6 +102,7 @@ export function testApp({
 
   const operations = describeOperations(server.app.routes as Route[]);
   const expectDeclared = createExpectDeclared(operations);
+  const expectShape = createExpectShape(server.app.routes as Route[]);
 
   async function send(
     method: string,
@@ -124,6 +125,7 @@ export function testApp({
       headers: response.headers,
     };
     expectDeclared(method, path, answer); // Whatever a test asks for, this is looked at too.
+    expectShape(method, path, answer);
     return answer;
   }
 

@@ -1,4 +1,4 @@
-import type { Static } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { unknownPricePolicies } from "../core/budget.ts";
 import * as t from "../lib/schema.ts";
 import { roles, sandboxLevels } from "./names.ts";
@@ -6,9 +6,15 @@ import { CodedError } from "./schema.ts";
 
 const role = t.oneOf(roles);
 
+/** All there are, on one page. */
+export const allOf = <T extends TSchema>(item: T) =>
+  t.object({ object: t.word("list"), data: t.list(item), has_more: t.word(false) });
+
+export const User = t.object({ id: t.text, email: t.text, role });
+
 /** Who is signed in at the dashboard, and what there is to see. */
 export const Session = t.object({
-  user: t.object({ id: t.text, email: t.text, role }),
+  user: User,
   projects: t.list(t.object({ id: t.text, name: t.text })),
   setup_required: t.boolean,
   version: t.text,
@@ -93,6 +99,7 @@ export type ServerInfo = Static<typeof ServerInfo>;
 
 export const Backup = t.object({
   id: t.text,
+  object: t.word("backup"),
   filename: t.text,
   bytes: t.integer,
   version: t.integer,
