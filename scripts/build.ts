@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import { vecFile } from "../server/lib/assets.ts";
+import { buildDocs } from "./docs/build-docs.ts";
 import { embeddingFolder } from "./embedding-files.ts";
 import { pythonFiles } from "./python-files.ts";
 import { inProject, root } from "./root.ts";
@@ -13,6 +14,7 @@ import { fingerprint, markFresh } from "./stamp.ts";
 export async function build(target?: Bun.Build.CompileTarget): Promise<string> {
   const inputs = fingerprint();
   await buildDashboard();
+  await buildDocs();
   const executable = await compile({ outfile: inProject("dist", nameOf(target)), target });
   if (!target) markFresh(inputs);
   return executable;
@@ -59,7 +61,7 @@ export async function compile({
       compile: {
         ...(target && { target }),
         outfile: join(folder, basename(outfile)),
-        assets: [join(from, "dist/dashboard"), python, embedding, vecOf(platform, cpu)],
+        assets: [join(from, "dist/dashboard"), join(from, "dist/docs"), python, embedding, vecOf(platform, cpu)],
         // Files of whatever folder it is started in must not run code or set secrets in the server.
         autoloadBunfig: false,
         autoloadDotenv: false,

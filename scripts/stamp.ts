@@ -3,7 +3,7 @@ import { inProject, root } from "./root.ts";
 
 const executable = inProject("dist/runnel");
 const stamp = inProject("dist/.inputs");
-const inputs = new Bun.Glob("{server,dashboard,migrations}/**/*");
+const inputs = new Bun.Glob("{server,dashboard,migrations,scripts/docs,scripts/clients}/**/*");
 const rest = ["package.json", "bun.lock", "scripts/build.ts", "scripts/python-files.ts", "scripts/embedding-files.ts"];
 
 /** Whether `dist/runnel` was built for this machine from exactly the files that lie here now. */

@@ -19,7 +19,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await agents.create(principal, body)), {
       operation: {
-        id: "createAgent",
+        id: "agents.create",
         summary: "Create an agent",
         needs: "admin",
         creates: Agent,
@@ -29,7 +29,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     })
     .get("/", ({ principal, request }) => agents.list(principal, readPage(request.url), ofAgents(principal, "id")), {
       operation: {
-        id: "listAgents",
+        id: "agents.list",
         summary: "List agents",
         needs: "read",
         query: listQuery,
@@ -38,7 +38,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     })
     .get("/:id", ({ principal, params }) => agents.get(mine(principal, params.id), params.id), {
       operation: {
-        id: "getAgent",
+        id: "agents.retrieve",
         summary: "Retrieve an agent",
         needs: "read",
         returns: Agent,
@@ -47,7 +47,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     })
     .patch("/:id", ({ principal, params, body }) => agents.update(mine(principal, params.id), params.id, body), {
       operation: {
-        id: "updateAgent",
+        id: "agents.update",
         summary: "Change an agent: a new version",
         needs: "admin",
         returns: Agent,
@@ -58,7 +58,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     })
     .delete("/:id", ({ principal, params }) => agents.remove(mine(principal, params.id), params.id), {
       operation: {
-        id: "deleteAgent",
+        id: "agents.delete",
         summary: "Delete an agent",
         needs: "admin",
         returns: Deleted,
@@ -67,7 +67,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     })
     .get("/:id/versions", ({ principal, params, request }) => listVersions(agents, principal, params.id, request.url), {
       operation: {
-        id: "listAgentVersions",
+        id: "agents.versions.list",
         summary: "List the versions of an agent, newest first",
         needs: "read",
         query: { limit: forwardQuery.limit, starting_after: versionNumber },
@@ -80,7 +80,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
       ({ principal, params }) => agents.versions.get(mine(principal, params.id), params.id, Number(params.version)),
       {
         operation: {
-          id: "getAgentVersion",
+          id: "agents.versions.retrieve",
           summary: "Retrieve an agent as it was at one version",
           needs: "read",
           returns: AgentVersion,

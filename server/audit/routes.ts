@@ -13,7 +13,7 @@ export const auditRoutes = ({ auth, entries }: { auth: Auth; entries: AuditStore
     .use(auth)
     .get("/audit_log", ({ principal, request }) => entries.list(principal, readPage(request.url, auditFilters)), {
       operation: {
-        id: "listAuditLog",
+        id: "audit_log.list",
         summary: "List who changed what",
         needs: "admin",
         query: { ...plainListQuery, ...auditFilters },

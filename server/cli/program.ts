@@ -3,6 +3,7 @@ import { build } from "../lib/build-info.ts";
 import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
 import { type ClientFlags, clientOptions } from "./client-options.ts";
+import { docsCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
@@ -29,6 +30,7 @@ export function createProgram(): Command {
     .addCommand(suiteCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(docsCommand())
     .addCommand(doctorCommand())
     .addCommand(versionCommand())
     .addCommand(readThroughCommand())

@@ -19,7 +19,7 @@ export const modelRoutes = ({ auth, connections, prices }: ModelRoutes) =>
     }),
     {
       operation: {
-        id: "listModels",
+        id: "models.list",
         summary: "List what agents may use",
         needs: "read_or_run",
         returns: ModelList,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { staticPlugin } from "@elysiajs/static";
 import { Elysia } from "elysia";
+import { takesBrotli } from "../http/docs-site.ts";
 
 interface DashboardOptions {
   /** The built dashboard; it may be missing when runnel runs from source. */
@@ -74,7 +75,7 @@ function compressed(
 ): Response | undefined {
   const name = /^https?:\/\/[^/]+\/dashboard\/assets\/([^?#]+)/.exec(request.url)?.[1];
   if (name === undefined || request.method !== "GET" || !names.includes(`${name}.br`)) return undefined;
-  if (!/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "")) return undefined;
+  if (!takesBrotli(request)) return undefined;
   return new Response(Bun.file(join(folder, `${name}.br`)), {
     headers: {
       ...headers,

@@ -21,7 +21,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
         status(201, await files.create(principal, body, await receiver.take(request, principal, body))),
       {
         operation: {
-          id: "createFile",
+          id: "files.create",
           summary: "Upload a file",
           needs: "run",
           read: receiver.read,
@@ -35,7 +35,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
     )
     .get("/", ({ principal, request }) => files.list(principal, readPage(request.url, fileFilters)), {
       operation: {
-        id: "listFiles",
+        id: "files.list",
         summary: "List files",
         needs: "read_or_run",
         query: { ...listQuery, ...fileFilters },
@@ -44,7 +44,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
     })
     .get("/:id", ({ principal, params }) => files.get(principal, params.id), {
       operation: {
-        id: "getFile",
+        id: "files.retrieve",
         summary: "Retrieve what is known of a file",
         needs: "read_or_run",
         returns: File,
@@ -57,7 +57,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
         download({ request, headers: set.headers, ...files.content(principal, params.id) }),
       {
         operation: {
-          id: "getFileContent",
+          id: "files.content",
           summary: "Download a file, or the range of it that is asked for",
           needs: "read_or_run",
           media: ["application/octet-stream", "*/*"],
@@ -78,7 +78,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
       },
       {
         operation: {
-          id: "listFileChunks",
+          id: "files.chunks.list",
           summary: "List the pieces of a document's text, in their order",
           needs: "read_or_run",
           query: forwardQuery,
@@ -89,7 +89,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
     )
     .post("/:id/retry", ({ principal, params }) => files.retry(principal, params.id), {
       operation: {
-        id: "retryFile",
+        id: "files.retry",
         summary: "Try again what failed of a file",
         needs: "run",
         returns: File,
@@ -100,7 +100,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
     })
     .delete("/:id", ({ principal, params }) => files.remove(principal, params.id), {
       operation: {
-        id: "deleteFile",
+        id: "files.delete",
         summary: "Delete a file",
         needs: "admin",
         returns: Deleted,

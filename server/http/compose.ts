@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
+import { docsDir } from "../lib/assets.ts";
 import { createSignal } from "../lib/signal.ts";
 import {
   type Auth,
@@ -9,8 +10,8 @@ import {
   type NoLongerValid,
   type OnRefused,
 } from "./auth.ts";
+import { docsRoutes } from "./docs-site.ts";
 import { createEdge } from "./edge.ts";
-import { errorDocsRoutes } from "./error-docs.ts";
 import { healthRoutes } from "./health.ts";
 import { createTransportGate, type GateOptions } from "./https-only.ts";
 import { createIdempotency } from "./idempotency.ts";
@@ -30,6 +31,8 @@ export interface HttpOptions {
     /** False once the database was found damaged. */
     isWhole(): boolean;
   };
+  /** The folder of the built documentation. */
+  docs?: string;
 }
 
 interface Served {
@@ -47,6 +50,7 @@ interface Served {
 export function composeHttp({
   transport,
   storage,
+  docs = docsDir(),
   ...base
 }: Pick<Base, "db" | "seal" | "log" | "sandbox" | "requireRoom" | "closing" | "now"> & HttpOptions) {
   const { db, seal, log, sandbox, requireRoom, closing, now } = base;
@@ -98,7 +102,7 @@ export function composeHttp({
         .use(createEdge({ routes: () => root.routes, limiter, identify, gate, onClientId, onBug, now }))
         .onRequest(({ request }) => admit(request))
         .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
-        .use(errorDocsRoutes())
+        .use(docsRoutes({ folder: docs, openApi }))
         .use(callbacks)
         .group("/v1", (v1) => v1.use(resources(auth, noLongerValid)).use(openApiRoutes({ auth, document: openApi })))
         .use(dashboard);

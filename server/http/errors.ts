@@ -1,5 +1,5 @@
 import { ParseError, ValidationError } from "elysia";
-import { AppError, type ErrorCode, type Fault } from "../core/errors.ts";
+import { AppError, type Fault } from "../core/errors.ts";
 import { notFound } from "../core/not-found.ts";
 import { isDiskFull } from "../db/disk-full.ts";
 import { dotted } from "../lib/json-schema.ts";
@@ -25,7 +25,7 @@ export const errorBody = (error: AppError) => ({
     code: error.code,
     message: error.message,
     param: error.param,
-    doc_url: docUrl(error.code),
+    doc_url: `/docs/reference/errors/${error.type}#${error.code}`,
     ...(error.errors && { errors: error.errors }),
     ...(error.details && { details: error.details }),
   },
@@ -33,8 +33,6 @@ export const errorBody = (error: AppError) => ({
 
 /** The event by which a stream says why it ends. */
 export const errorEvent = (error: AppError): string => sseError(JSON.stringify(errorBody(error)));
-
-const docUrl = (code: ErrorCode): string => `/docs/errors#${code}`;
 
 /** Headers that belong to an error beside its body. */
 export function errorHeaders(error: AppError): Record<string, string> {

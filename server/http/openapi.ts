@@ -39,7 +39,7 @@ export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => 
     },
     {
       operation: {
-        id: "getOpenApi",
+        id: "openapi.retrieve",
         summary: "This document",
         needs: "read_or_run",
         returns: Type.Unsafe({ type: "object", description: `One document for ${environments.join(" and ")}.` }),
@@ -105,7 +105,7 @@ const tags: Record<string, string> = {
 /** An operation; refusals stand once under the name of what they may be, among `refusals`. */
 function entryOf(operation: DescribedOperation, components: Components, refusals: Record<string, object>) {
   const { id, tag, summary, description, parameters, takes } = operation;
-  const name = `${id[0]!.toUpperCase()}${id.slice(1)}`;
+  const name = typeName(id);
   const responses: Record<string, object> = {};
   for (const [status, returned] of Object.entries(operation.responses)) {
     const { codes } = returned;
@@ -124,6 +124,16 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
     ...(takes && { requestBody: bodyOf(operation, takes, name, components) }),
     responses: { ...responses, default: { $ref: "#/components/responses/default" } },
   };
+}
+
+/** `suites.runs.create` → `CreateSuiteRun`: what types that belong to one operation are called. */
+function typeName(id: string): string {
+  const [verb, ...resource] = id.split(".").reverse() as [string, ...string[]];
+  const words = [verb, ...resource.reverse().map((word) => word.replace(/ies$/, "y").replace(/s$/, ""))];
+  return words
+    .flatMap((word) => word.split("_"))
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join("");
 }
 
 function parameterOf(parameter: Parameter, components: Components) {

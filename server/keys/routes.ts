@@ -23,7 +23,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
       },
       {
         operation: {
-          id: "createApiKey",
+          id: "api_keys.create",
           summary: "Create an API key",
           needs: "admin",
           creates: ApiKey,
@@ -33,7 +33,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
     )
     .get("/", ({ principal, request }) => keys.list(principal, readPage(request.url)), {
       operation: {
-        id: "listApiKeys",
+        id: "api_keys.list",
         summary: "List API keys",
         needs: "admin",
         query: listQuery,
@@ -42,7 +42,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
     })
     .get("/:id", ({ principal, params: { id } }) => keys.get(principal, id), {
       operation: {
-        id: "getApiKey",
+        id: "api_keys.retrieve",
         summary: "Retrieve an API key",
         needs: "admin",
         returns: ApiKey,
@@ -57,7 +57,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
       },
       {
         operation: {
-          id: "updateApiKey",
+          id: "api_keys.update",
           summary: "Rename an API key, or say when it ends",
           needs: "admin",
           needsRoom: false,
@@ -73,7 +73,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
       async ({ principal, params: { id }, body, status }) => status(201, await keys.rotate(principal, id, body)),
       {
         operation: {
-          id: "rotateApiKey",
+          id: "api_keys.rotate",
           summary: "Make an API key's successor; until the overlap ends both are good",
           needs: "admin",
           needsRoom: false,
@@ -86,7 +86,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
     )
     .delete("/:id", ({ principal, params: { id } }) => keys.revoke(principal, id), {
       operation: {
-        id: "revokeApiKey",
+        id: "api_keys.revoke",
         summary: "Revoke an API key",
         needs: "admin",
         returns: Deleted,
@@ -132,7 +132,7 @@ export const meRoutes = ({ auth, keys, limiter, projects, runs }: MeOptions) =>
     },
     {
       operation: {
-        id: "getMe",
+        id: "me.retrieve",
         summary: "Who this key is, and what is left of its limits",
         needs: "read_or_run",
         returns: Me,

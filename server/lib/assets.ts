@@ -13,6 +13,11 @@ export function dashboardDir(): string {
   return fileURLToPath(embedded ? new URL("dashboard", embedded) : new URL("../../dist/dashboard", import.meta.url));
 }
 
+/** The built documentation. From source: after a build. */
+export function docsDir(): string {
+  return fileURLToPath(embedded ? new URL("docs", embedded) : new URL("../../dist/docs", import.meta.url));
+}
+
 /** Python's interpreter, its standard library and the picture of its memory. From source: after a build. */
 export function pythonDir(): string {
   return fileURLToPath(embedded ? new URL("python", embedded) : new URL("../../dist/python", import.meta.url));

@@ -34,7 +34,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await stores.create(principal, body)), {
       operation: {
-        id: "createMemory",
+        id: "memory.create",
         summary: "Create a memory store",
         needs: "admin",
         creates: Memory,
@@ -44,7 +44,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     })
     .get("/", ({ principal, request }) => stores.list(principal, readPage(request.url, storeFilters)), {
       operation: {
-        id: "listMemory",
+        id: "memory.list",
         summary: "List memory stores",
         needs: "read_or_run",
         query: { ...listQuery, ...storeFilters },
@@ -53,7 +53,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     })
     .get("/:id", ({ principal, params }) => stores.get(principal, params.id), {
       operation: {
-        id: "getMemory",
+        id: "memory.retrieve",
         summary: "Retrieve a memory store",
         needs: "read_or_run",
         returns: Memory,
@@ -62,7 +62,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     })
     .patch("/:id", ({ principal, params, body }) => stores.update(principal, params.id, body), {
       operation: {
-        id: "updateMemory",
+        id: "memory.update",
         summary: "Change a memory store, or what it is embedded with",
         needs: "admin",
         returns: Memory,
@@ -73,7 +73,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     })
     .delete("/:id", ({ principal, params }) => stores.remove(principal, params.id), {
       operation: {
-        id: "deleteMemory",
+        id: "memory.delete",
         summary: "Delete a memory store with all that it holds",
         needs: "admin",
         returns: Deleted,
@@ -82,7 +82,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     })
     .post("/:id/search", ({ principal, params, body, request }) => search(principal, params.id, body, request.signal), {
       operation: {
-        id: "searchMemory",
+        id: "memory.search",
         summary: "Find what a store knows of a question",
         needs: "read_or_run",
         bucket: "reads_per_minute",
@@ -101,7 +101,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       },
       {
         operation: {
-          id: "createMemoryEntry",
+          id: "memory.entries.create",
           summary: "Put a text or a file into a store",
           needs: "run",
           creates: MemoryEntry,
@@ -117,7 +117,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       ({ principal, params, request }) => entries.list(principal, params.id, readPage(request.url, entryFilters)),
       {
         operation: {
-          id: "listMemoryEntries",
+          id: "memory.entries.list",
           summary: "List what is in a store",
           needs: "read_or_run",
           query: { ...listQuery, ...entryFilters },
@@ -128,7 +128,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     )
     .get("/:id/entries/:entry_id", ({ principal, params }) => entries.get(principal, params.id, params.entry_id), {
       operation: {
-        id: "getMemoryEntry",
+        id: "memory.entries.retrieve",
         summary: "Retrieve an entry",
         needs: "read_or_run",
         returns: MemoryEntry,
@@ -140,7 +140,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       ({ principal, params }) => entries.remove(principal, params.id, params.entry_id),
       {
         operation: {
-          id: "deleteMemoryEntry",
+          id: "memory.entries.delete",
           summary: "Delete an entry",
           needs: "run",
           returns: Deleted,
@@ -153,7 +153,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       ({ principal, params, request }) => keys.list(principal, params.id, readPage(request.url, keyFilters)),
       {
         operation: {
-          id: "listMemoryKeys",
+          id: "memory.keys.list",
           summary: "List keys by their names",
           needs: "read_or_run",
           query: { ...plainListQuery, ...keyFilters },
@@ -164,7 +164,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     )
     .get("/:id/keys/:key", ({ principal, params, request }) => keys.get(principal, placeOf(params, request)), {
       operation: {
-        id: "getMemoryKey",
+        id: "memory.keys.retrieve",
         summary: "Retrieve the value of a key",
         needs: "read_or_run",
         query: ofOneKey,
@@ -178,7 +178,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
         keys.put(principal, placeOf(params, request), body, readIfMatch(request.headers)),
       {
         operation: {
-          id: "setMemoryKey",
+          id: "memory.keys.set",
           summary: "Set the value of a key; with `If-Match` only over that version",
           needs: "run",
           query: ofOneKey,
@@ -196,7 +196,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
         keys.remove(principal, placeOf(params, request), readIfMatch(request.headers)),
       {
         operation: {
-          id: "deleteMemoryKey",
+          id: "memory.keys.delete",
           summary: "Delete a key; with `If-Match` only that version",
           needs: "run",
           query: ofOneKey,

@@ -77,7 +77,7 @@ export const runRoutes = (deps: RunRoutes) => {
       },
       {
         operation: {
-          id: "createRun",
+          id: "runs.create",
           summary: "Start a run",
           needs: "run",
           query: { wait: Wait },
@@ -92,7 +92,7 @@ export const runRoutes = (deps: RunRoutes) => {
     )
     .get("/runs", ({ principal, request }) => listRuns(runs, principal, request.url), {
       operation: {
-        id: "listRuns",
+        id: "runs.list",
         summary: "List runs",
         needs: "read_or_run",
         query: { ...listQuery, ...filters },
@@ -101,7 +101,7 @@ export const runRoutes = (deps: RunRoutes) => {
     })
     .get("/runs/:id", ({ principal, params: { id } }) => runs.get(principal, id), {
       operation: {
-        id: "getRun",
+        id: "runs.retrieve",
         summary: "Retrieve a run",
         needs: "read_or_run",
         returns: Run,
@@ -116,7 +116,7 @@ export const runRoutes = (deps: RunRoutes) => {
       },
       {
         operation: {
-          id: "deleteRun",
+          id: "runs.delete",
           summary: "Delete a run that is over",
           needs: "admin",
           returns: Deleted,
@@ -140,7 +140,7 @@ export const runRoutes = (deps: RunRoutes) => {
       },
       {
         operation: {
-          id: "cancelRun",
+          id: "runs.cancel",
           summary: "Cancel a run",
           needs: "run",
           needsRoom: false,
@@ -159,7 +159,7 @@ export const runRoutes = (deps: RunRoutes) => {
         ),
       {
         operation: {
-          id: "forkRun",
+          id: "runs.fork",
           summary: "Go on from a step of a run, with something changed",
           needs: "run",
           query: { wait: Wait },
@@ -186,7 +186,7 @@ export const runRoutes = (deps: RunRoutes) => {
       },
       {
         operation: {
-          id: "replayRun",
+          id: "runs.replay",
           summary: "Perform a run that is over again, by its record",
           needs: "run",
           bucket: "run_creations_per_minute",
@@ -216,7 +216,7 @@ export const runRoutes = (deps: RunRoutes) => {
       },
       {
         operation: {
-          id: "submitToolOutputs",
+          id: "runs.submit_tool_outputs",
           summary: "Answer tool calls that a run waits for",
           needs: "run",
           needsRoom: false,
@@ -241,7 +241,7 @@ export const runRoutes = (deps: RunRoutes) => {
       },
       {
         operation: {
-          id: "listRunEvents",
+          id: "runs.events.list",
           summary: "List a run's events, or follow them",
           needs: "read_or_run",
           query: forwardQuery,
@@ -256,7 +256,7 @@ export const runRoutes = (deps: RunRoutes) => {
     )
     .get("/approvals", ({ principal, request }) => runs.pending(principal, readPage(request.url, approvalFilters)), {
       operation: {
-        id: "listApprovals",
+        id: "approvals.list",
         summary: "List tool calls that wait for an answer",
         needs: "read_or_run",
         query: { ...listQuery, ...approvalFilters },

@@ -30,7 +30,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await schedules.create(principal, body)), {
       operation: {
-        id: "createSchedule",
+        id: "schedules.create",
         summary: "Create a schedule",
         needs: "admin",
         creates: Schedule,
@@ -40,7 +40,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
     })
     .get("/", ({ principal, request }) => schedules.list(principal, readPage(request.url, scheduleFilters)), {
       operation: {
-        id: "listSchedules",
+        id: "schedules.list",
         summary: "List schedules",
         needs: "read",
         query: { ...listQuery, ...scheduleFilters },
@@ -49,7 +49,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
     })
     .get("/:id", ({ principal, params }) => schedules.get(principal, params.id), {
       operation: {
-        id: "getSchedule",
+        id: "schedules.retrieve",
         summary: "Retrieve a schedule",
         needs: "read",
         returns: Schedule,
@@ -58,7 +58,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
     })
     .patch("/:id", ({ principal, params, body }) => schedules.update(principal, params.id, body), {
       operation: {
-        id: "updateSchedule",
+        id: "schedules.update",
         summary: "Change a schedule, switch it off or on again",
         needs: "admin",
         returns: Schedule,
@@ -69,7 +69,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
     })
     .delete("/:id", ({ principal, params }) => schedules.remove(principal, params.id), {
       operation: {
-        id: "deleteSchedule",
+        id: "schedules.delete",
         summary: "Delete a schedule",
         needs: "admin",
         returns: Deleted,
@@ -93,7 +93,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
       },
       {
         operation: {
-          id: "triggerSchedule",
+          id: "schedules.trigger",
           summary: "Start a run of a schedule now, besides its plan",
           needs: "run",
           bucket: "run_creations_per_minute",
@@ -111,7 +111,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
         firings.list(schedules.find(principal, params.id), readPage(request.url, firingFilters)),
       {
         operation: {
-          id: "listScheduleRuns",
+          id: "schedules.runs.list",
           summary: "List what came of a schedule's times",
           needs: "read",
           query: { ...plainListQuery, ...firingFilters },

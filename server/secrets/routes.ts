@@ -17,7 +17,7 @@ export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretSto
     .use(auth)
     .get("/", ({ principal, request }) => secrets.list(principal, readPage(request.url)), {
       operation: {
-        id: "listSecrets",
+        id: "secrets.list",
         summary: "List secrets",
         needs: "admin",
         query: listQuery,
@@ -26,7 +26,7 @@ export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretSto
     })
     .get("/:name", ({ principal, params }) => secrets.get(principal, params.name), {
       operation: {
-        id: "getSecret",
+        id: "secrets.retrieve",
         summary: "Retrieve what is known of a secret, but never its value",
         needs: "admin",
         returns: Secret,
@@ -41,7 +41,7 @@ export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretSto
       },
       {
         operation: {
-          id: "setSecret",
+          id: "secrets.set",
           summary: "Set a secret, or give it another value",
           needs: "admin",
           path: { name: Type.String({ pattern: secretName }) },
@@ -53,7 +53,7 @@ export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretSto
     )
     .delete("/:name", ({ principal, params }) => secrets.remove(principal, params.name), {
       operation: {
-        id: "deleteSecret",
+        id: "secrets.delete",
         summary: "Delete a secret",
         needs: "admin",
         returns: Deleted,

@@ -28,7 +28,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await suites.create(principal, body)), {
       operation: {
-        id: "createSuite",
+        id: "suites.create",
         summary: "Pin runs as a suite",
         needs: "admin",
         creates: Suite,
@@ -38,7 +38,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
     })
     .get("/", ({ principal, request }) => suites.list(principal, readPage(request.url, suiteFilters)), {
       operation: {
-        id: "listSuites",
+        id: "suites.list",
         summary: "List suites",
         needs: "read_or_run",
         query: { ...listQuery, ...suiteFilters },
@@ -47,7 +47,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
     })
     .get("/:id", ({ principal, params }) => suites.get(principal, params.id), {
       operation: {
-        id: "getSuite",
+        id: "suites.retrieve",
         summary: "Retrieve a suite with the runs that it pins",
         needs: "read_or_run",
         returns: Suite,
@@ -56,7 +56,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
     })
     .patch("/:id", ({ principal, params, body }) => suites.update(principal, params.id, body), {
       operation: {
-        id: "updateSuite",
+        id: "suites.update",
         summary: "Change a suite, or the runs that it pins",
         needs: "admin",
         returns: Suite,
@@ -67,7 +67,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
     })
     .delete("/:id", ({ principal, params }) => service.remove(principal, params.id), {
       operation: {
-        id: "deleteSuite",
+        id: "suites.delete",
         summary: "Delete a suite and what came of it; its runs stay",
         needs: "admin",
         returns: Deleted,
@@ -86,7 +86,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
       },
       {
         operation: {
-          id: "runSuite",
+          id: "suites.runs.create",
           summary: "Replay the runs of a suite against their agents as they are now",
           needs: "run",
           query: { wait: Wait },
@@ -104,7 +104,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
         suiteRuns.list(principal, suites.find(principal, params.id).id, readPage(request.url, suiteRunFilters)),
       {
         operation: {
-          id: "listSuiteRuns",
+          id: "suites.runs.list",
           summary: "List what came of a suite",
           needs: "read_or_run",
           query: { ...listQuery, ...suiteRunFilters },
@@ -118,7 +118,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
       ({ principal, params }) => suiteRuns.get(principal, suites.find(principal, params.id).id, params.suite_run_id),
       {
         operation: {
-          id: "getSuiteRun",
+          id: "suites.runs.retrieve",
           summary: "Retrieve a suite run with its cases",
           needs: "read_or_run",
           returns: SuiteRun,
@@ -131,7 +131,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
       ({ principal, params }) => service.cancel(principal, params.id, params.suite_run_id),
       {
         operation: {
-          id: "cancelSuiteRun",
+          id: "suites.runs.cancel",
           summary: "End a suite run where it is",
           needs: "run",
           needsRoom: false,

@@ -16,7 +16,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await threads.create(principal, body)), {
       operation: {
-        id: "createThread",
+        id: "threads.create",
         summary: "Create a thread",
         needs: "run",
         creates: Thread,
@@ -25,7 +25,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
     })
     .get("/", ({ principal, request }) => threads.list(principal, readPage(request.url, threadFilters)), {
       operation: {
-        id: "listThreads",
+        id: "threads.list",
         summary: "List threads",
         needs: "read_or_run",
         query: { ...listQuery, ...threadFilters },
@@ -34,7 +34,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
     })
     .get("/:id", ({ principal, params }) => threads.get(principal, params.id), {
       operation: {
-        id: "getThread",
+        id: "threads.retrieve",
         summary: "Retrieve a thread",
         needs: "read_or_run",
         returns: Thread,
@@ -43,7 +43,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
     })
     .patch("/:id", ({ principal, params, body }) => threads.update(principal, params.id, body), {
       operation: {
-        id: "updateThread",
+        id: "threads.update",
         summary: "Change a thread's title or metadata",
         needs: "run",
         returns: Thread,
@@ -53,7 +53,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
     })
     .delete("/:id", ({ principal, params }) => threads.remove(principal, params.id), {
       operation: {
-        id: "deleteThread",
+        id: "threads.delete",
         summary: "Delete a thread and what was said in it; its runs stay",
         needs: "run",
         returns: Deleted,
@@ -66,7 +66,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
       async ({ principal, params, body, status }) => status(201, await threads.say(principal, params.id, body)),
       {
         operation: {
-          id: "createThreadMessage",
+          id: "threads.messages.create",
           summary: "Put a message into a thread that was said elsewhere",
           needs: "run",
           creates: ThreadMessage,
@@ -81,7 +81,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
       ({ principal, params, request }) => threads.messages(principal, params.id, readPage(request.url)),
       {
         operation: {
-          id: "listThreadMessages",
+          id: "threads.messages.list",
           summary: "List what was said in a thread",
           needs: "read_or_run",
           query: messageQuery,

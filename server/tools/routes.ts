@@ -21,7 +21,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await tools.create(principal, body)), {
       operation: {
-        id: "createTool",
+        id: "tools.create",
         summary: "Create a tool",
         needs: "admin",
         creates: Tool,
@@ -31,7 +31,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     })
     .get("/", ({ principal, request }) => tools.list(principal, readPage(request.url, toolFilters)), {
       operation: {
-        id: "listTools",
+        id: "tools.list",
         summary: "List tools",
         needs: "read",
         query: { ...listQuery, ...toolFilters },
@@ -40,7 +40,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     })
     .get("/:id", ({ principal, params }) => tools.get(principal, params.id), {
       operation: {
-        id: "getTool",
+        id: "tools.retrieve",
         summary: "Retrieve a tool",
         needs: "read",
         returns: Tool,
@@ -49,7 +49,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     })
     .patch("/:id", ({ principal, params, body }) => tools.update(principal, params.id, body), {
       operation: {
-        id: "updateTool",
+        id: "tools.update",
         summary: "Change a tool",
         needs: "admin",
         returns: Tool,
@@ -60,7 +60,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     })
     .delete("/:id", ({ principal, params }) => tools.remove(principal, params.id), {
       operation: {
-        id: "deleteTool",
+        id: "tools.delete",
         summary: "Delete a tool",
         needs: "admin",
         returns: Deleted,
@@ -69,7 +69,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     })
     .post("/:id/refresh", ({ principal, params }) => tools.refresh(principal, params.id), {
       operation: {
-        id: "refreshTool",
+        id: "tools.refresh",
         summary: "Ask an MCP server again what it can do",
         needs: "admin",
         returns: Tool,
@@ -79,7 +79,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     })
     .post("/:id/test", ({ principal, params, body, request }) => testCall(principal, params.id, body, request.signal), {
       operation: {
-        id: "testTool",
+        id: "tools.test",
         summary: "Call a tool outside of any run",
         needs: "admin",
         returns: ToolTest,

@@ -45,7 +45,7 @@ export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
     .use(auth)
     .get("/", ({ principal, request }) => traces.list(principal, readPage(request.url)), {
       operation: {
-        id: "listTraces",
+        id: "traces.list",
         summary: "List traces",
         needs: "read_or_run",
         query: listQuery,
@@ -63,7 +63,7 @@ export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
       },
       {
         operation: {
-          id: "getTrace",
+          id: "traces.retrieve",
           summary: "Retrieve a trace by its own id or its run's",
           needs: "read_or_run",
           query: traceQuery,
@@ -81,7 +81,7 @@ export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
       },
       {
         operation: {
-          id: "deleteTrace",
+          id: "traces.delete",
           summary: "Delete what the journal tells of a run",
           needs: "admin",
           returns: Deleted,
@@ -136,7 +136,7 @@ export const diffRoutes = ({ auth, traces }: Pick<TraceRoutes, "auth" | "traces"
         traces.diff(principal, runId(id), runId(other_id), readComparisonPage(request.url)),
       {
         operation: {
-          id: "diffRuns",
+          id: "runs.diff",
           summary: "Compare two runs step by step",
           needs: "read_or_run",
           query: stepQuery,
@@ -182,7 +182,7 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<C
     },
     {
       operation: {
-        id: "getRunCapsule",
+        id: "runs.capsule",
         summary: "Download a run with all that it did as one SQLite file",
         needs: "read_or_run",
         query: { files: Type.Boolean({ default: true }) },
@@ -222,7 +222,7 @@ export const importRoutes = ({
     },
     {
       operation: {
-        id: "importTrace",
+        id: "traces.import",
         summary: "Import an exported trace, or a capsule",
         needs: "run",
         read: body.read,

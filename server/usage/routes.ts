@@ -10,7 +10,7 @@ export const usageRoutes = ({ auth, usage, now }: { auth: Auth; usage: UsageStor
     .use(auth)
     .get("/usage", ({ principal, request }) => usage.report(principal, readUsageQuery(request.url, now())), {
       operation: {
-        id: "getUsage",
+        id: "usage.retrieve",
         summary: "What runs used, by day, agent or model",
         needs: "read",
         query: usageParameters,

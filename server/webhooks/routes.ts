@@ -22,7 +22,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     .use(auth)
     .post("/", async ({ principal, body, status }) => status(201, await webhooks.create(principal, body)), {
       operation: {
-        id: "createWebhook",
+        id: "webhooks.create",
         summary: "Create a webhook",
         needs: "admin",
         creates: Webhook,
@@ -32,7 +32,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     })
     .get("/", ({ principal, request }) => webhooks.list(principal, readPage(request.url)), {
       operation: {
-        id: "listWebhooks",
+        id: "webhooks.list",
         summary: "List webhooks",
         needs: "read",
         query: listQuery,
@@ -41,7 +41,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     })
     .get("/:id", ({ principal, params }) => webhooks.get(principal, params.id), {
       operation: {
-        id: "getWebhook",
+        id: "webhooks.retrieve",
         summary: "Retrieve a webhook",
         needs: "read",
         returns: Webhook,
@@ -50,7 +50,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     })
     .patch("/:id", ({ principal, params, body }) => webhooks.update(principal, params.id, body), {
       operation: {
-        id: "updateWebhook",
+        id: "webhooks.update",
         summary: "Change a webhook, or switch it on or off",
         needs: "admin",
         returns: Webhook,
@@ -61,7 +61,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     })
     .delete("/:id", ({ principal, params }) => webhooks.remove(principal, params.id), {
       operation: {
-        id: "deleteWebhook",
+        id: "webhooks.delete",
         summary: "Delete a webhook",
         needs: "admin",
         returns: Deleted,
@@ -70,7 +70,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     })
     .post("/:id/test", ({ principal, params }) => deliveries.test(principal, params.id), {
       operation: {
-        id: "testWebhook",
+        id: "webhooks.test",
         summary: "Send a webhook an event made for this",
         needs: "admin",
         returns: WebhookDelivery,
@@ -80,7 +80,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     })
     .post("/:id/rotate_secret", ({ principal, params, body }) => webhooks.rotate(principal, params.id, body), {
       operation: {
-        id: "rotateWebhookSecret",
+        id: "webhooks.rotate_secret",
         summary: "Give a webhook another secret; until the overlap ends both sign",
         needs: "admin",
         returns: Webhook,
@@ -93,7 +93,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       ({ principal, params, body }) => deliveries.redeliverAll(principal, params.id, body.since),
       {
         operation: {
-          id: "redeliverEvents",
+          id: "webhooks.redeliver",
           summary: "Send again what failed since a time",
           needs: "admin",
           returns: WebhookRedelivery,
@@ -107,7 +107,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       ({ principal, params, request }) => deliveries.list(principal, params.id, readPage(request.url, deliveryFilters)),
       {
         operation: {
-          id: "listDeliveries",
+          id: "webhooks.deliveries.list",
           summary: "List what a webhook heard, or did not",
           needs: "read",
           query: { ...plainListQuery, ...deliveryFilters },
@@ -121,7 +121,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       ({ principal, params }) => deliveries.get(principal, params.id, params.delivery_id),
       {
         operation: {
-          id: "getDelivery",
+          id: "webhooks.deliveries.retrieve",
           summary: "Retrieve a delivery with every attempt",
           needs: "read",
           returns: WebhookDelivery,
@@ -134,7 +134,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       ({ principal, params }) => deliveries.redeliver(principal, params.id, params.delivery_id),
       {
         operation: {
-          id: "redeliverEvent",
+          id: "webhooks.deliveries.redeliver",
           summary: "Send an event again",
           needs: "admin",
           returns: WebhookDelivery,

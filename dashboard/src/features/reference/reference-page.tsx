@@ -72,7 +72,7 @@ export function ReferencePage({ search, onSearch }: ReferencePageProps) {
                   Each shows what it takes, what it answers, and the request as code for this server. A key goes into{" "}
                   <code>RUNNEL_API_KEY</code>.
                 </p>
-                <Button onClick={() => onSearch({ op: "createRun" })}>Start a run</Button>
+                <Button onClick={() => onSearch({ op: "runs.create" })}>Start a run</Button>
               </EmptyState>
             </div>
           )}

@@ -12,7 +12,7 @@ const document: OpenApi = {
   paths: {
     "/v1/agents": {
       post: {
-        ...{ operationId: "createAgent", tags: ["Agents"], summary: "Create an agent", responses: {} },
+        ...{ operationId: "agents.create", tags: ["Agents"], summary: "Create an agent", responses: {} },
         requestBody: {
           content: {
             "application/json": {
@@ -81,6 +81,6 @@ test("the example is the document's, for the mode, with ids that are to be fille
 test("bounds and addresses are read", () => {
   expect(ruleOf({ type: "integer", minimum: 1, maximum: 100, default: 20 })).toBe("1 to 100, default 20");
   expect(ruleOf({ type: "string", pattern: "^run_[0-9a-z]{26}$" })).toBe("id run_…");
-  expect(readReferenceSearch({ op: "createRun", q: "run" })).toEqual({ op: "createRun", q: "run" });
+  expect(readReferenceSearch({ op: "runs.create", q: "run" })).toEqual({ op: "runs.create", q: "run" });
   expect(readReferenceSearch({ op: "<script>" })).toEqual({});
 });

@@ -1,0 +1,79 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { pythonWith } from "../scripts/python-tool.ts";
+import { build } from "../server/lib/build-info.ts";
+import type { Ended, Runnel } from "./harness.ts";
+
+/** The languages of the examples. What a page only shows is in another one: `sh`, `text`, `json`. */
+export const languages = ["bash", "ts", "python"] as const;
+type Language = (typeof languages)[number];
+
+/** All blocks of a page in one language are one program, in their order. Null: the page has none. */
+export function programOf(markdown: string, language: Language): string | null {
+  const blocks = [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))];
+  return blocks.length > 0 ? blocks.map(([, code]) => code).join("\n") : null;
+}
+
+/** Somebody who runs the programs of pages against a server: in an empty folder, with the clients that it serves. */
+export async function createExampleRunner(server: Runnel) {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-examples-"));
+  const certificate = join(folder, "ca.pem");
+  writeFileSync(certificate, server.ca ?? "");
+  const download = async (name: string): Promise<string> => {
+    const path = join(folder, name);
+    await Bun.write(path, await server.fetch(`/docs/clients/${name}`, { key: null }));
+    return path;
+  };
+  const archive = new Bun.Archive(await Bun.file(await download(`runnel-${build.version}.tgz`)).bytes());
+  await archive.extract(join(folder, "npm"));
+  const python = await pythonWith("docs-python", ["httpx==0.28.1"]);
+  const site = join(folder, "python");
+  if (python) {
+    const wheel = await download(`runnel-${build.version}-py3-none-any.whl`);
+    await run([join(python, "pip"), "install", "--quiet", "--no-deps", "--target", site, wheel], folder);
+  }
+
+  const environment = {
+    PATH: [dirname(process.execPath), ...(python ? [python] : []), process.env.PATH].join(delimiter),
+    HOME: folder,
+    RUNNEL_URL: server.url,
+    RUNNEL_API_KEY: server.keys.test,
+    RUNNEL_CACERT: certificate,
+    CURL_CA_BUNDLE: certificate,
+    PYTHONPATH: site,
+  };
+  const commands: Record<Language, { file: string; command: string[]; before: string } | null> = {
+    bash: { file: "page.sh", command: ["bash", "--noprofile", "--norc", "page.sh"], before: "set -euo pipefail\n" },
+    ts: { file: "page.ts", command: [process.execPath, "page.ts"], before: "" },
+    python: python === null ? null : { file: "page.py", command: [join(python, "python"), "page.py"], before: "" },
+  };
+
+  return {
+    hasPython: python !== null,
+    /** Runs a program from an empty folder. */
+    async run(language: Language, program: string): Promise<Ended> {
+      const { file, command, before } = commands[language]!;
+      const cwd = mkdtempSync(join(folder, "page-"));
+      mkdirSync(join(cwd, "node_modules"));
+      cpSync(join(folder, "npm/package"), join(cwd, "node_modules/runnel"), { recursive: true });
+      writeFileSync(join(cwd, file), before + program);
+      return await run(command, cwd, environment);
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const patience_ms = 60_000;
+
+async function run(command: string[], cwd: string, env: Record<string, string> = {}): Promise<Ended> {
+  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  clearTimeout(timer);
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writtenPages } from "../scripts/docs/pages.ts";
+import { createExampleRunner, languages, programOf } from "./doc-examples.ts";
+import { startRunnel } from "./harness.ts";
+
+// Every page of the documentation that has examples, run as it stands on one server, which the pages before it used.
+
+// DOCS=guides/streaming,guides/mcp runs only these.
+const wanted = process.env.DOCS?.split(",");
+const chosen = writtenPages().filter(({ path }) => wanted === undefined || wanted.includes(path));
+const pages = chosen.flatMap(({ path, markdown }) =>
+  languages.flatMap((language) => {
+    const program = programOf(markdown, language);
+    return program === null ? [] : [{ path, language, program }];
+  }),
+);
+
+describe("the documentation's examples", () => {
+  let server: Awaited<ReturnType<typeof startRunnel>>;
+  let runner: Awaited<ReturnType<typeof createExampleRunner>>;
+  beforeAll(async () => {
+    server = await startRunnel();
+    runner = await createExampleRunner(server);
+    if (!runner.hasPython) console.warn("skipped: the examples in Python (no python3 with venv and PyPI)");
+  });
+  afterAll(async () => {
+    runner[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  // Twice: a page that leaves something behind fails when it is read again.
+  test.each(pages)("$path runs in $language from an empty folder, twice", async ({ language, program }) => {
+    if (language === "python" && !runner.hasPython) return;
+    for (const _ of [1, 2]) {
+      const { code, stdout, stderr } = await runner.run(language, program);
+      expect({ code, stderr, said: code === 0 ? "" : stdout }).toEqual({ code: 0, stderr: "", said: "" });
+    }
+  });
+});

@@ -1,0 +1,95 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { zipSync } from "fflate";
+import { build } from "../../server/lib/build-info.ts";
+import { inProject } from "../root.ts";
+import type { OpenApi } from "./openapi.ts";
+import { pythonOf, withoutAsync } from "./python.ts";
+import { typescriptOf } from "./typescript.ts";
+
+const license = "Apache-2.0";
+const description = "The client of runnel, a self-hosted agent runtime.";
+
+/** Builds the clients into `folder`: `runnel-<version>.tgz` for npm, and a wheel for pip. Their version is the API's. */
+export async function buildClients(document: OpenApi, folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await Bun.write(join(folder, `runnel-${build.version}.tgz`), await npmPackage(document));
+  await Bun.write(join(folder, `runnel-${build.version}-py3-none-any.whl`), wheel(document));
+}
+
+/** A wheel, as `pip install` takes it: https://packaging.python.org/en/latest/specifications/binary-distribution-format/ */
+function wheel(document: OpenApi): Uint8Array {
+  const from = inProject("server/clients/python");
+  const written = [...new Bun.Glob("runnel/**/*.py").scanSync({ cwd: from })].map((path): [string, string] => [
+    path.replaceAll("\\", "/"),
+    readFileSync(join(from, path), "utf8"),
+  ]);
+  const files = new Map([
+    ...written,
+    ...Object.entries(pythonOf(document)).map(([name, text]): [string, string] => [`runnel/${name}`, text]),
+  ]);
+  files.set("runnel/_client.py", withoutAsync(files.get("runnel/_async_client.py")!));
+  files.set("runnel/py.typed", "");
+  const info = `runnel-${build.version}.dist-info`;
+  const readme = readFileSync(join(from, "README.md"), "utf8");
+  files.set(
+    `${info}/METADATA`,
+    `Metadata-Version: 2.1\nName: runnel\nVersion: ${build.version}\nSummary: ${description}\nLicense: ${license}\nRequires-Python: >=3.10\nRequires-Dist: httpx>=0.23\nDescription-Content-Type: text/markdown\n\n${readme}`,
+  );
+  files.set(`${info}/WHEEL`, "Wheel-Version: 1.0\nGenerator: runnel\nRoot-Is-Purelib: true\nTag: py3-none-any\n");
+  const record = [...files].map(([path, text]) => {
+    const bytes = Buffer.from(text);
+    return `${path},sha256=${new Bun.CryptoHasher("sha256").update(bytes).digest("base64url")},${bytes.length}`;
+  });
+  files.set(`${info}/RECORD`, `${record.join("\n")}\n${info}/RECORD,,\n`);
+  const entries = [...files].map(([path, text]): [string, Uint8Array] => [path, Buffer.from(text)]);
+  return zipSync(Object.fromEntries(entries), { mtime: "2000-01-01T00:00:00Z" }); // The same sources, the same wheel.
+}
+
+/** JavaScript with its types, as `npm install` takes it. */
+async function npmPackage(document: OpenApi): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-client-"));
+  try {
+    cpSync(inProject("server/clients/typescript"), join(folder, "src"), {
+      recursive: true,
+      filter: (path) => !path.endsWith(".test.ts"),
+    });
+    writeFileSync(join(folder, "src/index.ts"), typescriptOf(document));
+    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(compiler));
+    const compiled = Bun.spawnSync([process.execPath, inProject("node_modules/.bin/tsc"), "-p", folder], {
+      cwd: folder,
+    });
+    if (compiled.exitCode !== 0) throw new Error(`The TypeScript client does not compile:\n${compiled.stdout}`);
+    const files = ["package.json", ...[...new Bun.Glob("dist/**/*").scanSync({ cwd: folder })].sort()];
+    const entries = files.map((file) => [`package/${file}`, readFileSync(join(folder, file))]);
+    entries.push(["package/README.md", readFileSync(inProject("server/clients/typescript/README.md"))]);
+    return await new Bun.Archive(Object.fromEntries(entries), { compress: "gzip" }).bytes();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const manifest = {
+  name: "runnel",
+  version: build.version,
+  description,
+  license,
+  type: "module",
+  sideEffects: false,
+  exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
+  types: "./dist/index.d.ts",
+  engines: { node: ">=20" },
+  files: ["dist"],
+};
+
+const compiler = {
+  compilerOptions: {
+    ...{ target: "es2022", module: "nodenext", lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"], types: [] },
+    ...{ strict: true, noUncheckedIndexedAccess: true, declaration: true, rewriteRelativeImportExtensions: true },
+    ...{ rootDir: "src", outDir: "dist" },
+  },
+  include: ["src"],
+};

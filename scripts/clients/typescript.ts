@@ -1,0 +1,157 @@
+import { type Method, methodsOf, nameOf, type OpenApi, type Parameter, type Schema } from "./openapi.ts";
+
+/** `index.ts` of the TypeScript client: the types of the API, a class for each resource, and the client. */
+export function typescriptOf(document: OpenApi): string {
+  const methods = methodsOf(document);
+  const tree = treeOf(methods);
+  const head = [
+    `// Made of the OpenAPI document of runnel ${document.info.version}.`,
+    'import { Client, type RequestOptions } from "./client.ts";',
+    'import { FilesBase } from "./files.ts";',
+    'import { List } from "./list.ts";',
+    'import { RunsBase } from "./runs.ts";',
+    'import { verifyWebhook } from "./webhook-signature.ts";',
+    "",
+    'export type { ClientOptions, Fetch, RequestOptions } from "./client.ts";',
+    'export * from "./errors.ts";',
+    'export { List, type Page } from "./list.ts";',
+    'export { RunStream, type StreamOptions } from "./run-stream.ts";',
+    'export type { Decision, LoopOptions, RequiredCall, ToolFunctions } from "./runs.ts";',
+  ];
+  return `${head.join("\n")}
+
+${typesOf(document)}
+${streamEventsOf(document)}
+${[...tree].map(([path, own]) => classOf(path, own, tree)).join("\n")}
+/** The API of a runnel server. */
+${"export"} class Runnel extends Client {
+${childrenOf("", tree)
+  .map((path) => `  readonly ${lastOf(path)} = new ${className(path)}(this);`)
+  .join("\n")}
+}
+
+const at = (value: string | number): string => encodeURIComponent(String(value));
+`;
+}
+
+/** The methods of each resource by its dotted path, with the resources that only have others within. */
+function treeOf(methods: readonly Method[]): Map<string, Method[]> {
+  const tree = new Map<string, Method[]>();
+  for (const method of methods) {
+    for (let depth = 1; depth <= method.resource.length; depth++) {
+      const path = method.resource.slice(0, depth).join(".");
+      tree.set(path, [...(tree.get(path) ?? []), ...(depth === method.resource.length ? [method] : [])]);
+    }
+  }
+  return tree;
+}
+
+/** Resources that have more than their routes, by what they are made of. */
+const bases: Record<string, string> = {
+  runs: "RunsBase<Run, StreamEvent, CreateRunRequest>",
+  files: "FilesBase<File, CreateFileRequestInParts>",
+};
+
+const ownMethods: Record<string, string> = {
+  webhooks: `
+  /** The event that was received; throws when it was not signed with this secret. */
+  verify(body: string | Uint8Array, headers: Parameters<typeof verifyWebhook>[1], secret: string): Promise<WebhookEvent> {
+    return verifyWebhook<WebhookEvent>(body, headers, secret);
+  }
+`,
+};
+
+function classOf(path: string, methods: readonly Method[], tree: Map<string, Method[]>): string {
+  const base = bases[path];
+  const inner = childrenOf(path, tree);
+  const declared = inner.map((child) => `  readonly ${lastOf(child)}: ${className(child)};\n`);
+  const made = inner.map((child) => `    this.${lastOf(child)} = new ${className(child)}(client);\n`);
+  const start = base
+    ? `  constructor(client: Client) {\n    super(client);\n${made.join("")}  }\n`
+    : `  constructor(protected readonly client: Client) {${made.length > 0 ? `\n${made.join("")}  ` : ""}}\n`;
+  return `class ${className(path)}${base ? ` extends ${base}` : ""} {\n${declared.join("")}${start}${ownMethods[path] ?? ""}${methods.map(methodOf).join("")}}\n`;
+}
+
+const childrenOf = (path: string, tree: Map<string, Method[]>): string[] =>
+  [...tree.keys()].filter((key) => key.split(".").slice(0, -1).join(".") === path);
+
+const lastOf = (path: string): string => camel(path.split(".").at(-1)!);
+
+function methodOf({ name, summary, verb, path, inPath, query, body, returns }: Method): string {
+  const url = `\`${path.replace(/\{(\w+)\}/g, (_, name) => `\${at(${camel(name)})}`)}\``;
+  const args = [
+    ...inPath.map((one) => `${camel(one.name)}: string | number`),
+    ...(body ? [`body${body.required ? "" : "?"}: ${body.name}`] : []),
+    ...(query.length > 0 ? [`query?: ${queryOf(query)}`] : []),
+    "options?: RequestOptions",
+  ];
+  const parts = [query.length > 0 && "query", body && (body.required ? "body" : "body: body ?? {}"), "...options"];
+  const list = parts.filter(Boolean).join(", ");
+  const answer =
+    returns?.items && verb === "GET"
+      ? `List<${returns.items}> {\n    return new List(this.client, ${url}, ${query.length > 0 ? "query" : "undefined"}, options);`
+      : returns
+        ? `Promise<${returns.name || "unknown"}> {\n    return this.client.json("${verb}", ${url}, { ${list} });`
+        : `Promise<Response> {\n    return this.client.send("${verb}", ${url}, { ${list} });`;
+  return `\n  /** ${summary}. */\n  ${camel(name)}(${args.join(", ")}): ${answer}\n  }\n`;
+}
+
+const queryOf = (query: readonly Parameter[]): string =>
+  `{ ${query.map(({ name, required, schema }) => `${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(schema)}`).join("; ")} }`;
+
+function typesOf({ components: { schemas } }: OpenApi): string {
+  return Object.entries(schemas)
+    .map(([name, schema]) => {
+      const doc = schema.description ? `/** ${schema.description} */\n` : "";
+      if (Object.keys(schema.properties ?? {}).length > 0 && !schema.anyOf)
+        return `${doc}export interface ${name} ${shapeOf(schema, "")}\n`;
+      return `${doc}export type ${name} = ${typeOf(schema)};\n`;
+    })
+    .join("\n");
+}
+
+/** The events of a stream, by their names. */
+function streamEventsOf({ components: { schemas } }: OpenApi): string {
+  const { mapping = {} } = schemas.Event?.discriminator ?? {};
+  const variants = Object.entries(mapping).map(([event, ref]) => {
+    const data = schemas[nameOf(ref)]?.properties?.data;
+    return `  | { event: ${JSON.stringify(event)}; id: string | null; data: ${data ? typeOf(data) : "unknown"} }`;
+  });
+  return `/** An event of a run's stream. */\nexport type StreamEvent =\n${variants.join("\n")};\n`;
+}
+
+function typeOf(schema: Schema): string {
+  const { $ref, type, items, anyOf, oneOf, const: only, enum: values, properties, additionalProperties } = schema;
+  if ($ref) return nameOf($ref);
+  if (only !== undefined) return JSON.stringify(only);
+  if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
+  const choices = anyOf ?? oneOf;
+  if (choices) return [...new Set(choices.map(typeOf))].join(" | ");
+  if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one })).join(" | ");
+  if (type === "array") return items ? `Array<${typeOf(items)}>` : "unknown[]";
+  if (properties) return shapeOf(schema, "  ");
+  if (type === "object")
+    return `Record<string, ${typeof additionalProperties === "object" && Object.keys(additionalProperties).length > 0 ? typeOf(additionalProperties) : "unknown"}>`;
+  return (
+    (
+      { string: "string", integer: "number", number: "number", boolean: "boolean", null: "null" } as Record<
+        string,
+        string
+      >
+    )[type ?? ""] ?? "unknown"
+  );
+}
+
+function shapeOf({ properties = {}, required = [] }: Schema, indent: string): string {
+  const lines = Object.entries(properties).map(([name, its]) => {
+    const doc = its.description ? `${indent}  /** ${its.description} */\n` : "";
+    return `${doc}${indent}  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required.includes(name) ? "" : "?"}: ${typeOf(its)};`;
+  });
+  return lines.length > 0 ? `{\n${lines.join("\n")}\n${indent}}` : "Record<string, never>";
+}
+
+const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const className = (path: string): string => {
+  const words = path.split(".").map(camel);
+  return `${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("")}Resource`;
+};

@@ -1,0 +1,61 @@
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
+import { testApp } from "../../server/testing/test-app.ts";
+import { buildClients } from "../clients/build-clients.ts";
+import type { OpenApi } from "../clients/openapi.ts";
+import { inProject } from "../root.ts";
+import { htmlOf } from "./html.ts";
+import { navOf, type Page, plain, writtenPages } from "./pages.ts";
+import { referencePages } from "./reference.ts";
+
+/** Builds the documentation into `folder`: pages as HTML and Markdown, what searches read, and what language models read. */
+export async function buildDocs(folder = inProject("dist/docs")): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  const document = await openApi();
+  const pages = [...writtenPages(), ...referencePages(document)];
+  const index = pages.find(({ path }) => path === "index")!;
+  const nav = navOf(index);
+  for (const page of pages) {
+    await write(`${page.path}.html`, htmlOf(page, nav));
+    await write(`${page.path}.md`, page.markdown);
+  }
+  const inOrder = nav.flatMap(({ links }) => links.map(({ path }) => pages.find((page) => page.path === path)!));
+  const lines = inOrder.map(({ path, title, summary }) => `- [${title}](/docs/${path}.md): ${summary}`);
+  await write("llms.txt", `# runnel\n\n> ${index.summary}\n\n## Docs\n\n${lines.join("\n")}\n`);
+  const ordered = [...inOrder, ...pages.filter((page) => !inOrder.includes(page))];
+  await write("llms-full.txt", ordered.map(({ markdown }) => markdown.trim()).join("\n\n---\n\n"));
+  await write("search.json", JSON.stringify(ordered.map(entryOf)));
+  await write(
+    "site.css",
+    readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + readFileSync(beside("site.css"), "utf8"),
+  );
+  await write("site.js", readFileSync(beside("site.js"), "utf8"));
+  cpSync(inProject("server/docs/files"), join(folder, "files"), { recursive: true });
+  await buildClients(document, join(folder, "clients"));
+
+  async function write(name: string, text: string): Promise<void> {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    await Bun.write(path, text);
+    await Bun.write(`${path}.br`, brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+  }
+}
+
+/** The API's document, as a server returns it. */
+async function openApi(): Promise<OpenApi> {
+  await using server = testApp();
+  return (await server.send("GET", "/docs/openapi.json")).body;
+}
+
+const beside = (name: string): string => join(import.meta.dir, name);
+
+/** What a search looks through: the title, the headings and the words of a page. */
+const entryOf = ({ path, title, markdown }: Page) => ({
+  path: path.replace(/(^|\/)index$/, ""),
+  title,
+  headings: [...markdown.matchAll(/^##+ (.+)$/gm)].map(([, heading = ""]) => plain(heading)),
+  text: plain(markdown.replace(/^```[^\n]*$/gm, "").replace(/^#.*$/gm, "")).replace(/[\s|]+/g, " "),
+});
+
+if (import.meta.main) await buildDocs();

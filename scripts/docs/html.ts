@@ -1,0 +1,109 @@
+import hljs from "highlight.js/lib/core";
+import bash from "highlight.js/lib/languages/bash";
+import json from "highlight.js/lib/languages/json";
+import python from "highlight.js/lib/languages/python";
+import typescript from "highlight.js/lib/languages/typescript";
+import { type NavGroup, type Page, resolveLink } from "./pages.ts";
+
+hljs.registerLanguage("bash", bash);
+hljs.registerLanguage("json", json);
+hljs.registerLanguage("python", python);
+hljs.registerLanguage("ts", typescript);
+
+/** One page of the site. It works without scripts; with them it has search, tabs and copy buttons. */
+export function htmlOf(page: Page, nav: readonly NavGroup[]): string {
+  const body = bodyOf(page);
+  const sections = [...body.matchAll(/<h2 id="([^"]+)"><a[^>]*>(.*?)<\/a><\/h2>/g)];
+  const title = page.path === "index" ? "runnel documentation" : `${page.title} · runnel`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="${escaped(page.summary)}">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<link rel="alternate" type="text/markdown" href="/docs/${page.path}.md">
+<link rel="stylesheet" href="/docs/site.css">
+<script src="/docs/site.js"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header>
+<button type="button" id="menu" aria-label="Menu" aria-expanded="false" hidden>Menu</button>
+<a class="brand" href="/docs">runnel <span>docs</span></a>
+<search hidden><label for="query">Search</label>
+<input id="query" type="search" placeholder="Search" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found">
+<ul id="found" role="listbox" hidden></ul></search>
+<button type="button" id="theme" aria-label="Switch between light and dark" hidden>Theme</button>
+<a href="/dashboard">Dashboard</a>
+</header>
+<div class="columns">
+<nav aria-label="Pages">
+${nav.map((group) => groupOf(group, page.path)).join("\n")}
+</nav>
+<main id="content">
+${body}
+<footer><a href="/docs/${page.path}.md">This page as Markdown</a></footer>
+</main>
+<aside aria-label="On this page">
+${sections.length > 1 ? `<p>On this page</p><ul>${sections.map(([, id, text]) => `<li><a href="#${id}">${text}</a></li>`).join("")}</ul>` : ""}
+</aside>
+</div>
+</body>
+</html>
+`;
+}
+
+function groupOf({ title, links }: NavGroup, current: string): string {
+  const here = (path: string) =>
+    path === current || (path.endsWith("/index") && current.startsWith(path.slice(0, -"index".length)));
+  const items = links.map(
+    ({ title, path }) =>
+      `<li><a href="${addressOf(path)}"${here(path) ? ' aria-current="page"' : ""}>${escaped(title)}</a></li>`,
+  );
+  return `<p>${escaped(title)}</p><ul>${items.join("")}</ul>`;
+}
+
+/** `guides/x` → `/docs/guides/x`; `reference/api/index` → `/docs/reference/api`. */
+const addressOf = (path: string): string => `/docs/${path}`.replace(/\/index$/, "");
+
+interface Code {
+  language: string;
+  text: string;
+}
+
+/** Its Markdown as HTML: code is highlighted, and the same in several languages stands in tabs. */
+function bodyOf({ path, markdown }: Page): string {
+  const codes: Code[][] = [];
+  // Fences that follow one another with nothing between them say the same in several languages.
+  const text = markdown.replace(/(?:^```\w*[^\n]*\n[\s\S]*?^```\n\s*)+/gm, (run) => {
+    const fences = [...run.matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```$/gm)];
+    const all = fences.map(([, language = "", text = ""]) => ({ language, text }));
+    const differ = new Set(all.map(({ language }) => language)).size === all.length;
+    const groups = differ && all.every(({ language }) => language in names) ? [all] : all.map((one) => [one]);
+    return groups.map((group) => `<div data-code="${codes.push(group) - 1}"></div>\n\n`).join("");
+  });
+  return Bun.markdown
+    .html(text, { headings: { ids: true, autolink: true } })
+    .replace(/<div data-code="(\d+)"><\/div>/g, (_, index) => codeOf(codes[Number(index)]!))
+    .replace(/<table>[\s\S]*?<\/table>/g, (table) => `<div class="wide" tabindex="0">${table}</div>`)
+    .replace(/ href="(?!https?:|\/|#|mailto:)([^"]+)"/g, (_, href) => ` href="${linkOf(path, href)}"`);
+}
+
+const linkOf = (from: string, href: string): string => {
+  const [path = "", anchor] = resolveLink(from, href).split("#");
+  return addressOf(path.replace(/\.md$/, "")) + (anchor === undefined ? "" : `#${anchor}`);
+};
+
+const names: Record<string, string> = { bash: "curl", ts: "TypeScript", python: "Python" };
+
+function codeOf(group: readonly Code[]): string {
+  if (group.length === 1) return blockOf(group[0]!);
+  return `<div class="tabs">${group.map((code) => `<section data-language="${code.language}"><p class="language">${names[code.language]}</p>${blockOf(code)}</section>`).join("")}</div>`;
+}
+
+const blockOf = ({ language, text }: Code): string =>
+  `<pre tabindex="0"><code>${hljs.getLanguage(language) ? hljs.highlight(text, { language }).value : escaped(text)}</code></pre>`;
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);

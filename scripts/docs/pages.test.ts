@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { languages, programOf } from "../../e2e/doc-examples.ts";
+import { testApp } from "../../server/testing/test-app.ts";
+import { inProject } from "../root.ts";
+import { navOf, type Page, plain, resolveLink, writtenPages } from "./pages.ts";
+import { referencePages } from "./reference.ts";
+
+const written = writtenPages();
+let all: Page[] = [];
+beforeAll(async () => {
+  await using server = testApp();
+  all = [...written, ...referencePages((await server.send("GET", "/docs/openapi.json")).body)];
+});
+
+/** Of each page what is wrong with it; none where nothing is. */
+const faults = (pages: readonly Page[], of: (page: Page) => string[]): string[] =>
+  pages.flatMap((page) => of(page).map((fault) => `${page.path}: ${fault}`));
+
+describe("a page of the documentation", () => {
+  test("has at most 8,192 bytes", () => {
+    expect(
+      faults(all, ({ markdown }) => (Buffer.byteLength(markdown) > 8192 ? [`${Buffer.byteLength(markdown)}`] : [])),
+    ).toEqual([]);
+  });
+
+  test("that is written by hand is in the side bar, once", () => {
+    const listed = navOf(written.find(({ path }) => path === "index")!).flatMap(({ links }) =>
+      links.map(({ path }) => path),
+    );
+    expect(listed.filter((path, at) => listed.indexOf(path) !== at)).toEqual([]);
+    expect(written.map(({ path }) => path).filter((path) => path !== "index" && !listed.includes(path))).toEqual([]);
+  });
+
+  test("has links that lead somewhere", () => {
+    const anchors = new Map(all.map(({ path, markdown }) => [path, idsOf(markdown)]));
+    const broken = faults(all, ({ path, markdown }) =>
+      linksIn(markdown).filter((href) => {
+        const [target = "", anchor] = resolveLink(path, href).split("#");
+        if (target.startsWith("files/")) return !existsSync(inProject("server/docs", target));
+        const ids = anchors.get(target.replace(/\.md$/, ""));
+        return ids === undefined || (anchor !== undefined && !ids.has(anchor));
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test("has no sentence of more than 30 words", () => {
+    expect(
+      faults(written, ({ markdown }) => sentencesIn(markdown).filter((one) => one.split(/\s+/).length > 30)),
+    ).toEqual([]);
+  });
+
+  test("that is a guide has its examples in every language", () => {
+    const guides = written.filter(({ path }) => path.startsWith("guides/"));
+    expect(guides.length).toBeGreaterThan(0);
+    expect(faults(guides, ({ markdown }) => languages.filter((one) => programOf(markdown, one) === null))).toEqual([]);
+  });
+});
+
+test("every operation stands on exactly one page of the reference", async () => {
+  await using server = testApp();
+  const { paths } = (await server.send("GET", "/docs/openapi.json")).body;
+  const operations = Object.entries<object>(paths).flatMap(([path, verbs]) =>
+    Object.keys(verbs).map((verb) => `${verb.toUpperCase()} ${path}`),
+  );
+  const shown = all.flatMap(({ markdown }) => [...markdown.matchAll(/^```http\n(.+)\n/gm)].map(([, line]) => line!));
+  expect(shown.sort()).toEqual(operations.sort());
+});
+
+const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, "");
+
+const linksIn = (markdown: string): string[] =>
+  [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href]) =>
+    /^(https?:|mailto:|\/)/.test(href!) ? [] : [href!],
+  );
+
+const idsOf = (markdown: string): Set<string> =>
+  new Set(
+    [...Bun.markdown.html(markdown, { headings: { ids: true } }).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!),
+  );
+
+/** Sentences of paragraphs and lists; tables and headings have none. */
+const sentencesIn = (markdown: string): string[] =>
+  withoutCode(markdown)
+    .split(/\n\s*\n|\n(?=[-*|>#]|\d+\. )/)
+    .filter((block) => !/^\s*[|#]/.test(block))
+    .flatMap((block) =>
+      plain(block.replace(/^\s*(?:[-*>]|\d+\.)\s+/, "").replaceAll("\n", " ")).split(/(?<=[.!?:;])\s+/),
+    );

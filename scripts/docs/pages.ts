@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inProject } from "../root.ts";
+
+/** A page of the documentation. */
+export interface Page {
+  /** Its address under `/docs/`, without an ending: `guides/streaming`. The first page is `index`. */
+  path: string;
+  /** Its one heading of the first level. */
+  title: string;
+  /** The first paragraph, as plain text. */
+  summary: string;
+  markdown: string;
+}
+
+/** A group of the side bar, as a section of the first page lists it. */
+export interface NavGroup {
+  title: string;
+  links: { title: string; path: string }[];
+}
+
+/** The pages that are written by hand, in `server/docs`. */
+export function writtenPages(folder = inProject("server/docs")): Page[] {
+  const files = [...new Bun.Glob("**/*.md").scanSync({ cwd: folder })].sort();
+  return files.map((file) =>
+    pageOf(file.replaceAll("\\", "/").replace(/\.md$/, ""), readFileSync(join(folder, file), "utf8")),
+  );
+}
+
+/** Throws where the Markdown does not begin with a heading and a paragraph. */
+export function pageOf(path: string, markdown: string): Page {
+  const [, title, summary] = /^# (.+)\n\n([^\n#`|<-][^\n]*(?:\n[^\n]+)*)/.exec(markdown) ?? [];
+  if (!title || !summary) throw new Error(`${path}.md must begin with a heading and a paragraph.`);
+  return { path, title: plain(title), summary: plain(summary.replaceAll("\n", " ")), markdown };
+}
+
+/** The side bar: the lists of the first page. */
+export function navOf(index: Page): NavGroup[] {
+  const sections = index.markdown.split(/^## /m).slice(1);
+  return sections.map((section) => ({
+    title: section.slice(0, section.indexOf("\n")),
+    links: [...section.matchAll(/^- \[([^\]]+)\]\(([^)#]+)\.md\)/gm)].map(([, title = "", path = ""]) => ({
+      title,
+      path,
+    })),
+  }));
+}
+
+/** Where a relative link of a page leads, from `/docs/`: `../start/install.md#tls` on `guides/x` is `start/install.md#tls`. */
+export function resolveLink(from: string, href: string): string {
+  return new URL(href, `docs:///${from}`).href.slice("docs:///".length);
+}
+
+/** Markdown's inline marks taken off. */
+export const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1").replace(/[`*]/g, "");

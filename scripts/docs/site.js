@@ -1,0 +1,212 @@
+// The documentation's own script: the theme before the first paint, then search, tabs and copy buttons.
+(() => {
+  const root = document.documentElement;
+  const stored = (key) => {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null; // Storage can be forbidden; the defaults are fine then.
+    }
+  };
+  const store = (key, value) => {
+    try {
+      localStorage.setItem(key, value);
+    } catch {
+      // Forbidden or full: the choice lasts for this page.
+    }
+  };
+  // The same choice as the dashboard's.
+  const theme = stored("runnel.theme");
+  const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  root.dataset.theme = dark ? "dark" : "light";
+
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const part of document.querySelectorAll("header [hidden]:not(#found)")) part.hidden = false;
+    setUpTheme();
+    setUpMenu();
+    setUpTabs();
+    setUpCopy();
+    setUpSearch();
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest" });
+  });
+
+  function setUpTheme() {
+    document.getElementById("theme").addEventListener("click", () => {
+      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+      store("runnel.theme", root.dataset.theme);
+    });
+  }
+
+  function setUpMenu() {
+    const menu = document.getElementById("menu");
+    menu.addEventListener("click", () => {
+      const open = document.body.classList.toggle("menu-open");
+      menu.setAttribute("aria-expanded", String(open));
+    });
+  }
+
+  function setUpTabs() {
+    const groups = [...document.querySelectorAll(".tabs")];
+    const show = (language) => {
+      for (const group of groups) {
+        const sections = [...group.querySelectorAll("section")];
+        const shown = sections.find((section) => section.dataset.language === language) ?? sections[0];
+        for (const section of sections) section.hidden = section !== shown;
+        for (const tab of group.querySelectorAll("[role=tab]")) {
+          const selected = tab.dataset.language === shown.dataset.language;
+          tab.setAttribute("aria-selected", String(selected));
+          tab.tabIndex = selected ? 0 : -1;
+        }
+      }
+    };
+    groups.forEach((group, number) => {
+      const list = document.createElement("div");
+      list.setAttribute("role", "tablist");
+      list.setAttribute("aria-label", "Language");
+      for (const section of group.querySelectorAll("section")) {
+        const name = section.querySelector(".language");
+        const tab = document.createElement("button");
+        tab.type = "button";
+        tab.setAttribute("role", "tab");
+        tab.dataset.language = section.dataset.language;
+        tab.textContent = name.textContent;
+        section.id = `code-${number}-${section.dataset.language}`;
+        section.setAttribute("role", "tabpanel");
+        section.setAttribute("aria-label", name.textContent);
+        tab.setAttribute("aria-controls", section.id);
+        name.remove();
+        tab.addEventListener("click", () => {
+          store("runnel.docs.language", tab.dataset.language);
+          show(tab.dataset.language);
+        });
+        list.append(tab);
+      }
+      list.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        const tabs = [...list.children];
+        const next = tabs.at((tabs.indexOf(document.activeElement) + step) % tabs.length);
+        next.focus();
+        next.click();
+      });
+      group.prepend(list);
+    });
+    show(stored("runnel.docs.language") ?? "bash");
+  }
+
+  function setUpCopy() {
+    if (!navigator.clipboard) return; // Only secure pages may write to it.
+    for (const block of document.querySelectorAll("pre")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "copy";
+      button.textContent = "Copy";
+      button.addEventListener("click", async () => {
+        const copied = await navigator.clipboard.writeText(block.textContent).then(
+          () => true,
+          () => false,
+        );
+        button.textContent = copied ? "Copied" : "Not copied";
+        setTimeout(() => {
+          button.textContent = "Copy";
+        }, 2000);
+      });
+      const around = document.createElement("div");
+      around.className = "code";
+      block.replaceWith(around);
+      around.append(block, button);
+    }
+  }
+
+  function setUpSearch() {
+    const input = document.getElementById("query");
+    const list = document.getElementById("found");
+    let pages;
+    let chosen = -1;
+    const load = () => {
+      pages ??= fetch("/docs/search.json").then((response) => response.json());
+      return pages;
+    };
+    const close = () => {
+      list.hidden = true;
+      input.setAttribute("aria-expanded", "false");
+      input.removeAttribute("aria-activedescendant");
+    };
+    const choose = (index) => {
+      const items = [...list.querySelectorAll("[role=option]")];
+      if (items.length === 0) return;
+      chosen = (index + items.length) % items.length;
+      for (const [at, item] of items.entries()) item.setAttribute("aria-selected", String(at === chosen));
+      input.setAttribute("aria-activedescendant", items[chosen].id);
+      items[chosen].scrollIntoView({ block: "nearest" });
+    };
+    const find = async () => {
+      const query = input.value;
+      const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+      if (words.length === 0) return close();
+      const all = await load();
+      if (input.value !== query) return; // Typed on meanwhile.
+      const found = all
+        .map((page) => ({ page, score: scoreOf(page, words) }))
+        .filter(({ score }) => score > 0)
+        .sort((one, other) => other.score - one.score)
+        .slice(0, 8);
+      list.replaceChildren(...found.map(({ page }, index) => itemOf(page, words, index)));
+      if (found.length === 0) {
+        const none = document.createElement("li");
+        none.textContent = `No page has “${query}”.`;
+        list.append(none);
+      }
+      list.hidden = false;
+      input.setAttribute("aria-expanded", "true");
+      choose(0);
+    };
+    input.addEventListener("focus", () => void load());
+    input.addEventListener("input", () => void find());
+    input.addEventListener("blur", close);
+    list.addEventListener("mousedown", (event) => event.preventDefault()); // The input keeps the focus until the click.
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown") choose(chosen + 1);
+      else if (event.key === "ArrowUp") choose(chosen - 1);
+      else if (event.key === "Enter") list.querySelector("[aria-selected=true] a")?.click();
+      else if (event.key === "Escape") close();
+      else return;
+      event.preventDefault();
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "/" || /^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+      event.preventDefault();
+      input.focus();
+    });
+  }
+
+  /** Every word must occur; in a title it says more than in a heading, and there more than in the text. */
+  function scoreOf({ title, headings, text }, words) {
+    const [inTitle, inHeadings, inText] = [title, headings.join("\n"), text].map((part) => part.toLowerCase());
+    let score = 0;
+    for (const word of words) {
+      const count = inText.split(word).length - 1;
+      const its = (inTitle.includes(word) ? 20 : 0) + (inHeadings.includes(word) ? 5 : 0) + Math.min(count, 5) / 2;
+      if (its === 0) return 0;
+      score += its;
+    }
+    return score + (inTitle === words.join(" ") ? 50 : 0);
+  }
+
+  function itemOf({ path, title, text }, words, index) {
+    const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
+    const item = document.createElement("li");
+    item.id = `found-${index}`;
+    item.setAttribute("role", "option");
+    const link = document.createElement("a");
+    link.href = path === "" ? "/docs" : `/docs/${path}`;
+    link.tabIndex = -1;
+    const name = document.createElement("strong");
+    name.textContent = title;
+    const excerpt = document.createElement("span");
+    excerpt.textContent = `${at > 0 ? "…" : ""}${text.slice(at, at + 110)}…`;
+    link.append(name, excerpt);
+    item.append(link);
+    return item;
+  }
+})();

@@ -1,0 +1,28 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { docsDir } from "../lib/assets.ts";
+
+/** `runnel docs [topic]`: a page of the documentation, as Markdown. Without a topic the list of all pages. */
+export const docsCommand = (): Command =>
+  new Command("docs")
+    .description("print a page of the documentation")
+    .argument("[topic]", "a page, such as guides/streaming, or the end of its name: streaming")
+    .action((topic: string | undefined) => void process.stdout.write(pageFor(topic)));
+
+function pageFor(topic: string | undefined): string {
+  const folder = docsDir();
+  if (!existsSync(folder)) throw new Error("The documentation is not built: `npm run build` builds it.");
+  if (topic === undefined) return readFileSync(join(folder, "llms.txt"), "utf8");
+  const pages = readdirSync(folder, { recursive: true })
+    .map((name) => String(name).replaceAll("\\", "/"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => name.slice(0, -".md".length));
+  const wanted = topic.replace(/\.md$/, "").replace(/\/$/, "");
+  const found = [wanted, `${wanted}/index`].find((name) => pages.includes(name));
+  const ending = pages.filter((name) => name.endsWith(`/${wanted}`) || name.endsWith(`/${wanted}/index`));
+  const page = found ?? (ending.length === 1 ? ending[0] : undefined);
+  if (page !== undefined) return readFileSync(join(folder, `${page}.md`), "utf8");
+  const hint = ending.length > 1 ? `Several pages are called so: ${ending.join(", ")}.` : "`runnel docs` lists them.";
+  throw new InvalidArgumentError(`There is no page "${topic}". ${hint}`);
+}

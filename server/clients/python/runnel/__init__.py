@@ -1,0 +1,48 @@
+"""The Python client of runnel, a self-hosted agent runtime."""
+
+from . import types
+from ._async_client import AsyncPager, AsyncRunStream
+from ._async_resources import AsyncRunnel
+from ._client import Pager, RunStream
+from ._errors import (
+    APIError,
+    AuthenticationError,
+    BadRequestError,
+    ConflictError,
+    ConnectionError,
+    InternalServerError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    RunFailedError,
+    RunnelError,
+    TimeoutError,
+    WebhookVerificationError,
+)
+from ._object import NOT_GIVEN, Object
+from ._resources import Runnel
+
+__all__ = [
+    "NOT_GIVEN",
+    "APIError",
+    "AsyncPager",
+    "AsyncRunStream",
+    "AsyncRunnel",
+    "AuthenticationError",
+    "BadRequestError",
+    "ConflictError",
+    "ConnectionError",
+    "InternalServerError",
+    "Pager",
+    "NotFoundError",
+    "Object",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "RunFailedError",
+    "RunStream",
+    "Runnel",
+    "RunnelError",
+    "TimeoutError",
+    "WebhookVerificationError",
+    "types",
+]

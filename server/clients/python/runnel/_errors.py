@@ -1,0 +1,95 @@
+"""What goes wrong, by kind."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional
+
+
+class RunnelError(Exception):
+    """What every error of this library is."""
+
+
+class APIError(RunnelError):
+    """The server refused a request."""
+
+    def __init__(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
+        error = (body.get("error") if isinstance(body, dict) else None) or {}
+        super().__init__(error.get("message") or f"The server returned {status}.")
+        self.status = status
+        #: What went wrong, for programs: ``validation_failed``, ``resource_not_found``, …
+        self.code: str = error.get("code") or "unknown"
+        self.type: str = error.get("type") or "unknown"
+        self.param: Optional[str] = error.get("param")
+        #: Every fault of a request that is not valid.
+        self.errors: List[Dict[str, Any]] = error.get("errors") or []
+        self.doc_url: Optional[str] = error.get("doc_url")
+        #: Give it to the operator when you ask about this error.
+        self.request_id: Optional[str] = (body.get("request_id") if isinstance(body, dict) else None) or headers.get(
+            "x-request-id"
+        )
+        self.headers = headers
+
+    @staticmethod
+    def of(status: int, body: Any, headers: Mapping[str, str]) -> APIError:
+        """The class for a status."""
+        kind = _BY_STATUS.get(status) or (InternalServerError if status >= 500 else APIError)
+        return kind(status, body, headers)
+
+
+class BadRequestError(APIError):
+    """400"""
+
+
+class AuthenticationError(APIError):
+    """401"""
+
+
+class PermissionDeniedError(APIError):
+    """403"""
+
+
+class NotFoundError(APIError):
+    """404"""
+
+
+class ConflictError(APIError):
+    """409"""
+
+
+class RateLimitError(APIError):
+    """429"""
+
+
+class InternalServerError(APIError):
+    """500 and above"""
+
+
+_BY_STATUS = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    409: ConflictError,
+    429: RateLimitError,
+}
+
+
+class ConnectionError(RunnelError):  # noqa: A001 - the same name as in the other clients
+    """The server was not reached, or the connection was lost."""
+
+
+class TimeoutError(ConnectionError):  # noqa: A001
+    """The server did not respond within ``timeout``."""
+
+
+class RunFailedError(RunnelError):
+    """A run ended without completing."""
+
+    def __init__(self, run: Any) -> None:
+        error = run.get("error") or {}
+        super().__init__(f"The run {run['id']} {run['status']}: {error.get('message') or 'no reason is known'}")
+        self.run = run
+
+
+class WebhookVerificationError(RunnelError):
+    """What was received as a webhook was not signed with this secret, or is too old."""

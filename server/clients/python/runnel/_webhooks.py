@@ -1,0 +1,41 @@
+"""Signatures of webhooks, as https://www.standardwebhooks.com has them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from typing import Any, Mapping, Union
+
+from ._errors import WebhookVerificationError
+from ._object import Object
+
+#: Older than this it may be a copy that somebody sends again (Standard Webhooks: five minutes).
+TOLERANCE_SECONDS = 300
+
+
+def verify(body: Union[str, bytes], headers: Mapping[str, str], secret: str) -> Any:
+    """The event that was received.
+
+    Raises ``WebhookVerificationError`` when it was not signed with this secret, or is older than five minutes.
+    ``body`` is what was received, to the byte.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    try:
+        id, timestamp, signatures = (lower[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
+    except KeyError as missing:
+        raise WebhookVerificationError(f"The header {missing.args[0]} is missing.") from None
+    if not timestamp.isascii() or not timestamp.isdigit() or abs(time.time() - int(timestamp)) >= TOLERANCE_SECONDS:
+        raise WebhookVerificationError("The timestamp is not of the last five minutes.")
+    raw = body.encode() if isinstance(body, str) else body
+    try:
+        key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
+    except binascii.Error:
+        raise WebhookVerificationError("The secret is none: it begins with whsec_.") from None
+    right = b"v1," + base64.b64encode(hmac.new(key, f"{id}.{timestamp}.".encode() + raw, hashlib.sha256).digest())
+    if any(hmac.compare_digest(given.encode(), right) for given in signatures.split(" ")):
+        return json.loads(raw, object_hook=Object)
+    raise WebhookVerificationError("The signature is not of this secret.")

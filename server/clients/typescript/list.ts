@@ -1,0 +1,56 @@
+import type { Client, Query, RequestOptions } from "./client.ts";
+
+/** One page of a list, newest first unless `order` says otherwise. */
+export interface Page<T> {
+  data: T[];
+  has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
+}
+
+/**
+ * A list: `for await (const item of list)` goes through all items of all pages, `await list` is its first page.
+ */
+export class List<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
+  readonly #read: (cursor: Query) => Promise<Page<T>>;
+  readonly #backward: boolean;
+
+  constructor(client: Client, path: string, query?: Query, options?: RequestOptions) {
+    this.#backward = query?.ending_before !== undefined;
+    this.#read = (cursor) => client.json("GET", path, { ...options, query: { ...query, ...cursor } });
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: awaited, a list is its first page.
+  then<A = Page<T>, B = never>(
+    done?: ((page: Page<T>) => A | PromiseLike<A>) | null,
+    failed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#read(undefined).then(done, failed);
+  }
+
+  /** Page by page. */
+  async *pages(): AsyncGenerator<Page<T>> {
+    let cursor: Query;
+    for (;;) {
+      const page = await this.#read(cursor);
+      yield page;
+      const next = this.#backward ? page.first_id : page.last_id;
+      if (!page.has_more || next === null) return;
+      cursor = this.#backward ? { ending_before: next } : { starting_after: next };
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for await (const page of this.pages()) yield* page.data;
+  }
+
+  /** All items. Say how many there may be at most. */
+  async toArray({ limit = 10_000 }: { limit?: number } = {}): Promise<T[]> {
+    const items: T[] = [];
+    for await (const item of this) {
+      items.push(item);
+      if (items.length >= limit) break;
+    }
+    return items;
+  }
+}

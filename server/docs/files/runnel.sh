@@ -1,0 +1,21 @@
+# Two helpers for the examples in curl. They need RUNNEL_URL and RUNNEL_API_KEY.
+
+# api METHOD PATH [JSON]: sends a request and prints the response. A refusal prints its message and fails.
+api() {
+  local response
+  response=$(curl -sS --fail-with-body -X "$1" "$RUNNEL_URL/v1$2" \
+    -H "Authorization: Bearer $RUNNEL_API_KEY" ${3+-H "Content-Type: application/json" -d "$3"}) || {
+    printf '%s\n' "$response" | field error.message >&2
+    return 1
+  }
+  printf '%s\n' "$response"
+}
+
+# field NAME: prints a field of the JSON that it reads.
+field() {
+  node -e '
+    const value = process.argv[1].split(".").reduce((all, name) => all?.[name], JSON.parse(require("fs").readFileSync(0)));
+    if (value === undefined) { console.error("There is no field " + process.argv[1] + "."); process.exit(1); }
+    console.log(typeof value === "object" ? JSON.stringify(value) : String(value));
+  ' "$1"
+}

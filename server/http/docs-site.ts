@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Elysia } from "elysia";
+
+const headers = {
+  // Asked for each time, and a page that is still the same is not sent again.
+  "cache-control": "no-cache",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "referrer-policy": "no-referrer",
+  vary: "accept-encoding",
+};
+
+/**
+ * The documentation, which the build made: `/docs`, `/docs/<page>` and `/docs/<page>.md`, `/llms.txt` and
+ * `/llms-full.txt`. It needs no key and no network. From source it is there after a build.
+ */
+export function docsRoutes({ folder, openApi }: { folder: string; openApi: () => string }) {
+  const files = new Map(existsSync(folder) ? namesIn(folder).map((name) => [name, fileOf(folder, name)]) : []);
+  const serve = (path: string, request: Request): Response => {
+    const file = files.get(path) ?? files.get(`${path}.html`) ?? files.get(join(path, "index.html"));
+    return file ? responseOf(file, request) : files.size === 0 ? notBuilt() : notFound(request, files.get("404.html"));
+  };
+  return new Elysia()
+    .get("/docs", ({ request }) => serve("", request))
+    .get(
+      "/docs/openapi.json",
+      () => new Response(openApi(), { headers: { ...headers, "content-type": "application/json" } }),
+    )
+    .get("/docs/errors", () => new Response(null, { status: 308, headers: { location: "/docs/reference/errors" } }))
+    .get("/docs/*", ({ params, request }) => serve(params["*"].replace(/\/$/, ""), request))
+    .get("/llms.txt", ({ request }) => serve("llms.txt", request))
+    .get("/llms-full.txt", ({ request }) => serve("llms-full.txt", request));
+}
+
+interface DocsFile {
+  path: string;
+  type: string;
+  etag: string;
+  /** The copy that the build compressed. */
+  brotli: string | null;
+}
+
+const namesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true })
+    .map((name) => String(name).replaceAll("\\", "/"))
+    .filter((name) => !name.endsWith(".br") && statSync(join(folder, name)).isFile());
+
+function fileOf(folder: string, name: string): DocsFile {
+  const path = join(folder, name);
+  return {
+    path,
+    type: name.endsWith(".md") ? "text/markdown; charset=utf-8" : Bun.file(path).type,
+    etag: `"${Bun.hash(readFileSync(path)).toString(36)}"`,
+    brotli: existsSync(`${path}.br`) ? `${path}.br` : null,
+  };
+}
+
+function responseOf({ path, type, etag, brotli }: DocsFile, request: Request, status = 200): Response {
+  const its = { ...headers, "content-type": type, etag };
+  if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers: its });
+  if (brotli === null || !takesBrotli(request)) return new Response(Bun.file(path), { status, headers: its });
+  return new Response(Bun.file(brotli), { status, headers: { ...its, "content-encoding": "br" } });
+}
+
+const notBuilt = (): Response =>
+  new Response("The documentation is not built: this runnel runs from source. `npm run build` builds it.\n", {
+    status: 404,
+    headers: { ...headers, "content-type": "text/plain; charset=utf-8" },
+  });
+
+const notFound = (request: Request, index: DocsFile | undefined): Response =>
+  index ? responseOf(index, request, 404) : notBuilt();
+
+/** Whether the client takes what is compressed by Brotli. */
+export const takesBrotli = (request: Request): boolean =>
+  /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
