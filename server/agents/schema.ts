@@ -44,8 +44,8 @@ const ModelSettings = named(
   "ModelSettings",
   Type.Partial(
     Type.Object({
-      temperature: Type.Number({ minimum: 0, maximum: 2 }),
-      max_output_tokens: Type.Integer({ minimum: 1, maximum: 10_000_000 }),
+      temperature: Type.Number({ minimum: 0, maximum: limits.temperature }),
+      max_output_tokens: Type.Integer({ minimum: 1, maximum: limits.output_tokens }),
       reasoning_effort: oneOf(reasoningEfforts),
       parallel_tool_calls: Type.Boolean(),
       script: Type.Array(ScriptEntry, { maxItems: 1000 }),
@@ -180,7 +180,7 @@ const given = Object.fromEntries(
 ) as unknown as { [Name in DefinitionFieldName]: Fields[Name]["given"] };
 const { instructions, max_turns, output_schema, ...optional } = given;
 const { model, tools } = agentFields;
-const name = Type.String({ minLength: 1, maxLength: 128 });
+const name = Type.String({ minLength: 1, maxLength: limits.name_length });
 const others = { tools, max_turns, output_schema, ...optional, metadata: Metadata };
 
 export const CreateAgent = Type.Composite(

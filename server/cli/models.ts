@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { addable, checkConnection } from "../connections/given.ts";
+import { checkConnection } from "../connections/given.ts";
+import { outerProviders } from "../core/agent-snapshot.ts";
 import { timestampOrNull } from "../core/time.ts";
 import type { Connection } from "../models/port.ts";
 import { modelPrefix } from "../models/registry.ts";
@@ -23,7 +24,7 @@ export function modelsCommand(): Command {
     .command("add")
     .description("add a connection, or replace the one of this name; its key is stored encrypted")
     .argument("<name>", "a provider's own name, or any name for an OpenAI-compatible server")
-    .addOption(option("--provider <provider>", "default: the name, or openai_compatible", { choices: addable }))
+    .addOption(option("--provider <provider>", "default: the name, or openai_compatible", { choices: outerProviders }))
     .addOption(option("--base-url <url>", "address of the API, /v1 included"))
     .addOption(option("--api-key <key>", "the provider's key", { env: "RUNNEL_MODEL_API_KEY" }))
     .addOption(option("--max-concurrent <count>", "calls that its server takes at once; the others wait, in turns"))

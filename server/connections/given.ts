@@ -1,8 +1,6 @@
-import { type Connection, type Provider, providers } from "../models/port.ts";
+import { type OuterProvider, outerProviders } from "../core/agent-snapshot.ts";
+import type { Connection } from "../models/port.ts";
 import { concurrentMax } from "../models/registry.ts";
-
-/** The providers that a connection can lead to. */
-export const addable: readonly Provider[] = providers.filter((provider) => provider !== "test");
 
 /** A connection as an operator gives it: nothing of it has been looked at. */
 export interface GivenConnection {
@@ -23,10 +21,12 @@ interface ConnectionFault {
 export function checkConnection(given: GivenConnection): Connection | ConnectionFault {
   const { name } = given;
   const [base_url, api_key] = [given.base_url?.trim() || null, given.api_key?.trim() || null];
-  const provider = (given.provider ?? addable.find((known) => known === name) ?? "openai_compatible") as Provider;
+  const provider = (given.provider ??
+    outerProviders.find((known) => known === name) ??
+    "openai_compatible") as OuterProvider;
   const refuse = (param: ConnectionFault["param"], message: string): ConnectionFault => ({ param, message });
 
-  if (!addable.includes(provider)) return refuse("provider", `There is no provider "${provider}".`);
+  if (!outerProviders.includes(provider)) return refuse("provider", `There is no provider "${provider}".`);
   if (provider !== "openai_compatible" && provider !== name)
     return refuse("name", `The connection to ${provider} is named ${provider}, not "${name}".`);
   if (provider === "openai_compatible" && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))

@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import type { Provider } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import type { ModelPrice } from "../core/price.ts";
 import type { Environment } from "../core/scope.ts";
@@ -7,7 +8,7 @@ import { modelConnections } from "../db/schema.ts";
 import type { Seal } from "../lib/seal.ts";
 import { freePrice, knownModels } from "../models/known-models.ts";
 import { listensAt, ollamaUrl } from "../models/ollama.ts";
-import type { Connection, Provider } from "../models/port.ts";
+import type { Connection } from "../models/port.ts";
 import {
   connectionFor,
   connectionsFromEnvironment,

@@ -1,6 +1,12 @@
 import type { Budget } from "./budget.ts";
 import type { JsonSchema, ModelSettings } from "./model-call.ts";
 
+/** The providers that a connection can lead to; the test models are inside. */
+export const outerProviders = ["openai", "anthropic", "google", "ollama", "openai_compatible"] as const;
+export type OuterProvider = (typeof outerProviders)[number];
+export const providers = [...outerProviders, "test"] as const;
+export type Provider = (typeof providers)[number];
+
 /** How many model calls a run may make, at most. */
 export const mostTurns = 200;
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { imageTokens } from "./context-size.ts";
+import { limits } from "./limits.ts";
 import type { ModelRequest } from "./model-call.ts";
 import { type ModelPrice, nanoOf, nanoUsd, usdOf } from "./price.ts";
 import type { RunUsage } from "./run-event.ts";
@@ -8,8 +9,8 @@ import type { RunState } from "./run-state.ts";
 /** What a run may spend at most; what is absent has no bound. */
 export const Budget = Type.Partial(
   Type.Object({
-    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
-    max_total_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
+    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
+    max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
     max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
   }),

@@ -1,4 +1,5 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { limits } from "./limits.ts";
 
 // Fields of the record. Their bounds hold for what comes from elsewhere; what is our own has them by how it is made.
 
@@ -26,7 +27,11 @@ export const many = <T extends TSchema>(schema: T, maxItems = 1000) => Type.Arra
 export const Json = Type.Record(Type.String(), Type.Unknown());
 
 /** What clients write to their things. */
-export const Metadata = Type.Record(Type.String({ pattern: "^[\\s\\S]{1,64}$" }), Type.String({ maxLength: 512 }), {
-  maxProperties: 16,
-  additionalProperties: false,
-});
+export const Metadata = Type.Record(
+  Type.String({ pattern: `^[\\s\\S]{1,${limits.metadata_key_length}}$` }),
+  Type.String({ maxLength: limits.metadata_value_length }),
+  {
+    maxProperties: limits.metadata_pairs,
+    additionalProperties: false,
+  },
+);

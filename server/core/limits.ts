@@ -19,6 +19,19 @@ export const limits = {
   file_bytes: 100 * 1024 * 1024,
   tools_per_agent: 128,
   files_per_run: 20,
+  /** Of an agent, a key, a store, a schedule, a suite and a project, in characters. */
+  name_length: 128,
+  /** Of the id of a user or a session, as the client calls them. */
+  subject_length: 255,
+  title_length: 255,
+  metadata_pairs: 16,
+  metadata_key_length: 64,
+  metadata_value_length: 512,
+  temperature: 2,
+  output_tokens: 10_000_000,
+  budget_usd: 1_000_000,
+  budget_tokens: 1_000_000_000_000,
+  cases_per_suite: 500,
   /** How many runs may stand above one that a run's call started. */
   agent_depth: 5,
   stream_readers_per_run: 20,

@@ -16,7 +16,7 @@ export const Metadata = named("Metadata", anyMetadata);
 export const idOf = (kind: Kind) => Type.String({ pattern: idPattern(kind) });
 
 /** A name that a client chose, such as the id of one of its users. */
-export const Subject = Type.String({ minLength: 1, maxLength: 255 });
+export const Subject = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
 /** Parameters of a path that ends in an id; one that cannot be an id is 404. */
 export const pathOf = (kind: Kind) => pathWith({ id: idOf(kind) });

@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { limits } from "../core/limits.ts";
 import { permissions } from "../core/scope.ts";
 import { Metadata } from "../http/schemas.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
-const Name = Type.String({ minLength: 1, maxLength: 128 });
+const Name = Type.String({ minLength: 1, maxLength: limits.name_length });
 const Lifetime = Type.Integer({ minimum: 1, maximum: 10 * 365 * 86_400 });
 
 export const CreateKey = Type.Object(

@@ -25,7 +25,7 @@ export type Embedding = Static<typeof Embedding>;
 
 export const CreateMemory = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 128 }),
+    name: Type.String({ minLength: 1, maxLength: limits.name_length }),
     kind: oneOf(memoryKindNames),
     scope: Type.Optional(oneOf(memoryScopes)),
     embedding: Type.Optional(orNull(Embedding)),
@@ -38,7 +38,7 @@ export type CreateMemory = Static<typeof CreateMemory>;
 
 export const UpdateMemory = Type.Partial(
   Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 128 }),
+    name: Type.String({ minLength: 1, maxLength: limits.name_length }),
     embedding: Embedding,
     ttl_seconds: orNull(Ttl),
     metadata: Metadata,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Provider } from "../core/agent-snapshot.ts";
 import { remoteEmbedding } from "./embedding.ts";
-import type { Provider } from "./port.ts";
 
 const key = "sk-test-0123456789abcdef";
 

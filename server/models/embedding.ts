@@ -1,4 +1,5 @@
 import type { EmbeddingModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { Provider } from "../core/agent-snapshot.ts";
 import { backoff, sleep } from "../lib/retry.ts";
 import { unitVector } from "../lib/unit-vector.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
@@ -6,7 +7,7 @@ import { EmbeddingError } from "./embedding-error.ts";
 import { incompleteError, toModelError } from "./model-error.ts";
 import { type Fetch, modelFetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
-import type { Connection, Provider } from "./port.ts";
+import type { Connection } from "./port.ts";
 
 /** A provider's embedding model. */
 interface RemoteEmbedding {

@@ -1,3 +1,4 @@
+import type { Provider } from "../core/agent-snapshot.ts";
 import type { RunErrorCode } from "../core/errors.ts";
 import type { FinishReason, ModelRequest, ModelUsage } from "../core/model-call.ts";
 import type { RequestState } from "../lib/request-state.ts";
@@ -54,9 +55,6 @@ export const unknownUsage: ModelUsage = {
   cached_input_tokens: null,
   reasoning_tokens: null,
 };
-
-export const providers = ["openai", "anthropic", "google", "ollama", "openai_compatible", "test"] as const;
-export type Provider = (typeof providers)[number];
 
 /** How to reach a provider. Plain data: the main thread resolves it, a worker opens it. */
 export interface Connection {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { ModelEvent, ModelRequest, ModelUsage, Provider } from "./port.ts";
+import type { Provider } from "../core/agent-snapshot.ts";
+import type { ModelEvent, ModelRequest, ModelUsage } from "./port.ts";
 import { openModel } from "./registry.ts";
 
 const unknown = { input_tokens: null, output_tokens: null, cached_input_tokens: null, reasoning_tokens: null };

@@ -1,6 +1,7 @@
+import { type Provider, providers } from "../core/agent-snapshot.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
-import { type Connection, type Model, type Provider, providers } from "./port.ts";
+import type { Connection, Model } from "./port.ts";
 import { openTestModel, testModelNames } from "./test-models.ts";
 
 export interface ModelName {

@@ -1,17 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { unknownPricePolicies } from "../core/budget.ts";
+import { limits } from "../core/limits.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
 // Which names there can be is said where they are given: the command line gives them too.
-const Name = Type.String({ maxLength: 128 });
+const Name = Type.String({ maxLength: limits.name_length });
 /** 0 is no limit, null the default. */
 const Limit = Type.Optional(orNull(Type.Integer({ minimum: 0, maximum: 1_000_000 })));
 /** Null is for ever. */
 const Days = Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 99_999 })));
 // Null is no budget. A budget of nothing would read as one that is off: whoever wants that archives the project.
-const Usd = Type.Optional(orNull(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })));
-const Tokens = Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })));
+const Usd = Type.Optional(orNull(Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd })));
+const Tokens = Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: limits.budget_tokens })));
 const Retention = Type.Optional(Type.Object({ runs_days: Days, traces_days: Days }, closed));
 
 export const NewProject = Type.Object({ name: Name }, closed);

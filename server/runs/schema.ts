@@ -6,7 +6,7 @@ import { named, oneOf } from "../lib/schema.ts";
 
 const closed = { additionalProperties: false };
 
-const Subject = Type.String({ minLength: 1, maxLength: 255 });
+const Subject = Type.String({ minLength: 1, maxLength: limits.subject_length });
 
 /** Body of `POST /v1/runs` (contract, section 6). */
 export const CreateRun = Type.Object(

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { limits } from "../core/limits.ts";
 import { AgentOverrides, Budget, idOf, Metadata, RunInput, Subject } from "../http/schemas.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
 import { busyPolicies, catchUps, outcomes } from "../wire/names.ts";
@@ -6,7 +7,7 @@ import { busyPolicies, catchUps, outcomes } from "../wire/names.ts";
 const closed = { additionalProperties: false };
 
 const required = {
-  name: Type.String({ minLength: 1, maxLength: 128 }),
+  name: Type.String({ minLength: 1, maxLength: limits.name_length }),
   agent_id: idOf("agent"),
   input: RunInput,
   cron: Type.String({ maxLength: 256 }),

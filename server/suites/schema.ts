@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { limits } from "../core/limits.ts";
 import { idOf, Metadata } from "../http/schemas.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
 import { suiteRunStatuses } from "../wire/names.ts";
@@ -6,11 +7,10 @@ import { suiteRunStatuses } from "../wire/names.ts";
 const closed = { additionalProperties: false };
 
 /** How many runs one suite pins. */
-export const casesMax = 500;
-const liveRunsMax = casesMax;
+const liveRunsMax = limits.cases_per_suite;
 
-const runIds = Type.Array(idOf("run"), { minItems: 1, maxItems: casesMax, uniqueItems: true });
-const own = { name: Type.String({ minLength: 1, maxLength: 128 }), run_ids: runIds };
+const runIds = Type.Array(idOf("run"), { minItems: 1, maxItems: limits.cases_per_suite, uniqueItems: true });
+const own = { name: Type.String({ minLength: 1, maxLength: limits.name_length }), run_ids: runIds };
 const optional = Type.Partial(
   Type.Object({ description: orNull(Type.String({ maxLength: 1000 })), metadata: Metadata }),
 );
@@ -27,8 +27,8 @@ export type UpdateSuite = Static<typeof UpdateSuite>;
 /** What cases that diverged may do and spend, all together, when they go on live. */
 const Live = Type.Partial(
   Type.Object({
-    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
-    max_total_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 }),
+    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
+    max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
     max_runs: Type.Integer({ minimum: 1, maximum: liveRunsMax }),
   }),
   closed,

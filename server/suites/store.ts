@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
 import { notFound } from "../core/not-found.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
@@ -11,7 +12,7 @@ import { nameFaults } from "../http/name-fault.ts";
 import { listPage, type Page } from "../http/page.ts";
 import { ownOnly } from "./own-only.ts";
 import { type PinnedRow, type SuiteRow, shownSuite } from "./row.ts";
-import { type CreateSuite, casesMax, type UpdateSuite } from "./schema.ts";
+import type { CreateSuite, UpdateSuite } from "./schema.ts";
 import type { SuiteRuns } from "./suite-runs.ts";
 
 interface SuiteStoreOptions extends StoreBase {
@@ -155,6 +156,7 @@ function changedCases(
   const known = new Set(kept.map(({ run_id }) => run_id));
   const changed = [...kept, ...pinned.filter(({ run_id }) => !known.has(run_id))];
   if (changed.length === 0) throw validationError([fault(param, "A suite pins at least one run.")]);
-  if (changed.length > casesMax) throw validationError([fault(param, `A suite pins at most ${casesMax} runs.`)]);
+  if (changed.length > limits.cases_per_suite)
+    throw validationError([fault(param, `A suite pins at most ${limits.cases_per_suite} runs.`)]);
   return changed.map((each, index) => ({ ...each, position: index + 1 }));
 }

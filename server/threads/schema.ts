@@ -1,11 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { limits } from "../core/limits.ts";
 import { InputMessage, Metadata, Subject } from "../http/schemas.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
 import { threadStatuses } from "../wire/names.ts";
 
 const closed = { additionalProperties: false };
 
-const Title = Type.String({ maxLength: 255 });
+const Title = Type.String({ maxLength: limits.title_length });
 
 /** Body of `POST /v1/threads` (contract, section 18). */
 export const CreateThread = Type.Partial(

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 /** Something that is edited in a form. */
-export interface Edited<Thing, Draft> {
+interface Edited<Thing, Draft> {
   /** What the draft was made from: what somebody else saves meanwhile may not slip in unseen. */
   base: Thing;
   draft: Draft;

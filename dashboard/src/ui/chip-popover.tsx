@@ -1,6 +1,7 @@
 import { Popover as Base } from "@base-ui/react/popover";
 import { clsx } from "clsx";
 import { type ReactElement, useState } from "react";
+import { limits } from "../../../server/core/limits.ts";
 import { Button } from "./button.tsx";
 import { Field } from "./field.tsx";
 
@@ -66,7 +67,7 @@ export function ChipPopover({
                 error={fault}
                 value={text}
                 placeholder={placeholder}
-                maxLength={255}
+                maxLength={limits.subject_length}
                 autoComplete="off"
                 spellCheck={false}
                 className={clsx(mono && "font-mono text-xs")}

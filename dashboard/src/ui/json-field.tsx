@@ -2,6 +2,13 @@ import { type ComponentProps, useState } from "react";
 import { readJson } from "../lib/json-text.ts";
 import { TextArea } from "./text-area.tsx";
 
+export interface JsonFieldProps {
+  value: string;
+  onText: (text: string) => void;
+  /** What else is wrong, beside not being JSON. */
+  fault?: string | null;
+}
+
 /** JSON to write. What is wrong with it is said once the field was left, and taken back while it is mended. */
 export function JsonField({
   value,
@@ -9,14 +16,11 @@ export function JsonField({
   fault,
   optional = false,
   ...rest
-}: Omit<ComponentProps<typeof TextArea>, "value" | "onChange" | "mono" | "error"> & {
-  value: string;
-  onText: (text: string) => void;
-  /** What else is wrong, beside not being JSON. */
-  fault?: string | null;
-  /** Nothing is something, too. */
-  optional?: boolean;
-}) {
+}: Omit<ComponentProps<typeof TextArea>, "value" | "onChange" | "mono" | "error"> &
+  JsonFieldProps & {
+    /** Nothing is something, too. */
+    optional?: boolean;
+  }) {
   const [left, setLeft] = useState(false);
   const own = optional && value.trim() === "" ? null : readJson(value).fault;
   return (

@@ -1,47 +1,31 @@
-import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
-import { sendOnEnter } from "../lib/send-on-enter.ts";
-import { useUnsaved } from "../lib/use-unsaved.ts";
-import { focusFault } from "./focus-fault.ts";
+import type { ReactNode } from "react";
+import type { ApiRequest } from "../lib/request-code.ts";
+import type { Sendable } from "../lib/use-form.ts";
+import { Form } from "./form.tsx";
+import { FoldedCode } from "./show-code.tsx";
 
 /** A form that is a page of its own: its fields scroll, and below them stands what is done with it. */
 export function SheetForm({
   legend,
   disabled,
-  unsaved,
-  error,
-  onSubmit,
+  form,
   above,
   children,
-  code,
+  request,
   foot,
 }: {
   /** “Definition of …”, for who does not see it. */
   legend: string;
   disabled: boolean;
-  /** Whoever leaves now would lose something, and is asked. */
-  unsaved: boolean;
-  /** What the server refused: the focus goes to the first field that it speaks of. */
-  error: Error | null;
-  /** False where something is wrong: the focus goes there. */
-  onSubmit: () => boolean;
+  form: Sendable;
   /** What stands on the page and is none of its fields. */
   above?: ReactNode;
   children: ReactNode;
-  /** The request behind it. */
-  code: ReactNode;
+  request: ApiRequest;
   foot: ReactNode;
 }) {
-  const form = useRef<HTMLFormElement>(null);
-  useUnsaved(unsaved);
-  useEffect(() => {
-    if (error) focusFault(form.current);
-  }, [error]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!onSubmit()) focusFault(form.current);
-  };
   return (
-    <form ref={form} noValidate onSubmit={submit} onKeyDown={sendOnEnter} className="flex min-h-0 flex-1 flex-col">
+    <Form form={form} ready={!disabled} className="flex min-h-0 flex-1 flex-col">
       <div className="relative min-h-0 flex-1 overflow-y-auto px-4 rail:px-5">
         <div className="max-w-280">
           {above}
@@ -49,7 +33,9 @@ export function SheetForm({
             <legend className="sr-only">{legend}</legend>
             {children}
           </fieldset>
-          <div className="pb-5">{code}</div>
+          <div className="pb-5">
+            <FoldedCode name={legend} request={request} />
+          </div>
         </div>
       </div>
       {foot && (
@@ -57,7 +43,7 @@ export function SheetForm({
           {foot}
         </footer>
       )}
-    </form>
+    </Form>
   );
 }
 

@@ -1,13 +1,14 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { acceptInvitation, invitationQuery } from "../../entities/session/account-api.ts";
 import { ApiError } from "../../lib/api.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
-import { checkPassword, type PasswordFaults } from "./check-account.ts";
+import { checkPassword } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 
@@ -20,23 +21,17 @@ const mays = {
 /** Makes the account that a one-time link invites to. */
 export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: () => void }) {
   useTitle("Invitation");
-  const [faults, setFaults] = useState<PasswordFaults>({});
-  const joining = useMutation({ mutationFn: acceptInvitation, onSuccess: onSignedIn });
+  const form = useForm({
+    first: { password: "", repeat: "" },
+    check: checkPassword,
+    send: ({ password }) => acceptInvitation({ token, password }),
+    onSent: onSignedIn,
+  });
   const invitation = useQuery({
     ...invitationQuery(token),
-    enabled: joining.isIdle, // Once it is taken, it cannot be read.
+    enabled: form.isIdle, // Once it is taken, it cannot be read.
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const fields = { password: String(form.get("password") ?? ""), repeat: String(form.get("repeat") ?? "") };
-    const found = checkPassword(fields);
-    setFaults(found);
-    const first = (["password", "repeat"] as const).find((name) => found[name]);
-    if (first) event.currentTarget.querySelector<HTMLInputElement>(`[name="${first}"]`)?.focus();
-    else joining.mutate({ token, password: fields.password });
-  };
-  const refused = joining.error ?? invitation.error;
+  const refused = form.failure ?? invitation.error;
   if (refused instanceof ApiError && refused.code === "invitation_invalid") return <SpentInvitation />;
   if (invitation.error)
     return (
@@ -46,22 +41,19 @@ export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: (
     );
   if (!invitation.data) return null;
   const { email, role } = invitation.data;
-  const said = (name: keyof PasswordFaults) =>
-    faults[name] ??
-    (joining.error instanceof ApiError ? joining.error.faults.find(({ param }) => param === name)?.message : undefined);
   return (
     <EntryCard
       title="Join this runnel"
       lead={`You were invited as ${role === "owner" ? "an owner" : `a ${role}`}. ${mays[role]}`}
     >
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <Form form={{ ...form, isUnsaved: false }}>
         <Field label="Email" name="email" type="email" autoComplete="username" value={email} readOnly />
-        <NewPasswordFields faults={{ password: said("password"), repeat: said("repeat") }} autoFocus />
-        {joining.error && !said("password") && <ErrorNote title="The account was not created" error={joining.error} />}
-        <Button type="submit" kind="primary" size="lg" disabled={joining.isPending}>
-          {joining.isPending ? "Creating account" : "Create account"}
+        <NewPasswordFields text={form.text} autoFocus />
+        {form.error && <ErrorNote title="The account was not created" error={form.error} />}
+        <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
+          {form.isPending ? "Creating account" : "Create account"}
         </Button>
-      </form>
+      </Form>
     </EntryCard>
   );
 }

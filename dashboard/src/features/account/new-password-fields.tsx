@@ -1,14 +1,15 @@
+import type { Fields } from "../../lib/use-form.ts";
 import { Field } from "../../ui/field.tsx";
-import { minPasswordLength, type PasswordFaults } from "./check-account.ts";
+import { minPasswordLength } from "./check-account.ts";
 
 /** A new password, twice. */
 export function NewPasswordFields({
   labels: [first, second] = ["Password", "Repeat the password"],
-  faults,
+  text,
   autoFocus,
 }: {
   labels?: readonly [first: string, second: string];
-  faults: PasswordFaults;
+  text: Fields<{ password: string; repeat: string }>["text"];
   autoFocus?: boolean;
 }) {
   return (
@@ -19,10 +20,10 @@ export function NewPasswordFields({
         type="password"
         autoComplete="new-password"
         hint={`At least ${minPasswordLength} characters; spaces are welcome.`}
-        error={faults.password}
         autoFocus={autoFocus}
+        {...text("password")}
       />
-      <Field label={second} name="repeat" type="password" autoComplete="new-password" error={faults.repeat} />
+      <Field label={second} name="repeat" type="password" autoComplete="new-password" {...text("repeat")} />
     </>
   );
 }

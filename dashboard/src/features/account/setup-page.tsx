@@ -1,13 +1,14 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { sessionQuery, setUp } from "../../entities/session/session.ts";
 import { ApiError } from "../../lib/api.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
-import { type AccountFaults, checkAccount } from "./check-account.ts";
+import { checkAccount } from "./check-account.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { NewPasswordFields } from "./new-password-fields.tsx";
 
@@ -27,34 +28,20 @@ export function SetupPage(props: SetupPageProps) {
 
 function FirstAccount({ token, onSignedIn }: SetupPageProps) {
   useTitle("Set up");
-  const [faults, setFaults] = useState<AccountFaults>({});
-  const creation = useMutation({ mutationFn: setUp, onSuccess: onSignedIn });
-  const refused = creation.error instanceof ApiError ? creation.error : null;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const read = (name: string) => String(form.get(name) ?? "");
-    const fields = {
-      token: token || read("token").trim(),
-      email: read("email").trim(),
-      password: read("password"),
-      repeat: read("repeat"),
-    };
-    const found = checkAccount(fields);
-    setFaults(found);
-    const first = (["token", "email", "password", "repeat"] as const).find((name) => found[name]);
-    if (first) event.currentTarget.querySelector<HTMLInputElement>(`[name="${first}"]`)?.focus();
-    else creation.mutate({ token: fields.token, email: fields.email, password: fields.password });
-  };
+  const form = useForm({
+    first: { token, ...{ email: "", password: "", repeat: "" } },
+    check: checkAccount,
+    send: ({ token, email, password }) => setUp({ token: token.trim(), email: email.trim(), password }),
+    onSent: onSignedIn,
+  });
+  const refused = form.failure instanceof ApiError ? form.failure : null;
 
   if (refused?.code === "setup_done") return <AlreadySetUp />;
   if (token && refused?.code === "setup_token_invalid") return <SpentLink old={false} />;
   if (token && refused?.code === "setup_token_expired") return <SpentLink old />;
-  const said = (name: keyof AccountFaults) =>
-    faults[name] ?? refused?.faults.find((fault) => fault.param === name)?.message;
   return (
     <EntryCard title="Create your account" lead="You are the owner of this runnel. The set-up link works once.">
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <Form form={{ ...form, isUnsaved: false }}>
         {!token && (
           <Field
             label="Set-up code"
@@ -63,8 +50,8 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
             autoComplete="one-time-code"
             spellCheck={false}
             hint="The part after # in the link that the terminal shows."
-            error={said("token")}
             autoFocus
+            {...form.text("token")}
           />
         )}
         <Field
@@ -72,15 +59,15 @@ function FirstAccount({ token, onSignedIn }: SetupPageProps) {
           name="email"
           type="email"
           autoComplete="username"
-          error={said("email")}
           autoFocus={Boolean(token)}
+          {...form.text("email")}
         />
-        <NewPasswordFields faults={{ password: said("password"), repeat: said("repeat") }} />
-        {refused && <SetupError error={refused} />}
-        <Button type="submit" kind="primary" size="lg" disabled={creation.isPending}>
-          {creation.isPending ? "Creating account" : "Create account"}
+        <NewPasswordFields text={form.text} />
+        {form.error && <SetupError error={form.error} />}
+        <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
+          {form.isPending ? "Creating account" : "Create account"}
         </Button>
-      </form>
+      </Form>
     </EntryCard>
   );
 }
@@ -114,14 +101,15 @@ function SpentLink({ old }: { old: boolean }) {
   );
 }
 
-function SetupError({ error }: { error: ApiError }) {
-  if (error.code === "setup_token_invalid")
+function SetupError({ error }: { error: Error }) {
+  const code = error instanceof ApiError ? error.code : null;
+  if (code === "setup_token_invalid")
     return (
       <Note tone="bad" role="alert">
         This code does not work. It was used already, or a part of it is missing.
       </Note>
     );
-  if (error.code === "setup_token_expired")
+  if (code === "setup_token_expired")
     return (
       <Note tone="bad" role="alert">
         This code is too old. Stop runnel and start it again for a new one.

@@ -1,6 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { reasoningEfforts } from "../../../../server/core/agent-snapshot.ts";
+import { limits } from "../../../../server/core/limits.ts";
+import { bounds, type Draft } from "../../entities/agent/agent-fields.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
+import type { Fields } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -9,52 +12,36 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { SuggestField } from "../../ui/suggest-field.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
-import { bounds, type Draft, type Faults } from "./agent-fields.ts";
 import { GuardrailsField } from "./guardrails-field.tsx";
 import { MemoryPolicyFields } from "./memory-policy-fields.tsx";
 import { ScriptField } from "./script-field.tsx";
 import { deedOf } from "./test-model.ts";
 import { ToolPicker } from "./tool-picker.tsx";
 
-interface AgentFormProps {
-  draft: Draft;
-  faults: Faults;
-  onChange: (change: Partial<Draft>) => void;
-}
+type AgentFormProps = Fields<Draft>;
 
 /** All fields of an agent. */
 export function AgentForm(props: AgentFormProps) {
+  const { draft, faults, json, set } = props;
   return (
     <>
       <Basics {...props} />
       <ModelFields {...props} />
       <FormSection title="Tools" about="What the agent may call. A run pins them with the version.">
-        <ToolPicker
-          chosen={props.draft.tools}
-          fault={props.faults.tools}
-          onChoose={(tools) => props.onChange({ tools })}
-        />
+        <ToolPicker chosen={draft.tools} fault={faults.tools} onChoose={(tools) => set({ tools })} />
       </FormSection>
       <FormSection
         title="Memory"
         about="The stores that its runs search and write, and how much of a thread they read."
       >
-        <MemoryPolicyFields
-          text={props.draft.memory}
-          fault={props.faults.memory}
-          onText={(memory) => props.onChange({ memory })}
-        />
+        <MemoryPolicyFields {...json("memory")} />
       </FormSection>
       <Bounds {...props} />
       <FormSection
         title="Guardrails"
         about="Rules over what goes in and out of its runs. What is blocked or taken out is written down nowhere."
       >
-        <GuardrailsField
-          text={props.draft.guardrails}
-          fault={props.faults.guardrails}
-          onText={(guardrails) => props.onChange({ guardrails })}
-        />
+        <GuardrailsField {...json("guardrails")} />
       </FormSection>
       <FormSection title="Answer" about="A JSON Schema that the last answer must fit. Without one, it is text.">
         <JsonField
@@ -62,61 +49,45 @@ export function AgentForm(props: AgentFormProps) {
           optional
           rows={4}
           placeholder='{"type": "object", "properties": { … }}'
-          value={props.draft.output_schema}
-          fault={props.faults.output_schema}
-          onText={(output_schema) => props.onChange({ output_schema })}
+          {...json("output_schema")}
         />
         <JsonField
           label="Metadata"
           optional
           rows={2}
           hint="Up to 16 texts of your own, as an object."
-          value={props.draft.metadata}
-          fault={props.faults.metadata}
-          onText={(metadata) => props.onChange({ metadata })}
+          {...json("metadata")}
         />
       </FormSection>
     </>
   );
 }
 
-function Basics({ draft, faults, onChange }: AgentFormProps) {
+function Basics({ text }: AgentFormProps) {
   return (
     <FormSection title="Agent">
       <div className="grid gap-4 rail:grid-cols-2">
-        <Field
-          label="Name"
-          name="name"
-          value={draft.name}
-          error={faults.name}
-          maxLength={128}
-          autoComplete="off"
-          onChange={(event) => onChange({ name: event.target.value })}
-        />
+        <Field label="Name" name="name" maxLength={limits.name_length} autoComplete="off" {...text("name")} />
         <Field
           label="Description"
-          value={draft.description}
-          error={faults.description}
           hint="For people. The model does not read it."
           autoComplete="off"
-          onChange={(event) => onChange({ description: event.target.value })}
+          {...text("description")}
         />
       </div>
       <TextArea
         label="Instructions"
         name="instructions"
         rows={8}
-        value={draft.instructions}
-        error={faults.instructions}
         hint="What the model is told before all else."
         className="min-h-40 text-md"
-        onChange={(event) => onChange({ instructions: event.target.value })}
+        {...text("instructions")}
       />
     </FormSection>
   );
 }
 
-function ModelFields({ draft, faults, onChange }: AgentFormProps) {
+function ModelFields({ draft, text, json, suggest, pick }: AgentFormProps) {
   const at = useWorkspace();
   const models = useQuery(modelsQuery(at));
   const known = [...(models.data?.data ?? [])].sort((a, b) => Number(b.available) - Number(a.available));
@@ -126,8 +97,6 @@ function ModelFields({ draft, faults, onChange }: AgentFormProps) {
     <FormSection title="Model" about="Known models are listed. Any other of a connection can be typed.">
       <SuggestField
         label="Model"
-        value={draft.model}
-        error={faults.model}
         hint={deed ? `${draft.model.trim()} ${deed}: built in, free and offline.` : "<provider>/<model>"}
         items={known.map(({ id, available }) => ({
           value: id,
@@ -137,68 +106,37 @@ function ModelFields({ draft, faults, onChange }: AgentFormProps) {
             <Badge>no connection</Badge>
           ),
         }))}
-        onValue={(model) => onChange({ model })}
+        {...suggest("model")}
       />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
-        <Field
-          label="Temperature"
-          inputMode="decimal"
-          placeholder="Default"
-          value={draft.temperature}
-          error={faults.temperature}
-          onChange={(event) => onChange({ temperature: event.target.value })}
-        />
-        <Field
-          label="Most output tokens"
-          inputMode="numeric"
-          placeholder="Default"
-          value={draft.max_output_tokens}
-          error={faults.max_output_tokens}
-          onChange={(event) => onChange({ max_output_tokens: event.target.value })}
-        />
+        <Field label="Temperature" inputMode="decimal" placeholder="Default" {...text("temperature")} />
+        <Field label="Most output tokens" inputMode="numeric" placeholder="Default" {...text("max_output_tokens")} />
         <Select
           label="Reasoning effort"
-          value={draft.reasoning_effort}
           choices={[{ value: "", label: "Default" }, ...reasoningEfforts.map((value) => ({ value, label: value }))]}
-          onChoose={(reasoning_effort) => onChange({ reasoning_effort })}
+          {...pick("reasoning_effort")}
         />
         <Select
           label="Parallel tool calls"
-          value={draft.parallel_tool_calls}
           choices={[
             { value: "", label: "Default" },
             { value: "true", label: "Yes" },
             { value: "false", label: "No" },
           ]}
-          onChoose={(parallel_tool_calls) => onChange({ parallel_tool_calls })}
+          {...pick("parallel_tool_calls")}
         />
       </div>
-      {isScript && (
-        <ScriptField
-          value={draft.script}
-          fault={faults.script}
-          tools={draft.tools}
-          onText={(script) => onChange({ script })}
-        />
-      )}
+      {isScript && <ScriptField {...json("script")} tools={draft.tools} />}
     </FormSection>
   );
 }
 
-function Bounds({ draft, faults, onChange }: AgentFormProps) {
+function Bounds({ text }: AgentFormProps) {
   return (
     <FormSection title="Bounds" about="What one run may spend at most. It ends where the first is reached.">
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-3">
         {bounds.map(({ field, label, placeholder }) => (
-          <Field
-            key={field}
-            label={label}
-            inputMode="decimal"
-            placeholder={placeholder}
-            value={draft[field]}
-            error={faults[field]}
-            onChange={(event) => onChange({ [field]: event.target.value })}
-          />
+          <Field key={field} label={label} inputMode="decimal" placeholder={placeholder} {...text(field)} />
         ))}
       </div>
     </FormSection>

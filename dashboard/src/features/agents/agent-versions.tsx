@@ -4,6 +4,7 @@ import { ArrowLeft } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Agent, AgentVersion } from "../../../../server/wire/agent.ts";
 import { versionQuery, versionsQuery } from "../../entities/agent/agent-api.ts";
+import { changedFields, fieldWords } from "../../entities/agent/agent-draft.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { useRowKeys } from "../../lib/use-row-keys.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -14,7 +15,6 @@ import { Select } from "../../ui/select.tsx";
 import { TableSkeleton } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { AgentSearch } from "./agent-search.ts";
-import { changedFields, fieldWords } from "./draft.ts";
 import { RestoreVersion } from "./restore-version.tsx";
 import { VersionDiff } from "./version-diff.tsx";
 

@@ -1,9 +1,17 @@
 import { expect, test } from "bun:test";
+import {
+  blameAgent,
+  changedFields,
+  changesOf,
+  creationOf,
+  draftOf,
+  readDraft,
+  restorationOf,
+} from "../../entities/agent/agent-draft.ts";
 import { type Definition, isSame } from "../../entities/agent/definition.ts";
+import { pickStores, readPolicy } from "../../entities/agent/policy.ts";
+import { ApiError } from "../../lib/api.ts";
 import { rebased } from "../../lib/use-edited.ts";
-import { changedFields, changesOf, creationOf, draftOf, readDraft, restorationOf } from "./draft.ts";
-import { faultFields } from "./fault-field.ts";
-import { pickStores, readPolicy } from "./policy.ts";
 
 const agent: Definition = {
   name: "Desk",
@@ -54,11 +62,12 @@ test("the fields in which two versions differ are told, whatever the order of ke
 });
 
 test("the server's faults stand at the fields that they speak of", () => {
-  const { faults, rest } = faultFields([
+  const refused = [
     { param: "guardrails[2].config.pattern", message: "Not RE2." },
     { param: "model_settings.temperature", message: "Expected at most 2." },
     { param: null, message: "Something else." },
-  ]);
+  ];
+  const { faults, rest } = blameAgent(new ApiError(400, "validation_failed", "", null, refused), draftOf());
   expect(faults).toEqual({
     guardrails: "guardrails[2].config.pattern: Not RE2.",
     temperature: "model_settings.temperature: Expected at most 2.",

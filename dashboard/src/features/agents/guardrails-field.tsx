@@ -1,7 +1,7 @@
 import { Plus } from "lucide-react";
 import { jsonText, readJson } from "../../lib/json-text.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
 import { Menu } from "../../ui/menu.tsx";
 
 /** One of each, to begin with. */
@@ -29,15 +29,7 @@ const examples = [
 ];
 
 /** The rules of an agent as JSON, and one of each kind to add. */
-export function GuardrailsField({
-  text,
-  fault,
-  onText,
-}: {
-  text: string;
-  fault?: string;
-  onText: (text: string) => void;
-}) {
+export function GuardrailsField({ value: text, fault, onText }: JsonFieldProps) {
   const { value, fault: broken } = readJson(text.trim() === "" ? "[]" : text);
   const list = broken === null && Array.isArray(value) ? value : null;
   return (

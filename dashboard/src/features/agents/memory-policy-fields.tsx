@@ -3,14 +3,14 @@ import { useState } from "react";
 import { contextStrategies } from "../../../../server/core/agent-snapshot.ts";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import type { MemoryPolicy } from "../../entities/agent/definition.ts";
+import { changeStore, pickStores, policyText, readPolicy } from "../../entities/agent/policy.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
-import { JsonField } from "../../ui/json-field.tsx";
+import { JsonField, type JsonFieldProps } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { changeStore, pickStores, policyText, readPolicy } from "./policy.ts";
 
 interface PolicyProps {
   policy: MemoryPolicy;
@@ -18,15 +18,7 @@ interface PolicyProps {
 }
 
 /** What an agent remembers, as fields or as JSON: both write the same text. */
-export function MemoryPolicyFields({
-  text,
-  fault,
-  onText,
-}: {
-  text: string;
-  fault?: string;
-  onText: (text: string) => void;
-}) {
+export function MemoryPolicyFields({ value: text, fault, onText }: JsonFieldProps) {
   const [view, setView] = useState<"fields" | "json">("fields");
   const policy = readPolicy(text);
   const isJson = view === "json" || policy === null;

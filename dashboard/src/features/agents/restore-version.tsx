@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Agent, AgentVersion } from "../../../../server/wire/agent.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
+import { changedFields, fieldWords, restorationOf } from "../../entities/agent/agent-draft.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
-import { changedFields, fieldWords, restorationOf } from "./draft.ts";
 
 /** Makes an agent what it was at a version, as a new version. */
 export function RestoreVersion({

@@ -18,7 +18,7 @@ export function ToolPicker({
   onChoose,
 }: {
   chosen: readonly string[];
-  fault?: string;
+  fault?: string | null;
   onChoose: (ids: string[]) => void;
 }) {
   const at = useWorkspace();

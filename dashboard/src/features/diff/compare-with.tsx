@@ -26,20 +26,21 @@ export function CompareWith({ run, open, onOpenChange, onCompare }: CompareWithP
   const [fault, setFault] = useState<string | null>(null);
   const submit = () => {
     const other = pasted.trim() ? readRunId(pasted) : chosen;
-    if (!other) return setFault(pasted.trim() ? "A run’s id begins with run_." : "Choose a run, or paste an id.");
+    setFault(other ? null : pasted.trim() ? "A run’s id begins with run_." : "Choose a run, or paste an id.");
+    if (!other) return false;
     onOpenChange(false);
     if (other < run.id) onCompare(other, run.id);
     else onCompare(run.id, other);
+    return true;
   };
   return (
     <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      form={{ submit }}
+      onClose={() => onOpenChange(false)}
       title="Compare with another run"
       about="Both stand side by side, step by step. The older one is on the left."
       act="Compare"
-      busy={false}
-      onSubmit={submit}
     >
       <RecentRuns
         run={run}

@@ -9,7 +9,6 @@ import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
 import { localFault } from "./file-words.ts";
 import type { UploadFields } from "./upload.ts";
 
@@ -57,23 +56,20 @@ export function UploadDialog({
   const scopeFault = needsScope && scope.trim() === "" ? `Say whose it is: the ${chosen.scope}.` : null;
   const submit = () => {
     setTried(true);
-    if (files.length === 0 || scopeFault) return;
+    if (files.length === 0 || scopeFault) return false;
     onUpload(files, fields);
     onClose();
+    return true;
   };
   return (
     <FormDialog
-      open
+      form={{ submit, isUnsaved: files.length > 0 || scope !== "" }}
+      onClose={onClose}
       wide
-      onOpenChange={(open) => {
-        if (!open) onClose();
-      }}
       title="Upload files"
       about="Up to 100 MB each."
       act={files.length > 1 ? `Upload ${files.length} files` : "Upload file"}
-      unsaved={files.length > 0 || scope !== ""}
-      busy={false}
-      onSubmit={submit}
+      request={{ method: "POST", path: "/v1/files", body: { filename: "notes.txt", text: "…", ...fields } }}
     >
       <DropArea files={files} missing={tried && files.length === 0} onFiles={setFiles} />
       <ChoiceCards label="What are they for" choices={purposes} chosen={purpose} onChoose={setPurpose} />
@@ -105,10 +101,6 @@ export function UploadDialog({
       <div className="rail:w-1/2 rail:pr-2">
         <Select label="Deleted" value={lifetime} choices={lifetimes} onChoose={setLifetime} />
       </div>
-      <FoldedCode
-        name="upload"
-        request={{ method: "POST", path: "/v1/files", body: { filename: "notes.txt", text: "…", ...fields } }}
-      />
     </FormDialog>
   );
 }

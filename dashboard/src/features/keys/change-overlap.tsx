@@ -1,6 +1,5 @@
-import { useState } from "react";
 import type { ApiKey } from "../../../../server/wire/key.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
+import { useForm } from "../../lib/use-form.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -11,29 +10,33 @@ import { useChangeKey } from "./use-change-key.ts";
 
 /** Makes the time in which two keys are good shorter or longer. */
 export function ChangeOverlap({ apiKey: key, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const [overlap, setOverlap] = useState(firstOverlap(key));
-  const change = useChangeKey(key, () => {
-    toast("Overlap changed", key.name);
-    onClose();
+  const change = useChangeKey(key);
+  const form = useForm({
+    first: () => firstOverlap(key),
+    send: (overlap) =>
+      change({ expires_at: new Date(Date.now() + (overlapSeconds(overlap) ?? 0) * 1000).toISOString() }),
+    onSent: () => {
+      toast("Overlap changed", key.name);
+      onClose();
+    },
   });
-  const seconds = overlapSeconds(overlap);
+  const seconds = overlapSeconds(form.draft);
   return (
     <FormDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
       title={`Change the overlap of “${key.name}”`}
       about="Counted from now. Until its end both keys are good."
       act={seconds === 0 ? "End overlap" : "Change overlap"}
       actKind={seconds === 0 ? "danger" : "primary"}
       keep="Cancel"
-      busy={change.isPending || seconds === null}
-      onSubmit={() => change.mutate({ expires_at: new Date(Date.now() + (seconds ?? 0) * 1000).toISOString() })}
+      ready={seconds !== null}
+      failed="The overlap was not changed"
     >
-      <OverlapPicker apiKey={key} overlap={overlap} ownEnd={null} onChange={setOverlap} />
+      <OverlapPicker apiKey={key} ownEnd={null} {...form} />
       <Note tone="info">
         <KeyUse apiKey={key} />
       </Note>
-      {change.error && <ErrorNote title="The overlap was not changed" error={change.error} />}
     </FormDialog>
   );
 }

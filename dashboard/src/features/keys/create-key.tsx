@@ -1,18 +1,15 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { limits } from "../../../../server/core/limits.ts";
 import type { Permission as KeyScope } from "../../../../server/core/scope.ts";
 import type { CreateKey as KeyOrder } from "../../../../server/keys/schema.ts";
 import { keyApi, type MadeKey } from "../../entities/key/key-api.ts";
-import { faultOf } from "../../lib/fault-of.ts";
-import { useChanged } from "../../lib/use-changed.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
-import { type Expiry, expiryFault, expirySeconds } from "./expiry.ts";
+import { type Expiry, expiryFault, expiryOptions, expirySeconds } from "./expiry.ts";
 import { ExpiryField } from "./expiry-field.tsx";
 import { networkFault, readNetworks } from "./networks.ts";
 import { Restrictions } from "./restrictions.tsx";
@@ -39,82 +36,75 @@ const grants = [
   },
 ] as const satisfies readonly { value: string; label: string; hint: string; scopes: readonly KeyScope[] }[];
 
+const first = {
+  name: "",
+  grant: "run" as (typeof grants)[number]["value"],
+  expiry: { choice: "90d", date: "" } as Expiry,
+  agents: [] as string[],
+  allowed_cidrs: "",
+};
+
 /** Makes a key: what it is called, what it may do, how long, and from where. */
 export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (made: MadeKey) => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
   const now = useNow(false);
-  const field = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState("");
-  const [grant, setGrant] = useState<(typeof grants)[number]["value"]>("run");
-  const [expiry, setExpiry] = useState<Expiry>({ choice: "90d", date: "" });
-  const [agents, setAgents] = useState<string[]>([]);
-  const [networks, setNetworks] = useState("");
-  const [tried, setTried] = useState(false);
-  const creation = useMutation({
-    mutationFn: (order: KeyOrder) => keyApi.create(at, order),
-    onSuccess: (made) => {
+  const orderFrom = ({ name, grant, expiry, agents, allowed_cidrs }: typeof first): KeyOrder => {
+    const listed = readNetworks(allowed_cidrs);
+    return {
+      name: name.trim(),
+      scopes: [...grants.find(({ value }) => value === grant)!.scopes],
+      ...(expiry.choice !== "never" && !expiryFault(expiry, now) && { expires_in_seconds: expirySeconds(expiry, now) }),
+      ...(agents.length > 0 && { agent_ids: agents }),
+      ...(listed.length > 0 && { allowed_cidrs: listed }),
+    };
+  };
+  const form = useForm({
+    first,
+    check: ({ name, expiry, allowed_cidrs }) => ({
+      name: name.trim() === "" ? "Give it a name." : null,
+      expiry: expiryFault(expiry, now),
+      allowed_cidrs: networkFault(readNetworks(allowed_cidrs)),
+    }),
+    send: (draft) => keyApi.create(at, orderFrom(draft)),
+    onSent: (made) => {
       void client.invalidateQueries(keyApi.all(at));
       onCreated(made);
     },
   });
-  const listed = readNetworks(networks);
-  const faults = {
-    name: name.trim() === "" ? "Give it a name." : faultOf(creation.error, "name"),
-    date: expiryFault(expiry, now),
-    networks: networkFault(listed) ?? faultOf(creation.error, "allowed_cidrs"),
-  };
-  const order: KeyOrder = {
-    name: name.trim(),
-    scopes: [...grants.find(({ value }) => value === grant)!.scopes],
-    ...(expiry.choice !== "never" && !faults.date && { expires_in_seconds: expirySeconds(expiry, now) }),
-    ...(agents.length > 0 && { agent_ids: agents }),
-    ...(listed.length > 0 && { allowed_cidrs: listed }),
-  };
-  const submit = () => {
-    setTried(true);
-    if (name.trim() === "") field.current?.focus();
-    else if (!faults.date && !networkFault(listed)) creation.mutate(order);
-  };
-  const isPlaced = Boolean(faults.name || faults.networks);
-  const unsaved = useChanged([name, grant, expiry, agents, networks]) && !creation.isPending;
+  const { draft, set } = form;
   return (
     <FormDialog
-      open
-      unsaved={unsaved}
-      onOpenChange={(open) => !open && onClose()}
+      form={form}
+      onClose={onClose}
       title="Create key"
       about={
         <>
           For <b>{at.mode} data</b> of {at.project.name}. The secret is shown once.
         </>
       }
-      act={creation.isPending ? "Creating key" : "Create key"}
+      act="Create key"
+      acting="Creating key"
       keep="Cancel"
-      busy={creation.isPending}
-      onSubmit={submit}
+      failed="The key was not created"
+      request={{ method: "POST", path: "/v1/api_keys", body: orderFrom(draft) }}
     >
       <Field
-        ref={field}
         label="Name"
-        value={name}
-        maxLength={128}
+        maxLength={limits.name_length}
         autoComplete="off"
-        onChange={(event) => setName(event.target.value)}
         hint="Where it will run, so that you know what breaks if you revoke it."
-        error={tried ? faults.name : null}
+        {...form.text("name")}
       />
-      <ChoiceCards label="What may it do?" choices={grants} chosen={grant} onChoose={setGrant} />
-      <ExpiryField label="Expires" expiry={expiry} now={now} showFault={tried} onChange={setExpiry} />
-      <Restrictions
-        agents={agents}
-        networks={networks}
-        fault={faults.networks}
-        onAgents={setAgents}
-        onNetworks={setNetworks}
+      <ChoiceCards label="What may it do?" choices={grants} {...form.choose("grant")} />
+      <ExpiryField
+        label="Expires"
+        expiry={draft.expiry}
+        options={expiryOptions(now)}
+        fault={form.faults.expiry}
+        onChange={(expiry) => set({ expiry })}
       />
-      <FoldedCode name="create key" request={{ method: "POST", path: "/v1/api_keys", body: order }} />
-      {creation.error && !isPlaced && <ErrorNote title="The key was not created" error={creation.error} />}
+      <Restrictions {...form} />
     </FormDialog>
   );
 }

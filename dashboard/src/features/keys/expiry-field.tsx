@@ -1,27 +1,27 @@
 import { Field } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type Expiry, expiryFault, expiryOptions } from "./expiry.ts";
+import type { Expiry, ExpiryChoice } from "./expiry.ts";
 
 /** When a key ends: in some time, each with the day that it comes to, or on a day of one's own. */
-export function ExpiryField({
+export function ExpiryField<Choice extends string = ExpiryChoice>({
   label,
   expiry,
-  now,
-  showFault,
+  options,
+  fault,
   onChange,
 }: {
   label: string;
-  expiry: Expiry;
-  now: number;
-  showFault: boolean;
-  onChange: (expiry: Expiry) => void;
+  expiry: Expiry<Choice>;
+  options: { value: Choice; label: string }[];
+  fault: string | null | undefined;
+  onChange: (expiry: Expiry<Choice>) => void;
 }) {
   return (
     <div className="flex flex-col gap-3">
       <Select
         label={label}
         value={expiry.choice}
-        choices={expiryOptions(now)}
+        choices={options}
         onChoose={(choice) => onChange({ ...expiry, choice })}
       />
       {expiry.choice === "date" && (
@@ -30,7 +30,7 @@ export function ExpiryField({
           type="date"
           value={expiry.date}
           hint="To the end of this day, by your clock."
-          error={showFault ? expiryFault(expiry, now) : null}
+          error={fault}
           onChange={(event) => onChange({ ...expiry, date: event.target.value })}
         />
       )}

@@ -1,17 +1,17 @@
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
+import { limits } from "../../../../server/core/limits.ts";
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { useAgentName } from "../../entities/agent/use-agent-name.ts";
 import { formatDay } from "../../lib/format.ts";
-import { useChanged } from "../../lib/use-changed.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Select } from "../../ui/select.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.ts";
-import { type ExpiryChoice, expiryEnd, expiryFault, expiryOptions } from "./expiry.ts";
+import { type Expiry, type ExpiryChoice, expiryEnd, expiryFault, expiryOptions } from "./expiry.ts";
+import { ExpiryField } from "./expiry-field.tsx";
 import { KeyExpiry } from "./key-expiry.tsx";
 import { KeyPill } from "./key-pill.tsx";
 import { keyState, shortKey } from "./key-state.ts";
@@ -31,70 +31,49 @@ export function KeyDetails({
   const now = useNow(false);
   const state = keyState(key, now);
   const isOpen = mayChange && (state === "active" || state === "exposed" || state === "rotating");
-  const [name, setName] = useState(key.name);
-  const [end, setEnd] = useState<{ choice: ExpiryChoice | "same"; date: string }>({ choice: "same", date: "" });
-  const change = useChangeKey(key, () => {
-    toast("Key saved", name.trim());
-    onClose();
+  const form = useForm({
+    first: { name: key.name, end: { choice: "same", date: "" } as Expiry<ExpiryChoice | "same"> },
+    send: async ({ name, end: { choice, date } }) => {
+      const at = choice === "same" ? undefined : expiryEnd({ choice, date }, now);
+      return change({
+        ...(name.trim() !== key.name && { name: name.trim() }),
+        ...(at !== undefined && { expires_at: at === null ? null : new Date(at).toISOString() }),
+      });
+    },
+    onSent: ({ name }) => {
+      toast("Key saved", name);
+      onClose();
+    },
   });
-  const chosen = end.choice === "same" ? null : { choice: end.choice, date: end.date };
-  const fault = chosen && expiryFault(chosen, now);
-  const save = () => {
-    if (!isOpen) return onClose();
-    const at = chosen && expiryEnd(chosen, now);
-    change.mutate({
-      ...(name.trim() !== key.name && { name: name.trim() }),
-      ...(chosen && { expires_at: at === null ? null : new Date(at).toISOString() }),
-    });
+  const change = useChangeKey(key);
+  const { name, end } = form.draft;
+  const fault = end.choice === "same" ? null : expiryFault({ choice: end.choice, date: end.date }, now);
+  const closed = () => {
+    onClose();
+    return true;
   };
-  const unsaved = useChanged([name, end]) && !change.isPending;
+  const same = key.expires_at ? `On ${formatDay(key.expires_at)}, as it is` : "Never, as it is";
   return (
     <FormDialog
-      open
-      unsaved={unsaved}
-      onOpenChange={(open) => !open && onClose()}
+      form={isOpen ? form : { submit: closed }}
+      onClose={onClose}
       title={key.name}
       about={<code>{shortKey(key)}</code>}
       act={isOpen ? "Save key" : "Done"}
-      keep="Close"
-      busy={change.isPending || (isOpen && (name.trim() === "" || Boolean(fault)))}
-      onSubmit={save}
+      ready={!isOpen || (name.trim() !== "" && !fault)}
+      failed="The key was not saved"
     >
-      {isOpen && (
-        <Field
-          label="Name"
-          value={name}
-          maxLength={128}
-          autoComplete="off"
-          onChange={(event) => setName(event.target.value)}
-        />
-      )}
+      {isOpen && <Field label="Name" maxLength={limits.name_length} autoComplete="off" {...form.text("name")} />}
       {isOpen && state !== "rotating" && (
-        <Select<ExpiryChoice | "same">
+        <ExpiryField<ExpiryChoice | "same">
           label="Expires"
-          value={end.choice}
-          choices={[
-            {
-              value: "same",
-              label: key.expires_at ? `On ${formatDay(key.expires_at)}, as it is` : "Never, as it is",
-            },
-            ...expiryOptions(now),
-          ]}
-          onChoose={(choice) => setEnd({ ...end, choice })}
-        />
-      )}
-      {end.choice === "date" && (
-        <Field
-          label="Last day"
-          type="date"
-          value={end.date}
-          hint="To the end of this day, by your clock."
-          error={end.date ? fault : null}
-          onChange={(event) => setEnd({ ...end, date: event.target.value })}
+          expiry={end}
+          options={[{ value: "same", label: same }, ...expiryOptions(now)]}
+          fault={end.date ? fault : null}
+          onChange={(next) => form.set({ end: next })}
         />
       )}
       <Facts apiKey={key} now={now} />
-      {change.error && <ErrorNote title="The key was not saved" error={change.error} />}
     </FormDialog>
   );
 }

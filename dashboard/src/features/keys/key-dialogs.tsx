@@ -78,9 +78,12 @@ function EndOverlap({
   successor: ApiKey | undefined;
   onClose: () => void;
 }) {
-  const change = useChangeKey(key, () => {
-    toast("Overlap ended", successor ? `Only …${successor.last4} works now.` : `…${key.last4} works no more.`);
-    onClose();
+  const change = useMutation({
+    mutationFn: useChangeKey(key),
+    onSuccess: () => {
+      toast("Overlap ended", successor ? `Only …${successor.last4} works now.` : `…${key.last4} works no more.`);
+      onClose();
+    },
   });
   return (
     <ConfirmDialog

@@ -1,5 +1,6 @@
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { formatEnd } from "../../lib/format.ts";
+import type { Fields } from "../../lib/use-form.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -17,15 +18,15 @@ import {
 /** How long both keys shall be good: chosen, drawn, and said. */
 export function OverlapPicker({
   apiKey,
-  overlap,
   ownEnd,
-  onChange,
-}: {
+  draft: overlap,
+  text,
+  pick,
+  choose,
+}: Fields<Overlap> & {
   apiKey: ApiKey;
-  overlap: Overlap;
   /** When the old key ends by itself. */
   ownEnd: string | null;
-  onChange: (overlap: Overlap) => void;
 }) {
   const now = useNow();
   const seconds = overlapSeconds(overlap);
@@ -37,8 +38,7 @@ export function OverlapPicker({
           name="overlap"
           label="The old key stops working"
           choices={overlapChoices.map((value) => ({ value, label: overlapNames[value] }))}
-          chosen={overlap.choice}
-          onChoose={(choice) => onChange({ ...overlap, choice })}
+          {...choose("choice")}
         />
       </div>
       {overlap.choice === "own" && (
@@ -46,19 +46,17 @@ export function OverlapPicker({
           <Field
             label="After"
             inputMode="decimal"
-            value={overlap.amount}
-            error={overlapFault(overlap)}
             hint="30 days at most."
-            onChange={(event) => onChange({ ...overlap, amount: event.target.value })}
+            {...text("amount")}
+            error={overlapFault(overlap)}
           />
           <Select
             label="Unit"
-            value={overlap.unit}
             choices={[
               { value: "hours", label: "hours" },
               { value: "days", label: "days" },
             ]}
-            onChoose={(unit) => onChange({ ...overlap, unit })}
+            {...pick("unit")}
           />
         </div>
       )}

@@ -1,28 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { newestAgentsQuery } from "../../entities/agent/agent-api.ts";
+import type { Fields } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { TextArea } from "../../ui/text-area.tsx";
+import { networkFault, readNetworks } from "./networks.ts";
 
 /** What bounds a key beside its scope: folded, since most keys need none. */
 export function Restrictions({
-  agents,
-  networks,
-  fault,
-  onAgents,
-  onNetworks,
-}: {
-  agents: string[];
-  networks: string;
-  fault: string | null;
-  onAgents: (agents: string[]) => void;
-  onNetworks: (networks: string) => void;
-}) {
+  draft: { agents, allowed_cidrs },
+  text,
+  faults,
+  set,
+}: Fields<{ agents: string[]; allowed_cidrs: string }>) {
   const at = useWorkspace();
   const { data } = useQuery(newestAgentsQuery(at));
   const [left, setLeft] = useState(false);
   const known = data?.data ?? [];
-  const toggle = (id: string, on: boolean) => onAgents(on ? [...agents, id] : agents.filter((each) => each !== id));
+  const toggle = (id: string, on: boolean) =>
+    set({ agents: on ? [...agents, id] : agents.filter((each) => each !== id) });
   return (
     <details className="min-w-0">
       <summary className="w-fit font-medium text-muted hover:text-ink">Restrictions (optional)</summary>
@@ -59,11 +55,10 @@ export function Restrictions({
           mono
           rows={2}
           placeholder="Any address"
-          value={networks}
           hint="One a line, such as 203.0.113.0/24. From elsewhere the key is refused."
-          error={left ? fault : null}
           onBlur={() => setLeft(true)}
-          onChange={(event) => onNetworks(event.target.value)}
+          {...text("allowed_cidrs")}
+          error={faults.allowed_cidrs ?? (left ? networkFault(readNetworks(allowed_cidrs)) : null)}
         />
       </div>
     </details>

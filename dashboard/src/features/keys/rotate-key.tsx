@@ -1,19 +1,17 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import type { RotateKey as RotationOrder } from "../../../../server/keys/schema.ts";
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { keyApi, type MadeKey, rotateKey } from "../../entities/key/key-api.ts";
 import { formatDay } from "../../lib/format.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
 import { type ExpiryChoice, expiryOptions, expirySeconds } from "./expiry.ts";
 import { KeyUse } from "./key-use.tsx";
-import { firstOverlap, overlapSeconds } from "./overlap.ts";
+import { firstOverlap, type Overlap, overlapSeconds } from "./overlap.ts";
 import { OverlapPicker } from "./overlap-picker.tsx";
 
 type NewEnd = "same" | Exclude<ExpiryChoice, "never" | "date">;
@@ -31,40 +29,40 @@ export function RotateKey({
   const at = useWorkspace();
   const client = useQueryClient();
   const now = useNow(false);
-  const [overlap, setOverlap] = useState(firstOverlap(key));
-  const [newEnd, setNewEnd] = useState<NewEnd>("same");
-  const rotation = useMutation({
-    mutationFn: (order: RotationOrder) => rotateKey(at, key.id, order),
-    onSuccess: (made) => {
+  const orderOf = ({ newEnd, ...overlap }: Overlap & { newEnd: NewEnd }): RotationOrder => ({
+    overlap_seconds: overlapSeconds(overlap) ?? 0,
+    ...(newEnd !== "same" && { expires_in_seconds: expirySeconds({ choice: newEnd, date: "" }, now) }),
+  });
+  const form = useForm({
+    first: () => ({ ...firstOverlap(key), newEnd: "same" as NewEnd }),
+    send: (draft) => rotateKey(at, key.id, orderOf(draft)),
+    onSent: (made) => {
       void client.invalidateQueries(keyApi.all(at));
       onRotated(made);
     },
   });
-  const seconds = overlapSeconds(overlap);
-  const order: RotationOrder = {
-    overlap_seconds: seconds ?? 0,
-    ...(newEnd !== "same" && { expires_in_seconds: expirySeconds({ choice: newEnd, date: "" }, now) }),
-  };
+  const seconds = overlapSeconds(form.draft);
   const stopsNow = seconds === 0;
   return (
     <FormDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
       title={`Rotate “${key.name}”`}
       about="You get a new secret now. The old one keeps working for the overlap, so nothing breaks while you deploy."
-      act={rotation.isPending ? "Rotating key" : stopsNow ? "Rotate, stop the old key" : "Rotate key"}
+      act={stopsNow ? "Rotate, stop the old key" : "Rotate key"}
+      acting="Rotating key"
       actKind={stopsNow ? "danger" : "primary"}
       keep="Cancel"
-      busy={rotation.isPending || seconds === null}
-      onSubmit={() => rotation.mutate(order)}
+      ready={seconds !== null}
+      failed="The key was not rotated"
+      request={{ method: "POST", path: `/v1/api_keys/${key.id}/rotate`, body: orderOf(form.draft) }}
     >
-      <OverlapPicker apiKey={key} overlap={overlap} ownEnd={key.expires_at} onChange={setOverlap} />
+      <OverlapPicker apiKey={key} ownEnd={key.expires_at} {...form} />
       <Note tone="info">
         <KeyUse apiKey={key} /> The same scopes, agents and networks carry over.
       </Note>
       <Select<NewEnd>
         label="The new key expires"
-        value={newEnd}
         choices={[
           {
             value: "same",
@@ -72,10 +70,8 @@ export function RotateKey({
           },
           ...expiryOptions(now).filter(isTimed),
         ]}
-        onChoose={setNewEnd}
+        {...form.pick("newEnd")}
       />
-      <FoldedCode name="rotate key" request={{ method: "POST", path: `/v1/api_keys/${key.id}/rotate`, body: order }} />
-      {rotation.error && <ErrorNote title="The key was not rotated" error={rotation.error} />}
     </FormDialog>
   );
 }

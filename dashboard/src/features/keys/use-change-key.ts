@@ -1,17 +1,15 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKey } from "../../../../server/wire/key.ts";
 import { keyApi } from "../../entities/key/key-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 
 /** Changes a key's name or end, and reads the list anew. */
-export function useChangeKey(key: ApiKey, onChanged: (changed: ApiKey) => void) {
+export function useChangeKey(key: ApiKey) {
   const at = useWorkspace();
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: (change: { name?: string; expires_at?: string | null }) => keyApi.change(at, key.id, change),
-    onSuccess: async (changed) => {
-      await client.invalidateQueries(keyApi.all(at));
-      onChanged(changed);
-    },
-  });
+  return async (change: { name?: string; expires_at?: string | null }): Promise<ApiKey> => {
+    const changed = await keyApi.change(at, key.id, change);
+    await client.invalidateQueries(keyApi.all(at));
+    return changed;
+  };
 }

@@ -1,71 +1,57 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { fileApi } from "../../entities/file/file-api.ts";
 import { addEntry, storeApi } from "../../entities/memory/memory-api.ts";
-import { ApiError } from "../../lib/api.ts";
-import { useChanged } from "../../lib/use-changed.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
 import { readObject } from "./memory-words.ts";
+
+const first = { kind: "text" as "text" | "file", text: "", file: "", scope_id: "", metadata: "" };
 
 /** Puts a text or a file into a store. */
 export function AddEntry({ store, of, onClose }: { store: Store; of?: string; onClose: () => void }) {
   const at = useWorkspace();
   const client = useQueryClient();
   const files = useQuery(fileApi.every(at)).data?.filter(({ mime_type }) => !mime_type.startsWith("image/")) ?? [];
-  const [kind, setKind] = useState<"text" | "file">("text");
-  const [text, setText] = useState("");
-  const [file, setFile] = useState("");
-  const [scope, setScope] = useState(of ?? "");
-  const [metadata, setMetadata] = useState("");
-  const [tried, setTried] = useState(false);
-  const read = readObject(metadata);
-  const missing = {
-    text: kind === "text" && text.trim() === "" ? "Write what is to be found." : null,
-    file: kind === "file" && file === "" ? "Choose a file." : null,
-    scope: store.scope !== "project" && scope.trim() === "" ? `Say whose it is: the ${store.scope}.` : null,
-  };
-  const body = {
+  const bodyOf = ({ kind, text, file, scope_id, metadata }: typeof first) => ({
     ...(kind === "text" ? { text } : { file_id: file }),
-    ...(read.value && { metadata: read.value }),
-    ...(store.scope !== "project" && { scope_id: scope.trim() }),
-  };
-  const adding = useMutation({
-    mutationFn: () => addEntry(at, store.id, body),
-    onSuccess: (entry) => {
+    ...(readObject(metadata).value && { metadata: readObject(metadata).value }),
+    ...(store.scope !== "project" && { scope_id: scope_id.trim() }),
+  });
+  const form = useForm({
+    first: { ...first, scope_id: of ?? "" },
+    check: ({ kind, text, file, scope_id, metadata }) => ({
+      text: kind === "text" && text.trim() === "" ? "Write what is to be found." : null,
+      file: kind === "file" && file === "" ? "Choose a file." : null,
+      scope_id: store.scope !== "project" && scope_id.trim() === "" ? `Say whose it is: the ${store.scope}.` : null,
+      metadata: readObject(metadata).fault,
+    }),
+    send: (draft) => addEntry(at, store.id, bodyOf(draft)),
+    onSent: (entry) => {
       toast("Entry added", entry.status === "ready" ? "It can be found now" : "It is being made searchable");
       void client.invalidateQueries(storeApi.all(at));
       onClose();
     },
   });
-  const faults = adding.error instanceof ApiError ? adding.error.faults : [];
-  const submit = () => {
-    setTried(true);
-    if (!read.fault && Object.values(missing).every((each) => each === null)) adding.mutate();
-  };
-  const unsaved = useChanged([kind, text, file, scope, metadata]) && !adding.isPending;
+  const { draft, faults, text } = form;
   return (
     <FormDialog
-      open
-      unsaved={unsaved}
+      form={form}
+      onClose={onClose}
       wide
-      onOpenChange={(open) => {
-        if (!open) onClose();
-      }}
       title="Add entry"
       about={`To ${store.name}`}
-      act={adding.isPending ? "Adding entry" : "Add entry"}
-      busy={adding.isPending}
-      onSubmit={submit}
+      act="Add entry"
+      acting="Adding entry"
+      failed="The entry was not added"
+      request={{ method: "POST", path: `/v1/memory/${store.id}/entries`, body: bodyOf(draft) }}
     >
       <div className="max-w-60">
         <ChoiceBar
@@ -75,38 +61,24 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
             { value: "text", label: "Text" },
             { value: "file", label: "File" },
           ]}
-          chosen={kind}
-          onChoose={setKind}
+          {...form.choose("kind")}
         />
       </div>
-      {kind === "text" ? (
-        <TextArea
-          label="Text"
-          rows={6}
-          value={text}
-          error={tried ? missing.text : null}
-          onChange={(event) => setText(event.target.value)}
-        />
+      {draft.kind === "text" ? (
+        <TextArea label="Text" rows={6} {...text("text")} />
       ) : (
         <Select
           label="File"
-          value={file}
           choices={[
             { value: "", label: files.length === 0 ? "No files yet" : "Choose a file" },
             ...files.map(({ id, filename }) => ({ value: id, label: filename })),
           ]}
-          hint={(tried && missing.file) || "Documents and texts. The same file is one entry."}
-          onChoose={setFile}
+          hint={faults.file || "Documents and texts. The same file is one entry."}
+          {...form.pick("file")}
         />
       )}
       {store.scope !== "project" && (
-        <Field
-          label={store.scope === "user" ? "User" : "Session"}
-          value={scope}
-          error={tried ? missing.scope : null}
-          autoComplete="off"
-          onChange={(event) => setScope(event.target.value)}
-        />
+        <Field label={store.scope === "user" ? "User" : "Session"} autoComplete="off" {...text("scope_id")} />
       )}
       <JsonField
         label="Metadata"
@@ -114,16 +86,8 @@ export function AddEntry({ store, of, onClose }: { store: Store; of?: string; on
         rows={2}
         placeholder='{"year": 2026, "lang": "en"}'
         hint="Texts, numbers and truth values. Searches filter by them."
-        value={metadata}
-        fault={
-          (tried ? read.fault : null) ?? faults.find(({ param }) => param?.startsWith("metadata"))?.message ?? null
-        }
-        onText={setMetadata}
+        {...form.json("metadata")}
       />
-      {adding.error && !faults.some(({ param }) => param?.startsWith("metadata")) && (
-        <ErrorNote title="The entry was not added" error={adding.error} />
-      )}
-      <FoldedCode name="entry" request={{ method: "POST", path: `/v1/memory/${store.id}/entries`, body }} />
     </FormDialog>
   );
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { limits } from "../../../../server/core/limits.ts";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
 import { useMay } from "../../entities/session/use-may.ts";
@@ -87,7 +88,7 @@ function BasicsForm({ store }: { store: Store }) {
         <Field
           label="Name"
           value={draft.name}
-          maxLength={128}
+          maxLength={limits.name_length}
           onChange={(event) => edit({ name: event.target.value })}
         />
         <Field

@@ -1,7 +1,8 @@
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
+import type { Fields } from "../../lib/use-form.ts";
 import { TextArea } from "../../ui/text-area.tsx";
 import { AgentSelect } from "./agent-select.tsx";
-import type { Draft, faultsOf } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import { ModelField } from "./model-field.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
 import { ToolList } from "./tool-list.tsx";
@@ -9,26 +10,23 @@ import { ToolList } from "./tool-list.tsx";
 /** The agent on the left: what is changed here holds for the runs of this page, until it is saved. */
 export function AgentPanel({
   agent,
-  draft,
-  faults,
+  fields,
   isEdited,
   unsaved,
   readOnly,
   compares,
   onAgent,
-  onDraft,
 }: {
   agent: FullAgent;
-  draft: Draft;
-  faults: ReturnType<typeof faultsOf>;
+  fields: Fields<Draft>;
   isEdited: boolean;
   unsaved: readonly string[];
   readOnly: boolean;
   /** Each side has a model of its own, then. */
   compares: boolean;
   onAgent: (id: string) => void;
-  onDraft: (change: Partial<Draft>) => void;
 }) {
+  const { draft, faults, set, text } = fields;
   return (
     <section aria-label="Agent" className="pg-agent gap-4 overflow-y-auto px-4 pt-4 pb-6 rail:pl-5">
       <AgentSelect
@@ -38,26 +36,20 @@ export function AgentPanel({
         onAgent={onAgent}
       />
       {!compares && (
-        <ModelField
-          value={draft.model}
-          error={faults.model}
-          disabled={readOnly}
-          onModel={(model) => onDraft({ model })}
-        />
+        <ModelField value={draft.model} error={faults.model} disabled={readOnly} onModel={(model) => set({ model })} />
       )}
       <TextArea
         label="Instructions"
         hint={draft.instructions === agent.instructions ? undefined : "Edited: the next run has them."}
         rows={8}
         readOnly={readOnly}
-        value={draft.instructions}
-        onChange={(event) => onDraft({ instructions: event.target.value })}
+        {...text("instructions")}
       />
-      <ToolList tools={draft.tools} readOnly={readOnly} onTools={(tools) => onDraft({ tools })} />
+      <ToolList agent={agent} chosen={draft.tools} readOnly={readOnly} onChoose={(tools) => set({ tools })} />
       <details open className="min-w-0">
         <summary className="w-fit rounded-sm pb-2 font-medium">Settings</summary>
         <div className="flex flex-col gap-3">
-          <SettingsFields draft={draft} faults={faults} readOnly={readOnly} unsaved={unsaved} onDraft={onDraft} />
+          <SettingsFields agent={agent} fields={fields} readOnly={readOnly} unsaved={unsaved} />
         </div>
       </details>
     </section>

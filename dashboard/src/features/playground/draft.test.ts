@@ -1,6 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
-import { agentChanges, changedWords, draftOf, draftOn, faultsOf, isWritten, runParts, unsavedOnly } from "./draft.ts";
+import {
+  agentChanges,
+  changedWords,
+  draftOf,
+  draftOn,
+  faultsOf,
+  isWritten,
+  runParts,
+  unsavedOnly,
+  withParallel,
+  withThread,
+} from "./draft.ts";
 import { keptDraft } from "./kept-draft.ts";
 import { presetAgent, presets } from "./presets.ts";
 import { readPlaygroundSearch } from "./read-playground-search.ts";
@@ -34,7 +45,14 @@ describe("an agent that is changed here", () => {
   });
 
   test("gives runs what they can have of it, and no more", () => {
-    const changed = { ...draft, instructions: "Be brief.", tools: [], maxTurns: "3", maxCost: "0.1", temperature: "1" };
+    const changed = {
+      ...draft,
+      instructions: "Be brief.",
+      tools: [],
+      max_turns: "3",
+      run_cost_usd: "0.1",
+      temperature: "1",
+    };
     expect(runParts(agent, changed)).toEqual({
       overrides: { instructions: "Be brief.", tools: [], max_turns: 3 },
       budget: { max_cost_usd: 0.1 },
@@ -47,40 +65,42 @@ describe("an agent that is changed here", () => {
   });
 
   test("is kept whole: settings that were not touched stay, emptied ones go", () => {
-    expect(agentChanges(agent, { ...draft, temperature: "", maxOutputTokens: "100" })).toEqual({
+    expect(agentChanges(agent, { ...draft, temperature: "", max_output_tokens: "100" })).toEqual({
       model_settings: { parallel_tool_calls: false, max_output_tokens: 100 },
     });
-    expect(agentChanges(agent, { ...draft, parallelCalls: true })).toEqual({
+    expect(agentChanges(agent, { ...draft, ...withParallel(agent, true) })).toEqual({
       model_settings: { temperature: 0.5, parallel_tool_calls: true },
     });
-    expect(agentChanges(agent, { ...draft, readsThread: true })).toEqual({
+    expect(agentChanges(agent, { ...draft, ...withThread(agent, draft, true) })).toEqual({
       memory: { ...agent.memory, history: { mode: "thread", max_messages: 20 } },
     });
-    expect(agentChanges(agent, { ...draft, maxCost: "1" })).toBeNull();
+    expect(agentChanges(agent, { ...draft, run_cost_usd: "1" })).toBeNull();
+    const back = { ...draft, ...withThread(agent, { ...draft, ...withThread(agent, draft, true) }, false) };
+    expect(agentChanges(agent, { ...back, ...withParallel(agent, false) })).toBeNull();
   });
 
   test("tells what cannot be", () => {
-    const faults = faultsOf({ ...draft, temperature: "hot", maxTurns: "0", model: " ", maxOutputTokens: "1.5" });
-    expect(Object.keys(faults).sort()).toEqual(["maxOutputTokens", "maxTurns", "model", "temperature"]);
+    const faults = faultsOf({ ...draft, temperature: "hot", max_turns: "0", model: " ", max_output_tokens: "1.5" });
+    expect(Object.keys(faults).sort()).toEqual(["max_output_tokens", "max_turns", "model", "temperature"]);
     expect(faultsOf({ ...draft, model: "test/script", script: "{" })).toHaveProperty("script");
     expect(faultsOf({ ...draft, script: "{" })).toEqual({});
   });
 });
 
 describe("a version that somebody else saves", () => {
-  const written = { ...draft, instructions: "Be brief.", maxCost: "1" };
+  const written = { ...draft, instructions: "Be brief.", run_cost_usd: "1" };
   const newer = { ...agent, version: 9, instructions: "Be kind.", max_turns: 3 };
 
   test("wipes nothing that was written here, and brings all else", () => {
     const both = draftOn(newer, written, draft);
-    expect(both).toMatchObject({ instructions: "Be brief.", maxTurns: "3", maxCost: "1" });
+    expect(both).toMatchObject({ instructions: "Be brief.", max_turns: "3", run_cost_usd: "1" });
     expect(agentChanges(newer, both)).toEqual({ instructions: "Be brief." });
     expect(changedWords(draft, draftOf(newer))).toEqual(["instructions", "model calls"]);
   });
 
   test("leaves what was written while the own version was saved", () => {
     const saved = { ...agent, version: 8, instructions: "Be brief." };
-    expect(draftOn(saved, written, written)).toEqual({ ...draftOf(saved), maxCost: "1" });
+    expect(draftOn(saved, written, written)).toEqual({ ...draftOf(saved), run_cost_usd: "1" });
     expect(draftOn(saved, { ...written, model: "test/echo" }, written).model).toBe("test/echo");
     expect(isWritten(written, saved)).toBeFalse();
     expect(isWritten(written, agent)).toBeTrue();

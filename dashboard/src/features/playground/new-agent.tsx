@@ -1,17 +1,19 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { limits } from "../../../../server/core/limits.ts";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { agentApi } from "../../entities/agent/agent-api.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { ApiError, post, resourceUrl } from "../../lib/api.ts";
 import { getAll } from "../../lib/get-all.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -42,48 +44,59 @@ const words: Record<Preset, { label: string; hint: string; name: string; instruc
 /** Makes an agent to try: the first one of a project, or another. */
 export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
   const at = useWorkspace();
-  const [preset, setPreset] = useState<Preset>(at.mode === "test" ? "tool" : "model");
-  const [name, setName] = useState(words[preset].name);
-  const [instructions, setInstructions] = useState(words[preset].instructions);
-  const [model, setModel] = useState("");
-  const create = useCreateAgent(onCreated);
-  const choose = (next: Preset) => {
+  const client = useQueryClient();
+  const create = useCreateAgent();
+  const form = useForm({
+    first: (): NewAgentDraft => {
+      const preset: Preset = at.mode === "test" ? "tool" : "model";
+      return { preset, name: words[preset].name, instructions: words[preset].instructions, model: "" };
+    },
+    send: create,
+    onSent: async (agent) => {
+      await Promise.all([agentApi, toolApi].map((api) => client.invalidateQueries(api.all(at))));
+      toast("Agent created");
+      onCreated(agent.id);
+    },
+  });
+  const { draft, text, set } = form;
+  const choose = (preset: Preset) => {
     // What somebody wrote stays.
-    if (name === words[preset].name) setName(words[next].name);
-    if (instructions === words[preset].instructions) setInstructions(words[next].instructions);
-    setPreset(next);
+    const [was, is] = [words[draft.preset], words[preset]];
+    set({
+      preset,
+      ...(draft.name === was.name && { name: is.name }),
+      ...(draft.instructions === was.instructions && { instructions: is.instructions }),
+    });
   };
-  const written = { name: name.trim(), instructions, model: model.trim() };
-  const isReady = written.name !== "" && (preset !== "model" || written.model !== "");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady && !create.isPending) create.mutate({ preset, written });
-  };
+  const isReady = draft.name.trim() !== "" && (draft.preset !== "model" || draft.model.trim() !== "");
   return (
-    <form onSubmit={submit} noValidate className="mx-auto flex w-full max-w-135 min-w-0 flex-col gap-4 py-6">
+    <Form
+      form={{ ...form, isUnsaved: false }}
+      ready={isReady}
+      className="mx-auto flex w-full max-w-135 min-w-0 flex-col gap-4 py-6"
+    >
       <div>
         <h2 className="text-lg">Make an agent to try</h2>
         <p className="text-muted">An agent is instructions, a model and tools. All of it can be changed afterwards.</p>
       </div>
-      {create.error && <ErrorNote title="The agent was not created" error={create.error} />}
+      {form.failure && <ErrorNote title="The agent was not created" error={form.failure} />}
       {at.mode === "test" && (
         <ChoiceCards
           label="Kind"
           choices={[...presets].reverse().map((value) => ({ value, ...words[value] }))}
-          chosen={preset}
+          chosen={draft.preset}
           onChoose={choose}
         />
       )}
-      <Field label="Name" value={name} maxLength={128} onChange={(event) => setName(event.target.value)} />
-      <TextArea
-        label="Instructions"
-        rows={3}
-        value={instructions}
-        onChange={(event) => setInstructions(event.target.value)}
-      />
-      {preset === "model" && (
+      <Field label="Name" maxLength={limits.name_length} {...text("name")} />
+      <TextArea label="Instructions" rows={3} {...text("instructions")} />
+      {draft.preset === "model" && (
         <>
-          <ModelField hint="A name like openai/gpt-4.1, of a connection." value={model} onModel={setModel} />
+          <ModelField
+            hint="A name like openai/gpt-4.1, of a connection."
+            value={draft.model}
+            onModel={(model) => set({ model })}
+          />
           <p className="text-xs text-muted">
             No provider yet?{" "}
             <Link to="/settings" search={{ tab: "connections" }} className="text-accent underline underline-offset-2">
@@ -93,37 +106,35 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
         </>
       )}
       <div>
-        <Button type="submit" kind="primary" disabled={!isReady || create.isPending}>
+        <Button type="submit" kind="primary" disabled={!isReady || form.isPending}>
           Create agent
         </Button>
       </div>
       <FoldedCode
         name="new agent"
-        request={{ method: "POST", path: "/v1/agents", body: presetAgent(preset, written, "tool_…") }}
+        request={{ method: "POST", path: "/v1/agents", body: presetAgent(draft.preset, writtenOf(draft), "tool_…") }}
       />
-    </form>
+    </Form>
   );
 }
 
-interface NewAgentInput {
+interface NewAgentDraft {
   preset: Preset;
-  written: { name: string; instructions: string; model: string };
+  name: string;
+  instructions: string;
+  model: string;
 }
 
-function useCreateAgent(onCreated: (id: string) => void) {
+const writtenOf = ({ name, instructions, model }: NewAgentDraft) => ({
+  ...{ name: name.trim(), instructions, model: model.trim() },
+});
+
+function useCreateAgent() {
   const at = useWorkspace();
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: async ({ preset, written }: NewAgentInput) => {
-      const toolId = preset === "tool" ? await weatherToolId() : null;
-      return post<FullAgent>(resourceUrl(at, "/agents"), presetAgent(preset, written, toolId));
-    },
-    onSuccess: async (agent) => {
-      await Promise.all([agentApi, toolApi].map((api) => client.invalidateQueries(api.all(at))));
-      toast("Agent created");
-      onCreated(agent.id);
-    },
-  });
+  return async (draft: NewAgentDraft): Promise<FullAgent> => {
+    const toolId = draft.preset === "tool" ? await weatherToolId() : null;
+    return await post<FullAgent>(resourceUrl(at, "/agents"), presetAgent(draft.preset, writtenOf(draft), toolId));
+  };
 
   async function weatherToolId(): Promise<string> {
     try {

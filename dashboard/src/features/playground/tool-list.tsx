@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import type { ToolReference } from "../../../../server/wire/agent.ts";
+import type { Agent, ToolReference } from "../../../../server/wire/agent.ts";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
@@ -11,23 +11,27 @@ import { StepIcon } from "../../ui/step-icon.tsx";
 
 /** The tools that the agent has here, to take away and to add. */
 export function ToolList({
-  tools,
+  agent,
+  chosen,
   readOnly,
-  onTools,
+  onChoose,
 }: {
-  tools: readonly ToolReference[];
+  agent: Pick<Agent, "tools">;
+  /** By their ids. */
+  chosen: readonly string[];
   readOnly: boolean;
-  onTools: (tools: ToolReference[]) => void;
+  onChoose: (ids: string[]) => void;
 }) {
   const { data: all } = useQuery(toolApi.every(useWorkspace()));
-  const addable = all?.filter(({ id, enabled }) => enabled && !tools.some((tool) => tool.id === id)) ?? [];
+  const tools = chosen.flatMap((id) => [...agent.tools, ...(all ?? [])].find((tool) => tool.id === id) ?? []);
+  const addable = all?.filter(({ id, enabled }) => enabled && !chosen.includes(id)) ?? [];
   return (
     <section aria-label="Tools" className="flex min-w-0 flex-col gap-1.5">
       <div className="flex min-h-(--control-sm) items-center justify-between">
         <span className="font-medium">Tools</span>
-        {!readOnly && <AddTool tools={addable} onAdd={(tool) => onTools([...tools, tool])} />}
+        {!readOnly && <AddTool tools={addable} onAdd={(id) => onChoose([...chosen, id])} />}
       </div>
-      {tools.length === 0 && <p className="text-xs text-muted">It has none: it answers from what it knows.</p>}
+      {chosen.length === 0 && <p className="text-xs text-muted">It has none: it answers from what it knows.</p>}
       {tools.length > 0 && (
         <ul className="rounded-md border border-line">
           {tools.map((tool) => (
@@ -35,7 +39,7 @@ export function ToolList({
               key={tool.id}
               tool={tool}
               asksFirst={asksFirst(all?.find(({ id }) => id === tool.id))}
-              onRemove={readOnly ? undefined : () => onTools(tools.filter(({ id }) => id !== tool.id))}
+              onRemove={readOnly ? undefined : () => onChoose(chosen.filter((id) => id !== tool.id))}
             />
           ))}
         </ul>
@@ -64,7 +68,7 @@ function ToolRow({ tool, asksFirst, onRemove }: { tool: ToolReference; asksFirst
 
 const shownAtMost = 100;
 
-function AddTool({ tools, onAdd }: { tools: readonly Tool[]; onAdd: (tool: ToolReference) => void }) {
+function AddTool({ tools, onAdd }: { tools: readonly Tool[]; onAdd: (id: string) => void }) {
   const trigger = (
     <button type="button" className={buttonClass({ kind: "ghost", size: "sm" })}>
       <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
@@ -77,7 +81,7 @@ function AddTool({ tools, onAdd }: { tools: readonly Tool[]; onAdd: (tool: ToolR
         <>
           {tools.length === 0 && <MenuHead>There is no other tool. Make one under Tools.</MenuHead>}
           {tools.slice(0, shownAtMost).map(({ id, name, type }) => (
-            <MenuItem key={id} onClick={() => onAdd({ id, name, type })}>
+            <MenuItem key={id} onClick={() => onAdd(id)}>
               <span className="cut flex-1">{name}</span>
               <Badge>{type}</Badge>
             </MenuItem>

@@ -23,7 +23,7 @@ export interface EditedAgent {
 
 /** What was changed of an agent in this tab: a reload keeps it, and nobody else's version wipes it. */
 export function useDraft(agent: FullAgent): EditedAgent {
-  const name = useKeptName(`playground.${agent.id}`);
+  const name = useKeptName(`playground.${agent.id}.draft`);
   const [state, setState] = useState(() => keptDraft(readKept(name), agent) ?? { base: agent, draft: draftOf(agent) });
   const { base, draft } = state;
   const isBehind = agent.version > base.version;
@@ -31,7 +31,7 @@ export function useDraft(agent: FullAgent): EditedAgent {
   if (isBehind && !(isWritten(draft, base) && isWritten(draft, agent)))
     setState({ base: agent, draft: draftOn(agent, draft, draft) });
   useEffect(() => {
-    writeKept(name, isWritten(draft, base) || draft.maxCost !== "" ? JSON.stringify({ base, draft }) : null);
+    writeKept(name, isWritten(draft, base) || draft.run_cost_usd !== "" ? JSON.stringify({ base, draft }) : null);
   }, [name, base, draft]);
   return {
     base,

@@ -7,13 +7,14 @@ import { useKeptText } from "../../entities/session/use-kept-text.ts";
 import { useMay } from "../../entities/session/use-may.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import type { ApiRequest } from "../../lib/request-code.ts";
+import { fieldsOf } from "../../lib/use-form.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { ShowCode } from "../../ui/show-code.tsx";
 import { AgentPanel } from "./agent-panel.tsx";
 import { Composer } from "./composer.tsx";
-import { agentChanges, faultsOf, runParts, unsavedOnly } from "./draft.ts";
+import { agentChanges, faultsOf, readsThread, runParts, unsavedOnly } from "./draft.ts";
 import { ChatNotes, LaneView, TryAgent } from "./lane-view.tsx";
 import { ModelField } from "./model-field.tsx";
 import type { PlaygroundSearch } from "./read-playground-search.ts";
@@ -96,14 +97,12 @@ export function Workbench({
       <div className={clsx("pg", showsCode && "pg-with-code")} data-pane={search.pane ?? "chat"}>
         <AgentPanel
           agent={base}
-          draft={draft}
-          faults={faults}
+          fields={fieldsOf(draft, faults, edited.edit)}
           isEdited={changes !== null}
           unsaved={unsaved}
           readOnly={readOnly}
           compares={compares}
           onAgent={(id) => onSearch({ agent: id, thread: undefined, other: undefined, compare: undefined })}
-          onDraft={edited.edit}
         />
         <div className="pg-chat">
           <div className={clsx("min-h-0 flex-1", compares ? "pg-duo" : "flex flex-col")}>
@@ -153,7 +152,7 @@ export function Workbench({
             <ChatNotes
               hasTurns={left.turns.length > 0}
               unsaved={readOnly ? [] : unsaved}
-              isForgetful={!draft.readsThread && left.turns.length > 0 && !isBusy}
+              isForgetful={!readsThread(draft) && left.turns.length > 0 && !isBusy}
               error={stop.error}
             />
             <Composer

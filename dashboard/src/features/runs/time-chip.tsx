@@ -1,4 +1,3 @@
-import { clsx } from "clsx";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import {
@@ -10,6 +9,7 @@ import {
   timeSpans,
   timeWords,
 } from "../../entities/run/runs-search.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { ClearChip, chipClass } from "../../ui/chip.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -76,44 +76,39 @@ function RangeDialog({
   onClose,
   onChange,
 }: TimeRange & { onClose: () => void; onChange: (range: TimeRange) => void }) {
-  const [from, setFrom] = useState(() => fieldTime(spanStart(since ?? "24h", Date.now())));
-  const [to, setTo] = useState(() => (until ? fieldTime(Date.parse(until)) : ""));
-  const [refused, setRefused] = useState(false);
-  const isBackward = from !== "" && to !== "" && Date.parse(to) <= Date.parse(from);
-  const submit = () => {
-    setRefused(true);
-    if (!isBackward && (from || to)) onChange({ since: toUtc(from), until: toUtc(to) });
-  };
+  const form = useForm({
+    first: () => ({
+      from: fieldTime(spanStart(since ?? "24h", Date.now())),
+      to: until ? fieldTime(Date.parse(until)) : "",
+    }),
+    check: ({ from, to }) => ({ from: from || to ? null : "Give one of the two.", to: rangeFault(from, to) }),
+    send: async ({ from, to }) => onChange({ since: toUtc(from), until: toUtc(to) }),
+  });
+  const { from, to } = form.draft;
   return (
     <FormDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
       title="Own range"
       about="By when the runs were created, in the time of this computer."
       act="Show runs"
-      busy={false}
-      onSubmit={submit}
     >
-      <div className={clsx("grid gap-4 rail:grid-cols-2")}>
-        <Field
-          label="From"
-          type="datetime-local"
-          value={from}
-          error={refused && !from && !to ? "Give one of the two." : null}
-          onChange={(event) => setFrom(event.target.value)}
-        />
+      <div className="grid gap-4 rail:grid-cols-2">
+        <Field label="From" type="datetime-local" {...form.text("from")} />
         <Field
           label="To"
           type="datetime-local"
           hint="Left empty: until now."
-          value={to}
-          error={isBackward ? "It ends before it begins." : null}
-          onChange={(event) => setTo(event.target.value)}
+          {...form.text("to")}
+          error={rangeFault(from, to)}
         />
       </div>
     </FormDialog>
   );
 }
+
+const rangeFault = (from: string, to: string): string | null =>
+  from !== "" && to !== "" && Date.parse(to) <= Date.parse(from) ? "It ends before it begins." : null;
 
 const toUtc = (field: string): string | undefined => (field ? new Date(field).toISOString() : undefined);
 

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import type { Fields } from "../../lib/use-form.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -17,18 +18,11 @@ const presets = [
 
 /** When it fires: chosen or written as cron, said in words, and the next five times of it. */
 export function PlanFields({
-  cron,
-  timezone,
-  faults,
-  onCron,
-  onTimezone,
-}: {
-  cron: string;
-  timezone: string;
-  faults: { cron: string | null; timezone: string | null };
-  onCron: (cron: string) => void;
-  onTimezone: (timezone: string) => void;
-}) {
+  draft: { cron, timezone },
+  text,
+  suggest,
+  set,
+}: Fields<{ cron: string; timezone: string }>) {
   const minute = Math.floor(useNow() / 60_000);
   const times = useMemo(() => nextTimes(cron, timezone, minute * 60_000), [cron, timezone, minute]);
   const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone")].map((value) => ({ value })), []);
@@ -42,29 +36,20 @@ export function PlanFields({
           label="How often"
           choices={presets}
           chosen={cron as (typeof presets)[number]["value"]}
-          onChoose={onCron}
+          onChoose={(next) => set({ cron: next })}
         />
       </div>
       <div className="grid items-start gap-3 rail:grid-cols-2">
         <Field
           label="Cron"
           className="font-mono text-xs"
-          value={cron}
           maxLength={256}
           autoComplete="off"
           spellCheck={false}
-          onChange={(event) => onCron(event.target.value)}
           hint="Minute, hour, day of month, month, day of week."
-          error={faults.cron}
+          {...text("cron")}
         />
-        <SuggestField
-          label="Time zone"
-          value={timezone}
-          items={zones}
-          onValue={onTimezone}
-          hint="Summer time is minded."
-          error={faults.timezone}
-        />
+        <SuggestField label="Time zone" items={zones} hint="Summer time is minded." {...suggest("timezone")} />
       </div>
       <section aria-label="Preview" className="rounded-md border border-line bg-subtle px-3 py-2">
         <p className="mb-1 font-medium" aria-live="polite">

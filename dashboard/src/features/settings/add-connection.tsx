@@ -1,25 +1,29 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type OuterProvider, outerProviders } from "../../../../server/core/agent-snapshot.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "../../entities/server/server-api.ts";
-import { faultOf } from "../../lib/fault-of.ts";
-import { useChanged } from "../../lib/use-changed.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
+import { useForm } from "../../lib/use-form.ts";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Select } from "../../ui/select.tsx";
 import { toast } from "../../ui/toast.ts";
 
-const providers = [
-  { value: "openai", label: "OpenAI" },
-  { value: "anthropic", label: "Anthropic" },
-  { value: "google", label: "Google" },
-  { value: "ollama", label: "Ollama" },
-  { value: "openai_compatible", label: "OpenAI-compatible server" },
-] as const;
-type Provider = (typeof providers)[number]["value"];
+const words: Record<OuterProvider, string> = {
+  openai: "OpenAI",
+  anthropic: "Anthropic",
+  google: "Google",
+  ollama: "Ollama",
+  openai_compatible: "OpenAI-compatible server",
+};
 
-const fields = ["name", "base_url", "api_key", "max_concurrent"];
+const first = {
+  provider: "openai" as OuterProvider,
+  ...{ name: "", base_url: "", api_key: "", max_concurrent: "" },
+};
+
+/** A server of one's own has a name of its own. */
+const nameOf = ({ provider, name }: typeof first): string =>
+  provider === "openai_compatible" ? name.trim() : provider;
 
 interface AddConnectionProps {
   onClose: () => void;
@@ -30,22 +34,17 @@ interface AddConnectionProps {
 /** Makes a connection, or replaces the one of this name. */
 export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
   const client = useQueryClient();
-  const [provider, setProvider] = useState<Provider>("openai");
-  const [given, setGiven] = useState({ name: "", base_url: "", api_key: "", max_concurrent: "" });
-  const isOwn = provider === "openai_compatible";
-  const name = isOwn ? given.name.trim() : provider;
-  const list = useQuery(connectionsQuery);
-  const there = list.data?.find((each) => each.used && each.name === name);
-  const replaces = there?.source === "stored";
-  const [act, doing] = replaces ? ["Replace", "Replacing"] : ["Add", "Adding"];
-  const adding = useMutation({
-    mutationFn: () =>
-      addConnection({
-        ...{ name, provider },
-        ...{ base_url: given.base_url.trim() || null, api_key: given.api_key.trim() || null },
-        max_concurrent: given.max_concurrent.trim() === "" ? null : Number(given.max_concurrent),
-      }),
-    onSuccess: async () => {
+  const form = useForm({
+    first,
+    send: (draft) => {
+      const { provider, base_url, api_key, max_concurrent } = draft;
+      return addConnection({
+        ...{ name: nameOf(draft), provider },
+        ...{ base_url: base_url.trim() || null, api_key: api_key.trim() || null },
+        max_concurrent: max_concurrent.trim() === "" ? null : Number(max_concurrent),
+      });
+    },
+    onSent: async () => {
       onClose(); // At first: once the list is read anew, this dialog would speak of replacing what it made.
       toast(
         replaces ? "Connection replaced" : "Connection added",
@@ -55,32 +54,29 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
       onAdded(name);
     },
   });
-  const set = (field: keyof typeof given) => (event: { target: { value: string } }) => {
-    setGiven({ ...given, [field]: event.target.value });
-    adding.reset();
-  };
-  const said = fields.some((field) => faultOf(adding.error, field));
-  const unsaved = useChanged(given) && !adding.isPending;
+  const { draft, text } = form;
+  const isOwn = draft.provider === "openai_compatible";
+  const name = nameOf(draft);
+  const list = useQuery(connectionsQuery);
+  const there = list.data?.find((each) => each.used && each.name === name);
+  const replaces = there?.source === "stored";
+  const plain = { autoComplete: "off", spellCheck: false };
   return (
     <FormDialog
-      open
-      unsaved={unsaved}
-      onOpenChange={(open) => !open && onClose()}
+      form={form}
+      onClose={onClose}
       title={replaces ? `Replace connection ${name}` : "Add connection"}
       about="For all projects of this server, in test and in live."
-      act={`${adding.isPending ? doing : act} connection`}
+      act={`${replaces ? "Replace" : "Add"} connection`}
+      acting={`${replaces ? "Replacing" : "Adding"} connection`}
       actKind={replaces ? "danger" : "primary"}
-      busy={adding.isPending || list.isPending || name === ""}
-      onSubmit={() => adding.mutate()}
+      ready={!list.isPending && name !== ""}
+      failed={`The connection was not ${replaces ? "replaced" : "added"}`}
     >
       <Select
         label="Provider"
-        value={provider}
-        choices={providers}
-        onChoose={(next) => {
-          setProvider(next);
-          adding.reset();
-        }}
+        choices={outerProviders.map((value) => ({ value, label: words[value] }))}
+        {...form.pick("provider")}
       />
       {there && (
         <Note tone="warn">
@@ -93,45 +89,31 @@ export function AddConnection({ onClose, onAdded }: AddConnectionProps) {
         <Field
           label="Name"
           hint="Lower-case letters, digits, - and _. Its models are openai_compatible/<name>/…"
-          value={given.name}
-          onChange={set("name")}
-          error={faultOf(adding.error, "name")}
-          autoComplete="off"
-          spellCheck={false}
+          {...text("name")}
+          {...plain}
         />
       )}
       <Field
         label={isOwn ? "Address" : "Address (optional)"}
         hint={isOwn ? "Such as http://127.0.0.1:8000/v1, /v1 included." : "Empty: the provider's own."}
-        value={given.base_url}
-        onChange={set("base_url")}
-        error={faultOf(adding.error, "base_url")}
+        {...text("base_url")}
         inputMode="url"
-        autoComplete="off"
-        spellCheck={false}
+        {...plain}
       />
       <Field
-        label={isOwn || provider === "ollama" ? "Key (optional)" : "Key"}
+        label={isOwn || draft.provider === "ollama" ? "Key (optional)" : "Key"}
         hint="Stored encrypted, and never shown again."
         type="password"
-        value={given.api_key}
-        onChange={set("api_key")}
-        error={faultOf(adding.error, "api_key")}
-        autoComplete="off"
-        spellCheck={false}
+        {...text("api_key")}
+        {...plain}
       />
       <Field
         label="Calls at once (optional)"
         hint="So many calls does its server take at once; the others wait, and projects take turns. Empty: as many as come."
-        value={given.max_concurrent}
-        onChange={set("max_concurrent")}
-        error={faultOf(adding.error, "max_concurrent")}
+        {...text("max_concurrent")}
         inputMode="numeric"
         autoComplete="off"
       />
-      {adding.error && !said && (
-        <ErrorNote title={`The connection was not ${replaces ? "replaced" : "added"}`} error={adding.error} />
-      )}
     </FormDialog>
   );
 }

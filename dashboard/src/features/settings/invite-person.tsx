@@ -1,10 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import type { Role } from "../../../../server/wire/names.ts";
 import { invitationsQuery, invite } from "../../entities/server/server-api.ts";
-import { faultOf } from "../../lib/fault-of.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
@@ -27,18 +25,18 @@ const choices = [
 /** Asks somebody to join, and shows the one-time link. */
 export function InvitePerson({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState<Role>("member");
-  const inviting = useMutation({
-    mutationFn: () => invite({ email: email.trim(), role }),
-    onSuccess: () => client.invalidateQueries(invitationsQuery),
+  const form = useForm({
+    first: { email: "", role: "member" as Role },
+    send: ({ email, role }) => invite({ email: email.trim(), role }),
+    onSent: () => client.invalidateQueries(invitationsQuery),
   });
-  if (inviting.data)
+  const { email, role } = form.draft;
+  if (form.made)
     return (
       <SecretDialog
         title="Send this link"
-        about={`To ${inviting.data.email}, who becomes ${role === "owner" ? "an owner" : `a ${role}`}. It works once, for 7 days.`}
-        secret={`${window.location.origin}/dashboard/invite#${inviting.data.token}`}
+        about={`To ${form.made.email}, who becomes ${role === "owner" ? "an owner" : `a ${role}`}. It works once, for 7 days.`}
+        secret={`${window.location.origin}/dashboard/invite#${form.made.token}`}
         act="I have copied it"
         onStored={onClose}
       >
@@ -47,31 +45,19 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
         </Note>
       </SecretDialog>
     );
-  const fault = faultOf(inviting.error, "email");
   return (
     <FormDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
       title="Invite person"
       about="Makes a link by which one person makes an account."
-      act={inviting.isPending ? "Inviting" : "Invite person"}
-      busy={inviting.isPending || email.trim() === ""}
-      onSubmit={() => inviting.mutate()}
+      act="Invite person"
+      acting="Inviting"
+      ready={email.trim() !== ""}
+      failed="Nobody was invited"
     >
-      <Field
-        label="Email"
-        type="email"
-        hint="The name to sign in with."
-        value={email}
-        onChange={(event) => {
-          setEmail(event.target.value);
-          inviting.reset();
-        }}
-        error={fault}
-        autoComplete="off"
-      />
-      <ChoiceCards label="Role" choices={choices} chosen={role} onChoose={setRole} />
-      {inviting.error && !fault && <ErrorNote title="Nobody was invited" error={inviting.error} />}
+      <Field label="Email" type="email" hint="The name to sign in with." autoComplete="off" {...form.text("email")} />
+      <ChoiceCards label="Role" choices={choices} {...form.choose("role")} />
     </FormDialog>
   );
 }

@@ -1,4 +1,5 @@
 import { type FormEvent, useRef, useState } from "react";
+import { limits } from "../../../../server/core/limits.ts";
 import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import { faultOf } from "../../lib/fault-of.ts";
 import { Field } from "../../ui/field.tsx";
@@ -33,7 +34,7 @@ export function NameForm({ project, onRenamed }: { project: ProjectDetails; onRe
           value={name}
           onChange={(event) => edit(event.target.value)}
           readOnly={change.isPending}
-          maxLength={128}
+          maxLength={limits.name_length}
           autoComplete="off"
           spellCheck={false}
           hint="1 to 64 letters, digits, - and _."

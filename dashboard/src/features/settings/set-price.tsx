@@ -1,10 +1,7 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import type { Price } from "../../../../server/wire/console.ts";
 import { pricesQuery, setPrice } from "../../entities/server/server-api.ts";
-import { faultOf } from "../../lib/fault-of.ts";
-import { useChanged } from "../../lib/use-changed.ts";
-import { ErrorNote } from "../../ui/error-note.tsx";
+import { useForm } from "../../lib/use-form.ts";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -23,66 +20,53 @@ const hints: Partial<Record<Figure, string>> = {
   context_window: "In tokens.",
 };
 
+const rules: Partial<Record<Figure, string>> = { context_window: "A whole number above 0." };
+
 /** Says what a model costs; null for one that the list does not have. */
 export function SetPrice({ price, onClose }: { price: Price | null; onClose: () => void }) {
   const client = useQueryClient();
-  const [model, setModel] = useState(price?.id ?? "");
-  const [texts, setTexts] = useState<Record<Figure, string>>({
-    ...{ input: text(price?.input), cached_input: text(price?.cached_input) },
-    ...{ output: text(price?.output), context_window: text(price?.context_window) },
-  });
-  const [checked, setChecked] = useState(false);
-  const saving = useMutation({
-    mutationFn: setPrice,
-    onSuccess: async () => {
+  const form = useForm({
+    first: () => ({
+      ...{ model: price?.id ?? "", input: text(price?.input), cached_input: text(price?.cached_input) },
+      ...{ output: text(price?.output), context_window: text(price?.context_window) },
+    }),
+    check: (draft) => {
+      const numbers = numbersOf(draft);
+      const wrong = figures.filter((figure) => !isFigure(numbers[figure], figure));
+      return Object.fromEntries(wrong.map((figure) => [figure, rules[figure] ?? "A number from 0 on."]));
+    },
+    send: (draft) => {
+      const { input, cached_input, output, context_window } = numbersOf(draft);
+      return setPrice({
+        model: draft.model.trim(),
+        ...{ input: Number(input), cached_input: Number(cached_input), output: Number(output) },
+        context_window: context_window.trim() ? Number(context_window) : null,
+      });
+    },
+    onSent: async (_, { model }) => {
       await client.invalidateQueries(pricesQuery);
       onClose();
       toast("Price set", model);
     },
   });
-  const numbers = { ...texts, cached_input: texts.cached_input.trim() || texts.input };
-  const faultAt = (figure: Figure) =>
-    checked && !isFigure(numbers[figure], figure)
-      ? figure === "context_window"
-        ? "A whole number above 0."
-        : "A number from 0 on."
-      : faultOf(saving.error, figure);
-  const submit = () => {
-    setChecked(true);
-    if (!figures.every((figure) => isFigure(numbers[figure], figure))) return;
-    const [input, cached_input, output] = [numbers.input, numbers.cached_input, numbers.output].map(Number) as [
-      number,
-      number,
-      number,
-    ];
-    const context_window = numbers.context_window.trim() ? Number(numbers.context_window) : null;
-    saving.mutate({ model: model.trim(), input, cached_input, output, context_window });
-  };
-  const fault = faultOf(saving.error, "model");
-  const unsaved = useChanged([model, texts]) && !saving.isPending;
   return (
     <FormDialog
-      open
-      unsaved={unsaved}
-      onOpenChange={(open) => !open && onClose()}
+      form={form}
+      onClose={onClose}
       title="Set price"
       about="For all projects. Runs that begin from now on are counted by it; earlier ones keep theirs."
-      act={saving.isPending ? "Setting price" : "Set price"}
-      busy={saving.isPending || model.trim() === ""}
-      onSubmit={submit}
+      act="Set price"
+      acting="Setting price"
+      ready={form.draft.model.trim() !== ""}
+      failed="The price was not set"
     >
       <Field
         label="Model"
         hint="Such as openai/gpt-5, or ollama/* for all of a server of your own."
-        value={model}
         readOnly={price !== null}
-        onChange={(event) => {
-          setModel(event.target.value);
-          saving.reset();
-        }}
-        error={fault}
         autoComplete="off"
         spellCheck={false}
+        {...form.text("model")}
       />
       <div className="grid gap-4 rail:grid-cols-2">
         {figures.map((figure) => (
@@ -90,19 +74,22 @@ export function SetPrice({ price, onClose }: { price: Price | null; onClose: () 
             key={figure}
             label={labels[figure]}
             hint={hints[figure]}
-            value={texts[figure]}
-            onChange={(event) => setTexts({ ...texts, [figure]: event.target.value })}
-            error={faultAt(figure)}
             inputMode="decimal"
             autoComplete="off"
             className="text-right tabular-nums"
+            {...form.text(figure)}
           />
         ))}
       </div>
-      {saving.error && !fault && <ErrorNote title="The price was not set" error={saving.error} />}
     </FormDialog>
   );
 }
+
+/** Cached input costs as input where nothing is said of it. */
+const numbersOf = (draft: Record<Figure, string>): Record<Figure, string> => ({
+  ...draft,
+  cached_input: draft.cached_input.trim() || draft.input,
+});
 
 const text = (value: number | null | undefined): string => (value == null ? "" : String(value));
 

@@ -1,9 +1,8 @@
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Connection, Tried } from "../../../../server/wire/console.ts";
 import { testConnection } from "../../entities/server/server-api.ts";
 import { formatCount, formatDuration } from "../../lib/format.ts";
-import { ErrorNote, WireLine } from "../../ui/error-note.tsx";
+import { useForm } from "../../lib/use-form.ts";
+import { WireLine } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
@@ -15,30 +14,30 @@ interface TestConnectionProps {
 
 /** Asks the provider for one word, as a run would, and shows what came of it. */
 export function TestConnection({ connection, onClose }: TestConnectionProps) {
-  const [model, setModel] = useState("");
-  const testing = useMutation({ mutationFn: () => testConnection(connection?.name ?? "", model.trim()) });
+  const form = useForm({
+    first: { model: "" },
+    send: ({ model }) => testConnection(connection?.name ?? "", model.trim()),
+  });
   if (!connection) return null;
   const isOwn = connection.provider === "openai_compatible" || connection.provider === "ollama";
   return (
     <FormDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
       title={`Test ${connection.name}`}
       about="Sends one request of a few tokens, as a run would. It costs a fraction of a cent."
-      act={testing.isPending ? "Testing" : "Test connection"}
-      busy={testing.isPending}
-      onSubmit={() => testing.mutate()}
+      act="Test connection"
+      acting="Testing"
+      failed="The test was not made"
     >
       <Field
         label="Model (optional)"
         hint={isOwn ? "Empty: the first that the server lists." : "Empty: the cheapest that is known."}
-        value={model}
-        onChange={(event) => setModel(event.target.value)}
         autoComplete="off"
         spellCheck={false}
+        {...form.text("model")}
       />
-      <div role="status">{testing.data && <Outcome tried={testing.data} prefix={connection.prefix} />}</div>
-      {testing.error && <ErrorNote title="The test was not made" error={testing.error} />}
+      <div role="status">{form.made && <Outcome tried={form.made} prefix={connection.prefix} />}</div>
     </FormDialog>
   );
 }

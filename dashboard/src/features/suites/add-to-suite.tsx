@@ -1,10 +1,11 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { limits } from "../../../../server/core/limits.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { addCases, suiteApi, suiteQuery } from "../../entities/suite/suite-api.ts";
-import { faultOf } from "../../lib/fault-of.ts";
 import { plural } from "../../lib/format.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -31,7 +32,6 @@ export function AddToSuite({
   const refresh = useRefresh(suiteApi);
   const { data: suites, error } = useQuery(suiteApi.every(at));
   const [chosen, setChosen] = useState<string | null>(null);
-  const [name, setName] = useState("");
   // What is offered first stays so: a suite that somebody makes meanwhile is not put in its place.
   if (chosen === null && (suites || error)) setChosen(suites?.[0]?.id ?? newOne);
   const isNew = chosen === newOne;
@@ -40,35 +40,27 @@ export function AddToSuite({
   const pinned = new Set(isNew ? [] : target.data?.cases.map(({ run_id }) => run_id));
   const ids = able.filter((id) => !pinned.has(id));
   const isKnown = isNew || target.data !== undefined;
-  const pin = useMutation({
-    mutationFn: () => (isNew ? suiteApi.create(at, { name: name.trim(), run_ids: ids }) : addCases(at, chosen!, ids)),
-    onSuccess: async (suite) => {
+  const form = useForm({
+    first: { name: "" },
+    send: ({ name }) => (isNew ? suiteApi.create(at, { name: name.trim(), run_ids: ids }) : addCases(at, chosen!, ids)),
+    onSent: async (suite) => {
       toast(isNew ? "Suite created" : `${plural(ids.length, "case")} added`, suite.name);
       onClose();
       onDone(suite.id);
       await refresh();
     },
   });
-  const nameFault = isNew ? faultOf(pin.error, "name") : null;
   const shownError = error ?? (isNew ? null : target.error);
   return (
     <FormDialog
-      open
-      unsaved={name.trim() !== "" && !pin.isPending}
-      onOpenChange={(open) => !open && onClose()}
+      form={form}
+      onClose={onClose}
       title={`Add ${runs.length === 1 ? "run" : plural(runs.length, "run")} to suite`}
       about="A suite keeps its runs, and tells after a change of their agents which would come out otherwise."
-      act={
-        pin.isPending
-          ? "Adding"
-          : isNew
-            ? "Create suite"
-            : ids.length > 0
-              ? `Add ${plural(ids.length, "case")}`
-              : "Add cases"
-      }
-      busy={pin.isPending || !isKnown || ids.length === 0 || (isNew && name.trim() === "")}
-      onSubmit={() => pin.mutate()}
+      act={isNew ? "Create suite" : ids.length > 0 ? `Add ${plural(ids.length, "case")}` : "Add cases"}
+      acting="Adding"
+      ready={isKnown && ids.length > 0 && !(isNew && form.draft.name.trim() === "")}
+      failed="The runs were not pinned"
     >
       {able.length < runs.length && (
         <Note tone={able.length === 0 ? "bad" : "warn"}>
@@ -107,15 +99,12 @@ export function AddToSuite({
         <Field
           label="Name of the new suite"
           hint="Builds call it by its name: short and without blanks is best."
-          value={name}
-          maxLength={128}
+          maxLength={limits.name_length}
           autoComplete="off"
-          error={nameFault}
-          onChange={(event) => setName(event.target.value)}
+          {...form.text("name")}
         />
       )}
       {shownError && <ErrorNote title="The suites cannot be shown" error={shownError} />}
-      {pin.error && !nameFault && <ErrorNote title="The runs were not pinned" error={pin.error} />}
     </FormDialog>
   );
 }

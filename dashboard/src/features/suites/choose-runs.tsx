@@ -15,13 +15,13 @@ import { Time } from "../../ui/time.tsx";
 import { canBePinned, runIdsIn } from "./cases.ts";
 
 /** Runs that were marked in the list, and a text with the ids of others. */
-export interface RunChoice {
-  marked: ReadonlySet<string>;
+interface RunChoice {
+  marked: readonly string[];
   typed: string;
 }
 
 /** Nothing is chosen yet. */
-export const noChoice: RunChoice = { marked: new Set(), typed: "" };
+export const noChoice: RunChoice = { marked: [], typed: "" };
 
 /** All that were chosen, and what is wrong with what was typed. */
 export function chosenRuns({ marked, typed }: RunChoice): { ids: string[]; fault: string | null } {
@@ -44,7 +44,7 @@ export function ChooseRuns({
   /** Those that are in the suite already. */
   pinned?: ReadonlySet<string>;
   /** What the server said of the runs. */
-  error: string | null;
+  error: string | null | undefined;
   onChange: (choice: RunChoice) => void;
 }) {
   const [text, setText] = useState("");
@@ -55,9 +55,8 @@ export function ChooseRuns({
     [wholeText(input), output, id].some((each) => each?.toLowerCase().includes(wanted)),
   );
   const toggle = (id: string) => {
-    const marked = new Set(choice.marked);
-    if (!marked.delete(id)) marked.add(id);
-    onChange({ ...choice, marked });
+    const others = choice.marked.filter((each) => each !== id);
+    onChange({ ...choice, marked: others.length < choice.marked.length ? others : [...others, id] });
   };
   return (
     <fieldset className="flex min-w-0 flex-col gap-3">
@@ -75,7 +74,7 @@ export function ChooseRuns({
       {shown && shown.length > 0 && (
         <ul aria-label="Newest runs" className="max-h-60 overflow-y-auto rounded-md border border-line">
           {shown.map((run) => (
-            <RunChoiceRow key={run.id} run={run} isMarked={choice.marked.has(run.id)} onToggle={toggle} />
+            <RunChoiceRow key={run.id} run={run} isMarked={choice.marked.includes(run.id)} onToggle={toggle} />
           ))}
         </ul>
       )}

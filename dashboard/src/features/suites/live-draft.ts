@@ -1,3 +1,4 @@
+import { limits } from "../../../../server/core/limits.ts";
 import type { Live } from "../../../../server/suites/schema.ts";
 
 /** What somebody wrote about going on live. Empty is no limit, or the server's own. */
@@ -14,15 +15,16 @@ type LiveFaults = Record<"cost" | "tokens" | "forks", string | null>;
 /** A cautious beginning: nobody spends more than a dollar by leaving a field as it was. */
 export const firstLiveDraft: LiveDraft = { goesOn: false, cost: "1.00", tokens: "", forks: "20" };
 
-const mostForks = 500;
-
 /** What is wrong with it, field by field. */
 export function liveFaults({ goesOn, cost, tokens, forks }: LiveDraft): LiveFaults {
   if (!goesOn) return { cost: null, tokens: null, forks: null };
   return {
-    cost: cost.trim() === "" || isBetween(cost, 0, 1_000_000) ? null : "An amount above 0, as 0.50.",
-    tokens: tokens.trim() === "" || isWhole(tokens, 1_000_000_000_000) ? null : "A whole number from 1 on.",
-    forks: forks.trim() === "" || isWhole(forks, mostForks) ? null : `A whole number from 1 to ${mostForks}.`,
+    cost: cost.trim() === "" || isBetween(cost, 0, limits.budget_usd) ? null : "An amount above 0, as 0.50.",
+    tokens: tokens.trim() === "" || isWhole(tokens, limits.budget_tokens) ? null : "A whole number from 1 on.",
+    forks:
+      forks.trim() === "" || isWhole(forks, limits.cases_per_suite)
+        ? null
+        : `A whole number from 1 to ${limits.cases_per_suite}.`,
   };
 }
 

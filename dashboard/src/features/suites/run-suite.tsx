@@ -1,15 +1,11 @@
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { type Suite, startSuiteRun, suiteApi } from "../../entities/suite/suite-api.ts";
 import { plural } from "../../lib/format.ts";
-import { useChanged } from "../../lib/use-changed.ts";
+import { type Fields, fieldsOf, useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
 import { firstLiveDraft, type LiveDraft, liveBody, liveFaults } from "./live-draft.ts";
 
@@ -25,32 +21,30 @@ export function RunSuite({
 }) {
   const at = useWorkspace();
   const refresh = useRefresh(suiteApi);
-  const [draft, setDraft] = useState<LiveDraft>(firstLiveDraft);
-  const faults = liveFaults(draft);
-  const isWrong = Object.values(faults).some((fault) => fault !== null);
-  const body = liveBody(draft);
-  const start = useMutation({
-    mutationFn: () => startSuiteRun(at, suite.id, body),
-    onSuccess: async () => {
+  const form = useForm({
+    first: firstLiveDraft,
+    send: (draft) => startSuiteRun(at, suite.id, liveBody(draft)),
+    onSent: async () => {
       toast("Suite run started", suite.name);
       onClose();
       onStarted(suite.id);
       await refresh();
     },
   });
-  const write = (part: Partial<LiveDraft>) => setDraft({ ...draft, ...part });
+  const { draft, set } = form;
+  const faults = liveFaults(draft);
   const real = at.mode === "live" ? " This is live data: what they do is done." : "";
-  const unsaved = useChanged(draft) && !start.isPending;
   return (
     <FormDialog
-      open
-      unsaved={unsaved}
-      onOpenChange={(open) => !open && onClose()}
+      form={form}
+      onClose={onClose}
       title={`Run ${suite.name}`}
       about={`${plural(suite.cases_count, "pinned run")}, each held against its agent as it is now.`}
-      act={start.isPending ? "Starting" : "Run suite"}
-      busy={start.isPending || isWrong}
-      onSubmit={() => start.mutate()}
+      act="Run suite"
+      acting="Starting"
+      ready={Object.values(faults).every((fault) => fault === null)}
+      failed="The suite was not run"
+      request={{ method: "POST", path: `/v1/suites/${suite.id}/runs?wait=60`, body: liveBody(draft) }}
     >
       <ChoiceCards
         label="When a case diverges"
@@ -67,52 +61,21 @@ export function RunSuite({
           },
         ]}
         chosen={draft.goesOn ? "live" : "tell"}
-        onChoose={(choice) => write({ goesOn: choice === "live" })}
+        onChoose={(choice) => set({ goesOn: choice === "live" })}
       />
-      {draft.goesOn && <Budget draft={draft} faults={faults} onChange={write} />}
-      {start.error && <ErrorNote title="The suite was not run" error={start.error} />}
-      <FoldedCode name="run suite" request={{ method: "POST", path: `/v1/suites/${suite.id}/runs?wait=60`, body }} />
+      {draft.goesOn && <Budget {...fieldsOf(draft, faults, set)} />}
     </FormDialog>
   );
 }
 
-function Budget({
-  draft,
-  faults,
-  onChange,
-}: {
-  draft: LiveDraft;
-  faults: ReturnType<typeof liveFaults>;
-  onChange: (part: Partial<LiveDraft>) => void;
-}) {
+function Budget({ text }: Fields<LiveDraft>) {
   return (
     <fieldset className="flex min-w-0 flex-col gap-3">
       <legend className="mb-1.5 font-medium">All forks together, at most</legend>
       <div className="grid gap-3 rail:grid-cols-3">
-        <Field
-          label="Cost in $"
-          hint="Empty: no limit."
-          inputMode="decimal"
-          value={draft.cost}
-          error={faults.cost}
-          onChange={(event) => onChange({ cost: event.target.value })}
-        />
-        <Field
-          label="Tokens"
-          hint="Empty: no limit."
-          inputMode="numeric"
-          value={draft.tokens}
-          error={faults.tokens}
-          onChange={(event) => onChange({ tokens: event.target.value })}
-        />
-        <Field
-          label="Forks"
-          hint="Empty: 20."
-          inputMode="numeric"
-          value={draft.forks}
-          error={faults.forks}
-          onChange={(event) => onChange({ forks: event.target.value })}
-        />
+        <Field label="Cost in $" hint="Empty: no limit." inputMode="decimal" {...text("cost")} />
+        <Field label="Tokens" hint="Empty: no limit." inputMode="numeric" {...text("tokens")} />
+        <Field label="Forks" hint="Empty: 20." inputMode="numeric" {...text("forks")} />
       </div>
     </fieldset>
   );

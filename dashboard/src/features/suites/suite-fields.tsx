@@ -1,4 +1,5 @@
-import { faultOf } from "../../lib/fault-of.ts";
+import { limits } from "../../../../server/core/limits.ts";
+import type { Fields } from "../../lib/use-form.ts";
 import { Field } from "../../ui/field.tsx";
 
 /** What a suite is called, and what it is for. */
@@ -8,33 +9,22 @@ interface SuiteDraft {
 }
 
 /** The fields for both. */
-export function SuiteFields({
-  draft,
-  error,
-  onChange,
-}: {
-  draft: SuiteDraft;
-  error: Error | null;
-  onChange: (part: Partial<SuiteDraft>) => void;
-}) {
+export function SuiteFields({ text }: Pick<Fields<SuiteDraft>, "text">) {
   return (
     <>
       <Field
         label="Name"
         hint="Builds call it by its name: short and without blanks is best."
-        value={draft.name}
-        maxLength={128}
+        maxLength={limits.name_length}
         autoComplete="off"
-        error={faultOf(error, "name")}
-        onChange={(event) => onChange({ name: event.target.value })}
+        {...text("name")}
       />
       <Field
         label="Description"
         hint="What its runs show, for whoever finds one that diverged."
-        value={draft.description}
         maxLength={1000}
         autoComplete="off"
-        onChange={(event) => onChange({ description: event.target.value })}
+        {...text("description")}
       />
     </>
   );

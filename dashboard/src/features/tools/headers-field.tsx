@@ -4,7 +4,7 @@ import { secretsQuery } from "../../entities/tool/tool-api.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import type { CommonDraft } from "./types/tool-part.ts";
+import type { CommonDraft, ToolFormProps } from "./types/tool-part.ts";
 
 type Header = CommonDraft["headers"][number];
 
@@ -12,43 +12,29 @@ const input =
   "h-(--control) w-full min-w-0 rounded-md border border-line-control bg-surface px-2.5 font-mono text-xs hover:border-muted";
 
 /** The headers of each call. Values that are kept are masked; secrets stand in them by name. */
-export function HeadersField({
-  headers,
-  fault,
-  onHeaders,
-}: {
-  headers: readonly Header[];
-  fault?: string;
-  onHeaders: (headers: Header[]) => void;
-}) {
+export function HeadersField({ draft: { headers }, faults: { headers: fault }, set }: ToolFormProps) {
   const at = useWorkspace();
   const secrets = useQuery(secretsQuery(at)).data ?? [];
   const change = (i: number, part: Partial<Header>) =>
-    onHeaders(headers.map((each, n) => (n === i ? { ...each, ...part } : each)));
+    set({ headers: headers.map((each, n) => (n === i ? { ...each, ...part } : each)) });
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-1.5 font-medium">Headers</legend>
       {headers.map((header, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a header has no other name while it is written.
         <div key={i} className="flex items-center gap-2 max-rail:flex-wrap">
-          <input
-            aria-label={`Header ${i + 1}, name`}
-            placeholder="authorization"
-            autoComplete="off"
-            spellCheck={false}
-            value={header.name}
-            onChange={(event) => change(i, { name: event.target.value })}
-            className={`${input} rail:max-w-50`}
-          />
-          <input
-            aria-label={`Header ${i + 1}, value`}
-            placeholder="Bearer {{secret.CRM_KEY}}"
-            autoComplete="off"
-            spellCheck={false}
-            value={header.value}
-            onChange={(event) => change(i, { value: event.target.value })}
-            className={`${input} flex-1`}
-          />
+          {(["name", "value"] as const).map((part) => (
+            <input
+              key={part}
+              aria-label={`Header ${i + 1}, ${part}`}
+              placeholder={part === "name" ? "authorization" : "Bearer {{secret.CRM_KEY}}"}
+              autoComplete="off"
+              spellCheck={false}
+              value={header[part]}
+              onChange={(event) => change(i, { [part]: event.target.value })}
+              className={`${input} ${part === "name" ? "rail:max-w-50" : "flex-1"}`}
+            />
+          ))}
           {secrets.length > 0 && (
             <Menu
               align="end"
@@ -76,14 +62,14 @@ export function HeadersField({
             kind="ghost"
             size="icon-sm"
             aria-label={`Remove header ${i + 1}`}
-            onClick={() => onHeaders(headers.filter((_, n) => n !== i))}
+            onClick={() => set({ headers: headers.filter((_, n) => n !== i) })}
           >
             <X aria-hidden className="size-4" strokeWidth={1.5} />
           </Button>
         </div>
       ))}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <Button size="sm" onClick={() => onHeaders([...headers, { name: "", value: "" }])}>
+        <Button size="sm" onClick={() => set({ headers: [...headers, { name: "", value: "" }] })}>
           <Plus aria-hidden className="size-3.5" strokeWidth={1.5} />
           Add header
         </Button>

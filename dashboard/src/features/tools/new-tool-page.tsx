@@ -1,28 +1,16 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
-import { useMay } from "../../entities/session/use-may.ts";
+import { CreatePage } from "../../entities/resource/create-page.tsx";
 import { toolApi } from "../../entities/tool/tool-api.ts";
 import type { NewToolSearch } from "../../entities/tool/tools-search.ts";
-import { ApiError } from "../../lib/api.ts";
-import { useChanged } from "../../lib/use-changed.ts";
-import { useTitle } from "../../lib/use-title.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
-import { Breadcrumb } from "../../ui/breadcrumb.tsx";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
-import { ModePill } from "../../ui/mode-pill.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
-import { SheetHead } from "../../ui/sheet.tsx";
-import { SheetForm, SheetFormActs } from "../../ui/sheet-form.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
 import { toast } from "../../ui/toast.ts";
-import { ViewOnly } from "../../ui/view-only.tsx";
-import { readToolDraft, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
+import { blameTool, readToolDraft, toolCreation, toolDraftOf } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
-import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
+import { shownTypes, toolParts } from "./types/tool-parts.ts";
 
 /** Makes a tool. One that signs its calls shows its signing secret, once. */
 export function NewToolPage({
@@ -35,87 +23,33 @@ export function NewToolPage({
   onCreated: (id: string) => void;
 }) {
   const at = useWorkspace();
-  const may = useMay("member");
   const client = useQueryClient();
-  const [draft, setDraft] = useState<ToolDraft>(() => toolDraftOf());
-  const [tried, setTried] = useState(false);
-  const isChanged = useChanged(draft);
-  const creation = useMutation({
-    mutationFn: () => toolApi.create(at, toolCreation(type, draft)),
-    onSuccess: (tool) => {
+  const form = useForm({
+    first: () => toolDraftOf(),
+    check: (draft) => readToolDraft(type, draft).faults,
+    blame: blameTool,
+    send: (draft) => toolApi.create(at, toolCreation(type, draft)),
+    onSent: (tool) => {
       toast("Tool created", tool.name);
       void client.invalidateQueries(toolApi.all(at));
       if (!tool.signing_secret) onCreated(tool.id);
     },
   });
-  useTitle("Create tool", "Tools");
-  const refused = creation.error instanceof ApiError ? toolFaults(creation.error.faults) : { faults: {}, rest: [] };
-  const faults = { ...refused.faults, ...(tried ? readToolDraft(type, draft).faults : {}) };
-  const submit = () => {
-    setTried(true);
-    if (Object.keys(readToolDraft(type, draft).faults).length > 0) return false;
-    if (may && !creation.isPending) creation.mutate();
-    return true;
-  };
-  const made = creation.data;
+  const { made } = form;
   return (
     <>
-      <SheetHead>
-        <Breadcrumb>
-          <Link to="/tools">Tools</Link>
-        </Breadcrumb>
-        <h1 className="text-lg">Create tool</h1>
-        <ModePill />
-        {!may && <ViewOnly />}
-      </SheetHead>
-      <SheetForm
-        legend="The new tool"
-        disabled={!may}
-        unsaved={isChanged && (creation.isIdle || creation.isError)}
-        error={creation.error}
-        onSubmit={submit}
-        code={
-          <FoldedCode
-            name="new tool"
-            request={{ method: "POST", path: "/v1/tools", body: toolCreation(type, draft) }}
-          />
-        }
-        foot={
-          <>
-            {creation.error && (refused.rest.length > 0 || Object.keys(refused.faults).length === 0) && (
-              <ErrorNote title="The tool was not created" error={creation.error} />
-            )}
-            <SheetFormActs>
-              <Button type="submit" kind="primary" disabled={!may || creation.isPending}>
-                {creation.isPending ? "Creating tool" : "Create tool"}
-              </Button>
-              <Link to="/tools" ignoreBlocker className={buttonClass({ kind: "ghost" })}>
-                Discard
-              </Link>
-            </SheetFormActs>
-          </>
-        }
-      >
+      <CreatePage noun="tool" many="Tools" form={form} body={toolCreation(type, form.draft)}>
         <FormSection title="Type" about="It cannot be changed later.">
           <TypeChoice
             type={type}
             onType={(next) => {
-              creation.reset();
-              setTried(false);
+              form.forget();
               onSearch({ type: next });
             }}
           />
         </FormSection>
-        <ToolForm
-          type={type}
-          draft={draft}
-          faults={faults}
-          onChange={(change) => {
-            setDraft((before) => ({ ...before, ...change }));
-            if (creation.isError) creation.reset();
-          }}
-        />
-      </SheetForm>
+        <ToolForm type={type} {...form} />
+      </CreatePage>
       {made?.signing_secret && (
         <SecretDialog
           title="Store this signing secret now"

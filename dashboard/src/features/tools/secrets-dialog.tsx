@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useMay } from "../../entities/session/use-may.ts";
 import { secretApi, secretsQuery, setSecret } from "../../entities/tool/tool-api.ts";
-import { useChanged } from "../../lib/use-changed.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -17,17 +17,17 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
   const may = useMay("member");
   const client = useQueryClient();
   const secrets = useQuery(secretsQuery(at));
-  const [name, setName] = useState("");
-  const [value, setValue] = useState("");
-  const [tried, setTried] = useState(false);
   const changed = () => void client.invalidateQueries(secretApi.all(at));
-  const setting = useMutation({
-    mutationFn: () => setSecret(at, name.trim(), value),
-    onSuccess: () => {
+  const form = useForm({
+    first: { name: "", value: "" },
+    check: ({ name, value }) => ({
+      name: /^[A-Za-z_]\w{0,63}$/.test(name.trim()) ? null : "A letter or _ first, then letters, digits and _.",
+      value: value === "" ? "Write its value." : null,
+    }),
+    send: ({ name, value }) => setSecret(at, name.trim(), value),
+    onSent: (_, { name }) => {
       toast("Secret set", name.trim());
-      setName("");
-      setValue("");
-      setTried(false);
+      form.restart();
       changed();
     },
   });
@@ -36,48 +36,24 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
     onSuccess: (_, gone) => toast("Secret deleted", gone),
     onSettled: changed,
   });
-  const isThere = secrets.data?.some((secret) => secret.name === name.trim());
-  const nameFault = /^[A-Za-z_]\w{0,63}$/.test(name.trim()) ? null : "A letter or _ first, then letters, digits and _.";
-  const submit = () => {
-    setTried(true);
-    if (!nameFault && value !== "") setting.mutate();
-  };
-  const unsaved = useChanged([name, value]) && !setting.isPending;
+  const isThere = secrets.data?.some((secret) => secret.name === form.draft.name.trim());
   return (
     <FormDialog
-      open
-      unsaved={unsaved}
-      onOpenChange={(open) => {
-        if (!open) onClose();
-      }}
+      form={form}
+      onClose={onClose}
       title="Secrets"
       about="Headers of tools name them as {{secret.NAME}}. Nobody can read a value again."
-      act={setting.isPending ? "Setting secret" : isThere ? "Set another value" : "Set secret"}
-      busy={setting.isPending || !may}
-      onSubmit={submit}
+      act={isThere ? "Set another value" : "Set secret"}
+      acting="Setting secret"
+      ready={may}
+      failed="The secret was not set"
     >
       {may && (
         <div className="grid gap-4 rail:grid-cols-2">
-          <Field
-            label="Name"
-            placeholder="CRM_KEY"
-            value={name}
-            autoComplete="off"
-            spellCheck={false}
-            error={tried ? nameFault : null}
-            onChange={(event) => setName(event.target.value)}
-          />
-          <Field
-            label="Value"
-            type="password"
-            value={value}
-            autoComplete="new-password"
-            error={tried && value === "" ? "Write its value." : null}
-            onChange={(event) => setValue(event.target.value)}
-          />
+          <Field label="Name" placeholder="CRM_KEY" autoComplete="off" spellCheck={false} {...form.text("name")} />
+          <Field label="Value" type="password" autoComplete="new-password" {...form.text("value")} />
         </div>
       )}
-      {setting.error && <ErrorNote title="The secret was not set" error={setting.error} />}
       {secrets.error && <ErrorNote title="The secrets cannot be shown" error={secrets.error} />}
       {secrets.data?.length === 0 && <p className="text-muted">There are no secrets yet.</p>}
       {secrets.data && secrets.data.length > 0 && (

@@ -1,5 +1,6 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 import type { Tool } from "../../../../server/wire/tool.ts";
+import { serverFaults } from "../../lib/fault-of.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
 import { type CommonDraft, type DraftReader, numberText, type ToolFaults } from "./types/tool-part.ts";
 import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
@@ -87,19 +88,22 @@ export function toolCreation(type: ToolType, draft: ToolDraft): Record<string, u
   return { type, ...Object.fromEntries(said) };
 }
 
-/** The server's faults by the fields of the form; `rest` are those that no field shows. */
-export function toolFaults(faults: readonly { param: string | null; message: string }[]): {
-  faults: ToolFaults;
-  rest: string[];
-} {
-  const byField: ToolFaults = {};
-  const rest: string[] = [];
-  const known = toolDraftOf();
-  for (const { param, message } of faults) {
-    const [head = "", next] = (param ?? "").split(/[.[]/);
-    const field = head === "approval" && next ? "when" : head;
-    if (!(field in known)) rest.push(message);
-    else byField[field as keyof ToolDraft] = [byField[field as keyof ToolDraft], message].filter(Boolean).join(" ");
-  }
-  return { faults: byField, rest };
-}
+/** Which fields of the form a refusal speaks of; `rest` are the faults that no field shows. */
+export const blameTool = (error: Error | null, draft: ToolDraft): { faults: ToolFaults; rest: string[] } =>
+  serverFaults(error, draft, (param) => (param.startsWith("approval.") ? "when" : param.split(/[.[]/)[0]));
+
+/** What the form calls each field of a tool as the API has it. */
+const words: Record<string, string> = Object.assign(
+  {
+    parameters: "schema of the arguments",
+    approval: "approval",
+    on_unknown: "what follows an unknown outcome",
+    max_output_bytes: "most output",
+    enabled: "whether new runs may call it",
+    timeout_ms: "timeout",
+  } satisfies Partial<Record<keyof CommonDraft, string>>,
+  ...shownTypes.map((type) => toolParts[type].words),
+);
+
+/** Fields of a tool, in the form's words. */
+export const toolWords = (fields: readonly string[]): string[] => fields.map((field) => words[field] ?? field);

@@ -11,41 +11,23 @@ import { toolParts } from "./types/tool-parts.ts";
 
 /** All fields of a tool of one type. */
 export function ToolForm({ type, ...props }: ToolFormProps & { type: ToolType }) {
-  const { draft, faults, onChange } = props;
+  const { draft, text, json } = props;
   const { Fields, nameHint = "The model calls it by this name, such as get_weather." } = toolParts[type];
   return (
     <>
       <FormSection title="Tool">
-        <Field
-          label="Name"
-          value={draft.name}
-          error={faults.name}
-          maxLength={64}
-          autoComplete="off"
-          spellCheck={false}
-          hint={nameHint}
-          onChange={(event) => onChange({ name: event.target.value })}
-        />
+        <Field label="Name" maxLength={64} autoComplete="off" spellCheck={false} hint={nameHint} {...text("name")} />
         <TextArea
           label="Description"
           rows={3}
-          value={draft.description}
-          error={faults.description}
           hint="The model reads it: what the tool does, and when to call it."
-          onChange={(event) => onChange({ description: event.target.value })}
+          {...text("description")}
         />
       </FormSection>
       {Fields && <Fields {...props} />}
       {hasParameters(type, draft) && (
         <FormSection title="Parameters" about="A JSON Schema. Arguments that do not fit go back to the model.">
-          <JsonField
-            label="Schema of the arguments"
-            className="min-h-30"
-            rows={8}
-            value={draft.parameters}
-            fault={faults.parameters}
-            onText={(parameters) => onChange({ parameters })}
-          />
+          <JsonField label="Schema of the arguments" className="min-h-30" rows={8} {...json("parameters")} />
         </FormSection>
       )}
       <Risk type={type} {...props} />
@@ -63,56 +45,37 @@ const approvals = [
   { value: "when", label: "A person approves some", hint: "Those whose arguments fit a JSON Schema." },
 ] as const;
 
-function Risk({ type, draft, faults, onChange }: ToolFormProps & { type: ToolType }) {
+function Risk({ type, draft, set, text, json, pick, choose }: ToolFormProps & { type: ToolType }) {
   return (
     <FormSection
       title="Risk"
       about="Who decides before a call, and what happens when nobody knows whether it was made."
     >
-      <ChoiceCards
-        label="Before a call"
-        choices={approvals}
-        chosen={draft.approval}
-        onChoose={(approval) => onChange({ approval })}
-      />
+      <ChoiceCards label="Before a call" choices={approvals} {...choose("approval")} />
       {draft.approval === "when" && (
         <JsonField
           label="Approval is asked for arguments that fit"
           rows={4}
           placeholder='{"properties": {"usd": {"minimum": 100}}}'
-          value={draft.when}
-          fault={faults.when}
-          onText={(when) => onChange({ when })}
+          {...json("when")}
         />
       )}
       <div className="grid gap-4 rail:grid-cols-2">
         {type !== "client" && (
           <Select
             label="When nobody knows whether a call happened"
-            value={draft.on_unknown}
             choices={[
               { value: "ask", label: "Ask a person" },
               { value: "retry", label: "Call again" },
               { value: "report", label: "Tell the model" },
             ]}
-            onChoose={(on_unknown) => onChange({ on_unknown })}
+            {...pick("on_unknown")}
           />
         )}
-        <Field
-          label="Most output, bytes"
-          inputMode="numeric"
-          placeholder="262144"
-          value={draft.max_output_bytes}
-          error={faults.max_output_bytes}
-          onChange={(event) => onChange({ max_output_bytes: event.target.value })}
-        />
+        <Field label="Most output, bytes" inputMode="numeric" placeholder="262144" {...text("max_output_bytes")} />
       </div>
       <label className="flex items-center gap-2">
-        <input
-          type="checkbox"
-          checked={draft.enabled}
-          onChange={(event) => onChange({ enabled: event.target.checked })}
-        />
+        <input type="checkbox" checked={draft.enabled} onChange={(event) => set({ enabled: event.target.checked })} />
         New runs may call it
       </label>
     </FormSection>

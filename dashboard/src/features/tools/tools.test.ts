@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Tool } from "../../../../server/wire/tool.ts";
 import { approvalWords } from "../../entities/tool/tool-api.ts";
+import { ApiError } from "../../lib/api.ts";
 import { exampleArguments } from "../../lib/example-output.ts";
-import { readToolDraft, toolChanges, toolCreation, toolDraftOf, toolFaults } from "./tool-draft.ts";
+import { blameTool, readToolDraft, toolChanges, toolCreation, toolDraftOf } from "./tool-draft.ts";
 import { toolParts } from "./types/tool-parts.ts";
 
 const tool = {
@@ -49,11 +50,12 @@ test("what is missing is told at its field", () => {
 });
 
 test("the server's faults stand at the fields that they speak of", () => {
-  const { faults, rest } = toolFaults([
+  const refused = [
     { param: "headers.x", message: "No such secret." },
     { param: "approval.when", message: "Not a schema." },
     { param: "odd", message: "Something else." },
-  ]);
+  ];
+  const { faults, rest } = blameTool(new ApiError(400, "validation_failed", "", null, refused), toolDraftOf());
   expect(faults).toEqual({ headers: "No such secret.", when: "Not a schema." });
   expect(rest).toEqual(["Something else."]);
 });

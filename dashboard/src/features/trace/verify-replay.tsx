@@ -1,16 +1,13 @@
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Replay } from "../../../../server/core/run-event.ts";
 import type { AnyRun as Run } from "../../../../server/wire/run.ts";
 import { post, resourceUrl } from "../../lib/api.ts";
 import { formatCount, plural } from "../../lib/format.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
 
 type ReplayRun = Run & { replay: Replay };
 
@@ -25,19 +22,23 @@ interface VerifyReplayProps {
 /** Performs a run again by its record, and says what would come out otherwise. */
 export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }: VerifyReplayProps) {
   const at = useWorkspace();
-  const [agent, setAgent] = useState<"pinned" | "current">("pinned");
   const path = `/runs/${encodeURIComponent(run.id)}/replay`;
-  const body = { mode: "verify", agent };
-  const verify = useMutation({ mutationFn: () => post<ReplayRun>(resourceUrl(at, path), body) });
+  const form = useForm({
+    first: { mode: "verify", agent: "pinned" },
+    send: (body) => post<ReplayRun>(resourceUrl(at, path), body),
+  });
+  const { made } = form;
   return (
     <FormDialog
       open={open}
-      onOpenChange={onOpenChange}
+      form={{ ...form, isUnsaved: false }}
+      onClose={() => onOpenChange(false)}
       title="Verify replay"
       about="The run is performed again by its record, and every decision is held against what it was. No model and no tool is called. It costs nothing."
-      act={verify.isPending ? "Verifying" : verify.data ? "Verify again" : "Verify"}
-      busy={verify.isPending}
-      onSubmit={() => verify.mutate()}
+      act={made ? "Verify again" : "Verify"}
+      acting="Verifying"
+      failed="The run was not replayed"
+      request={{ method: "POST", path: `/v1${path}`, body: form.draft }}
     >
       <ChoiceCards
         label="With which agent"
@@ -49,24 +50,18 @@ export function VerifyReplay({ run, open, onOpenChange, onShowStep, onOpenRun }:
             hint: "Shows what a change since then would have made different.",
           },
         ]}
-        chosen={agent}
-        onChoose={(value) => {
-          setAgent(value);
-          verify.reset();
-        }}
+        {...form.choose("agent")}
       />
-      <FoldedCode name="verify" request={{ method: "POST", path: `/v1${path}`, body }} />
-      {verify.error && <ErrorNote title="The run was not replayed" error={verify.error} />}
-      {verify.data && (
+      {made && (
         <Found
-          run={verify.data}
+          run={made}
           onShowStep={(index) => {
             onOpenChange(false);
             onShowStep(index);
           }}
           onOpen={() => {
             onOpenChange(false);
-            onOpenRun(verify.data.id);
+            onOpenRun(made.id);
           }}
         />
       )}

@@ -1,13 +1,11 @@
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Webhook } from "../../../../server/wire/webhook.ts";
 import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { redeliverAll, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd, plural } from "../../lib/format.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 
@@ -24,39 +22,36 @@ export function RedeliverSince({ webhook, onClose }: { webhook: Webhook; onClose
   const at = useWorkspace();
   const now = useNow(false);
   const refresh = useRefresh(webhookApi);
-  const [hours, setHours] = useState<(typeof choices)[number]["value"]>("24");
-  const since = now - Number(hours) * 3_600_000;
-  const sending = useMutation({
-    mutationFn: () => redeliverAll(at, webhook.id, new Date(since).toISOString()),
-    onSuccess: async ({ deliveries }) => {
-      toast(
-        deliveries === 0 ? "Nothing had failed" : `${plural(deliveries, "event")} sent again`,
-        deliveries === 0 ? "Nothing of that time waits or failed." : undefined,
-      );
+  const sinceOf = (hours: string) => now - Number(hours) * 3_600_000;
+  const form = useForm({
+    first: { hours: "24" as (typeof choices)[number]["value"] },
+    send: ({ hours }) => redeliverAll(at, webhook.id, new Date(sinceOf(hours)).toISOString()),
+    onSent: async ({ deliveries }) => {
+      if (deliveries === 0) toast("Nothing had failed", "Nothing of that time waits or failed.");
+      else toast(`${plural(deliveries, "event")} sent again`);
       await refresh();
       onClose();
     },
   });
   return (
     <FormDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
       title="Send failed events again"
       about={webhook.url}
-      act={sending.isPending ? "Sending" : "Send again"}
+      act="Send again"
+      acting="Sending"
       keep="Cancel"
-      busy={sending.isPending}
-      onSubmit={() => sending.mutate()}
+      failed="Nothing was sent"
     >
       <div className="flex flex-col gap-1.5">
         <span className="font-medium">Of the last</span>
-        <ChoiceBar name="since" label="Of the last" choices={choices} chosen={hours} onChoose={setHours} />
+        <ChoiceBar name="since" label="Of the last" choices={choices} {...form.choose("hours")} />
       </div>
       <p>
-        All that failed since {formatEnd(since, now)}, and what waits for another attempt, is sent at once, under the
-        same ids. What was delivered is not.
+        All that failed since {formatEnd(sinceOf(form.draft.hours), now)}, and what waits for another attempt, is sent
+        at once, under the same ids. What was delivered is not.
       </p>
-      <ErrorNote title="Nothing was sent" error={sending.error} />
     </FormDialog>
   );
 }

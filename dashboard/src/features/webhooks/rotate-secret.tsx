@@ -1,15 +1,12 @@
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Webhook } from "../../../../server/wire/webhook.ts";
 import { useRefresh } from "../../entities/resource/use-refresh.ts";
 import { type MadeWebhook, rotateSecret, webhookApi } from "../../entities/webhook/webhook-api.ts";
 import { formatEnd } from "../../lib/format.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useNow } from "../../lib/use-now.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { ErrorNote } from "../../ui/error-note.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { FoldedCode } from "../../ui/show-code.tsx";
 
 const choices = [
   { value: "0", label: "Now" },
@@ -32,26 +29,31 @@ export function RotateSecret({
   const at = useWorkspace();
   const now = useNow();
   const refresh = useRefresh(webhookApi);
-  const [overlap, setOverlap] = useState<(typeof choices)[number]["value"]>("86400");
-  const seconds = Number(overlap);
-  const rotation = useMutation({
-    mutationFn: () => rotateSecret(at, webhook.id, seconds),
-    onSuccess: async (made) => {
+  const form = useForm({
+    first: { overlap: "86400" as (typeof choices)[number]["value"] },
+    send: ({ overlap }) => rotateSecret(at, webhook.id, Number(overlap)),
+    onSent: async (made) => {
       await refresh();
       onRotated(made);
     },
   });
+  const seconds = Number(form.draft.overlap);
   return (
     <FormDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      form={{ ...form, isUnsaved: false }}
+      onClose={onClose}
       title="Rotate secret"
       about={`Of ${webhook.url}. Until the overlap ends, each event is signed with both secrets.`}
-      act={rotation.isPending ? "Rotating secret" : seconds === 0 ? "Rotate, stop the old secret" : "Rotate secret"}
+      act={seconds === 0 ? "Rotate, stop the old secret" : "Rotate secret"}
+      acting="Rotating secret"
       actKind={seconds === 0 ? "danger" : "primary"}
       keep="Cancel"
-      busy={rotation.isPending}
-      onSubmit={() => rotation.mutate()}
+      failed="The secret was not rotated"
+      request={{
+        method: "POST",
+        path: `/v1/webhooks/${webhook.id}/rotate_secret`,
+        body: { overlap_seconds: seconds },
+      }}
     >
       <div className="flex flex-col gap-1.5">
         <span className="font-medium">The old secret stops signing</span>
@@ -59,8 +61,7 @@ export function RotateSecret({
           name="secret overlap"
           label="The old secret stops signing"
           choices={choices}
-          chosen={overlap}
-          onChoose={setOverlap}
+          {...form.choose("overlap")}
         />
       </div>
       <p aria-live="polite">
@@ -69,15 +70,6 @@ export function RotateSecret({
           : `The old secret signs until ${formatEnd(now + seconds * 1000, now)}.`}
         {webhook.previous_secret_expires_at && " The one before it stops at once."}
       </p>
-      <FoldedCode
-        name="rotate secret"
-        request={{
-          method: "POST",
-          path: `/v1/webhooks/${webhook.id}/rotate_secret`,
-          body: { overlap_seconds: seconds },
-        }}
-      />
-      <ErrorNote title="The secret was not rotated" error={rotation.error} />
     </FormDialog>
   );
 }

@@ -25,7 +25,7 @@ export const agentPart: ToolPart<AgentDraft> = {
   },
 };
 
-function AgentFields({ draft, faults, onChange }: ToolFormProps) {
+function AgentFields({ draft, faults, pick }: ToolFormProps) {
   const at = useWorkspace();
   const agents = useQuery(agentApi.every(at)).data ?? [];
   const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);
@@ -33,15 +33,14 @@ function AgentFields({ draft, faults, onChange }: ToolFormProps) {
     <FormSection title="Agent" about="It works as a run of its own, within what is left of its parent's budget.">
       <Select
         label="Asked agent"
-        value={draft.agent_id}
         choices={[
           { value: "", label: "Choose an agent" },
           ...(isKnown ? [] : [{ value: draft.agent_id, label: draft.agent_id }]),
           ...agents.map(({ id, name }) => ({ value: id, label: name })),
         ]}
         aria-invalid={faults.agent_id ? true : undefined}
-        hint={faults.agent_id}
-        onChoose={(agent_id) => onChange({ agent_id })}
+        hint={faults.agent_id ?? undefined}
+        {...pick("agent_id")}
       />
     </FormSection>
   );

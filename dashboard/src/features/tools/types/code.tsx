@@ -60,7 +60,7 @@ const languages = [
 ] as const;
 
 /** The program of a code tool, and what it is given. */
-function CodeFields({ draft, faults, onChange }: ToolFormProps) {
+function CodeFields({ draft, faults, set, text }: ToolFormProps) {
   const at = useWorkspace();
   const files = useQuery(fileApi.every(at)).data ?? [];
   const { language, source } = draft;
@@ -73,7 +73,7 @@ function CodeFields({ draft, faults, onChange }: ToolFormProps) {
           label="Language"
           choices={languages}
           chosen={language}
-          onChoose={(next) => onChange({ language: next, ...(isExample && { source: exampleSource[next] }) })}
+          onChoose={(next) => set({ language: next, ...(isExample && { source: exampleSource[next] }) })}
         />
       </div>
       {faults.language && <p className="text-xs text-bad">{faults.language}</p>}
@@ -81,7 +81,7 @@ function CodeFields({ draft, faults, onChange }: ToolFormProps) {
         label="Who writes it"
         choices={writers}
         chosen={draft.hasSource ? "own" : "model"}
-        onChoose={(who) => onChange({ hasSource: who === "own" })}
+        onChoose={(who) => set({ hasSource: who === "own" })}
       />
       {draft.hasSource && (
         <TextArea
@@ -90,22 +90,18 @@ function CodeFields({ draft, faults, onChange }: ToolFormProps) {
           rows={12}
           wrap="off"
           className="min-h-60"
-          value={source}
-          error={faults.source}
           hint="Tab indents; Escape, then Tab leaves. Mistakes are told by the first call."
-          onKeyDown={(event) => indentKey(event, (next) => onChange({ source: next }))}
-          onChange={(event) => onChange({ source: event.target.value })}
+          onKeyDown={(event) => indentKey(event, (next) => set({ source: next }))}
+          {...text("source")}
         />
       )}
       <div className="grid gap-4 rail:grid-cols-2">
-        <TimeoutField draft={draft} faults={faults} onChange={onChange} standard={5000} />
+        <TimeoutField text={text} standard={5000} />
         <Field
           label="Memory, MB"
           inputMode="numeric"
           placeholder={language === "python" ? "256" : "64"}
-          value={draft.memory_mb}
-          error={faults.memory_mb}
-          onChange={(event) => onChange({ memory_mb: event.target.value })}
+          {...text("memory_mb")}
         />
       </div>
       {files.length > 0 && (
@@ -121,7 +117,7 @@ function CodeFields({ draft, faults, onChange }: ToolFormProps) {
                   type="checkbox"
                   checked={draft.files.includes(id)}
                   onChange={(event) =>
-                    onChange({
+                    set({
                       files: event.target.checked ? [...draft.files, id] : draft.files.filter((each) => each !== id),
                     })
                   }

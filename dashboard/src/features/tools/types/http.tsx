@@ -21,26 +21,24 @@ export const httpPart: ToolPart<RequestDraft & HttpDraft> = {
     const { method, response } = draft;
     return { url, method, headers, timeout_ms, retries, idempotent, response };
   },
-  Fields: ({ draft, faults, onChange }) => (
+  Fields: (props) => (
     <RequestFields
-      {...{ draft, faults, onChange }}
+      {...props}
       method={
         <Select
           label="Method"
-          value={draft.method}
           choices={["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].map((value) => ({ value, label: value }))}
-          onChoose={(method) => onChange({ method })}
+          {...props.pick("method")}
         />
       }
       answer={
         <Select
           label="Answer"
-          value={draft.response}
           choices={[
             { value: "json", label: "JSON" },
             { value: "text", label: "Text" },
           ]}
-          onChoose={(response) => onChange({ response })}
+          {...props.pick("response")}
         />
       }
     />

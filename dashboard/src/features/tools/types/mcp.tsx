@@ -42,21 +42,15 @@ function namesIn(text: string): string[] | null {
   return names.length === 0 ? null : names;
 }
 
-function McpFields({ draft, faults, onChange }: ToolFormProps) {
+function McpFields(fields: ToolFormProps) {
+  const { text } = fields;
   return (
     <FormSection
       title="Server"
       about="Over Streamable HTTP, or stdio:<name> for a program that the operator configured."
     >
-      <Field
-        label="Address"
-        value={draft.server_url}
-        error={faults.server_url}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onChange({ server_url: event.target.value })}
-      />
-      <HeadersField headers={draft.headers} fault={faults.headers} onHeaders={(headers) => onChange({ headers })} />
+      <Field label="Address" autoComplete="off" spellCheck={false} {...text("server_url")} />
+      <HeadersField {...fields} />
       <div className="grid gap-4 rail:grid-cols-2">
         <TextArea
           label="Allowed tools"
@@ -64,11 +58,9 @@ function McpFields({ draft, faults, onChange }: ToolFormProps) {
           rows={3}
           placeholder="All"
           hint="Names of the server's tools, one a line."
-          value={draft.allowed_tools}
-          error={faults.allowed_tools}
-          onChange={(event) => onChange({ allowed_tools: event.target.value })}
+          {...text("allowed_tools")}
         />
-        <TimeoutField draft={draft} faults={faults} onChange={onChange} standard={30000} />
+        <TimeoutField text={text} standard={30000} />
       </div>
     </FormSection>
   );

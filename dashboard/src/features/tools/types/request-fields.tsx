@@ -36,48 +36,31 @@ export const requestWords: ToolPart<RequestDraft>["words"] = {
 };
 
 export function RequestFields({
-  draft,
-  faults,
-  onChange,
   method,
   answer,
+  ...fields
 }: ToolFormProps & { method?: ReactNode; answer?: ReactNode }) {
+  const { text } = fields;
   return (
     <FormSection title="Request" about="Public addresses over https. In test, this machine too.">
       <div className="grid gap-4 rail:grid-cols-[calc(var(--space-10)*3)_minmax(0,1fr)]">
         {method}
         <div className={method ? undefined : "rail:col-span-2"}>
-          <Field
-            label="Address"
-            type="url"
-            value={draft.url}
-            error={faults.url}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => onChange({ url: event.target.value })}
-          />
+          <Field label="Address" type="url" autoComplete="off" spellCheck={false} {...text("url")} />
         </div>
       </div>
-      <HeadersField headers={draft.headers} fault={faults.headers} onHeaders={(headers) => onChange({ headers })} />
+      <HeadersField {...fields} />
       <div className="grid grid-cols-2 gap-4 wide:grid-cols-4">
-        <TimeoutField draft={draft} faults={faults} onChange={onChange} standard={30000} />
-        <Field
-          label="Tried again"
-          inputMode="numeric"
-          placeholder="0"
-          value={draft.retries}
-          error={faults.retries}
-          onChange={(event) => onChange({ retries: event.target.value })}
-        />
+        <TimeoutField text={text} standard={30000} />
+        <Field label="Tried again" inputMode="numeric" placeholder="0" {...text("retries")} />
         <Select
           label="A repeated call"
-          value={draft.idempotent}
           choices={[
             { value: "", label: "Default" },
             { value: "true", label: "Does no harm" },
             { value: "false", label: "Does harm" },
           ]}
-          onChoose={(idempotent) => onChange({ idempotent })}
+          {...fields.pick("idempotent")}
         />
         {answer}
       </div>

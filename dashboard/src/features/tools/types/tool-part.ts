@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import type { Tool } from "../../../../../server/wire/tool.ts";
+import type { Faults } from "../../../lib/fault-of.ts";
+import type { Fields } from "../../../lib/use-form.ts";
 import type { ToolDraft } from "./tool-parts.ts";
 
 /** What the form of a tool has for one type of tools. Each module of this folder is one; `tool-parts.ts` lists them. */
@@ -26,13 +28,9 @@ export interface ToolPart<Own = object> {
   untried?: { title: string; about: string };
 }
 
-export interface ToolFormProps {
-  draft: ToolDraft;
-  faults: ToolFaults;
-  onChange: (change: Partial<ToolDraft>) => void;
-}
+export type ToolFormProps = Fields<ToolDraft>;
 
-export type ToolFaults = Partial<Record<keyof ToolDraft, string>>;
+export type ToolFaults = Faults<ToolDraft>;
 
 /** Reads fields of a draft, and notes what of them cannot be read yet. */
 export interface DraftReader {

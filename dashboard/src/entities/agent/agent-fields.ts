@@ -1,5 +1,7 @@
-import type { Definition } from "../../entities/agent/definition.ts";
+import { mostTurns } from "../../../../server/core/agent-snapshot.ts";
+import { limits } from "../../../../server/core/limits.ts";
 import { jsonText } from "../../lib/json-text.ts";
+import type { Definition } from "./definition.ts";
 
 /** An agent while somebody writes it: all fields as they are typed. */
 export interface Draft {
@@ -25,14 +27,20 @@ export interface Draft {
   metadata: string;
 }
 
-export type DraftField = keyof Draft;
+type DraftField = keyof Draft;
 export type Faults = Partial<Record<DraftField, string>>;
+
+export interface Range {
+  least: number;
+  most: number;
+  isWhole?: boolean;
+}
 
 /** Reads what was typed, and notes what of it cannot be read yet. */
 export interface DraftReader {
   /** A text that must be there; the message is its fault. */
   required(field: "name" | "instructions" | "model", missing: string): string;
-  number(field: DraftField): number | undefined;
+  number(field: DraftField, range?: Range): number | undefined;
   json(field: "guardrails" | "memory" | "output_schema" | "metadata" | "script", kind: "list" | "object"): unknown;
 }
 
@@ -77,8 +85,8 @@ export const agentFields: Record<keyof Definition, AgentField> = {
     }),
     read: ({ reasoning_effort, parallel_tool_calls }, { number, json }) =>
       present({
-        temperature: number("temperature"),
-        max_output_tokens: number("max_output_tokens"),
+        temperature: number("temperature", { least: 0, most: limits.temperature }),
+        max_output_tokens: number("max_output_tokens", { least: 1, most: limits.output_tokens, isWhole: true }),
         reasoning_effort: reasoning_effort || undefined,
         parallel_tool_calls: parallel_tool_calls === "" ? undefined : parallel_tool_calls === "true",
         script: json("script", "list"),
@@ -92,7 +100,7 @@ export const agentFields: Record<keyof Definition, AgentField> = {
   max_turns: {
     word: "Most model calls",
     typed: (it) => ({ max_turns: text(it?.max_turns ?? 25) }),
-    read: (_, { number }) => number("max_turns") ?? 25,
+    read: (_, { number }) => number("max_turns", { least: 1, most: mostTurns, isWhole: true }) ?? 25,
   },
   budget: {
     word: "Budget",

@@ -1,4 +1,5 @@
-import { type Definition, isSame } from "../../entities/agent/definition.ts";
+import { ApiError } from "../../lib/api.ts";
+import { formatCount } from "../../lib/format.ts";
 import { isJsonObject, readJson } from "../../lib/json-text.ts";
 import {
   agentFields,
@@ -7,7 +8,9 @@ import {
   type DraftReader,
   definitionFields,
   type Faults,
+  type Range,
 } from "./agent-fields.ts";
+import { type Definition, isSame } from "./definition.ts";
 
 /** The draft of an agent as it is; without one, of a new one. */
 export const draftOf = (definition?: Definition): Draft =>
@@ -21,11 +24,13 @@ export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown
       if (draft[field].trim() === "") faults[field] = missing;
       return draft[field];
     },
-    number(field) {
+    number(field, range) {
       const written = String(draft[field]).trim();
       if (written === "") return undefined;
       const value = Number(written.replaceAll(",", ""));
       if (!Number.isFinite(value)) faults[field] = `${written} is not a number.`;
+      else if (range && !isWithin(value, range))
+        faults[field] = `A ${range.isWhole ? "whole " : ""}number from ${range.least} to ${formatCount(range.most)}.`;
       return value;
     },
     json(field, kind) {
@@ -40,6 +45,9 @@ export function readDraft(draft: Draft): { body: Record<DefinitionField, unknown
   const said = definitionFields.map((field) => [field, agentFields[field].read(draft, reader)]);
   return { body: Object.fromEntries(said), faults };
 }
+
+const isWithin = (value: number, { least, most, isWhole = false }: Range): boolean =>
+  value >= least && value <= most && (!isWhole || Number.isInteger(value));
 
 /** A field of a definition as the API takes it: tools by their ids. */
 const wireValue = (definition: Definition, field: DefinitionField): unknown =>
@@ -76,3 +84,20 @@ export function restorationOf(version: Definition, isThere: (toolId: string) => 
   const all = definitionFields.map((field) => [field, wireValue(version, field)] as const);
   return { ...Object.fromEntries(all), tools: version.tools.map(({ id }) => id).filter(isThere) };
 }
+
+/** Which fields of the form a refusal speaks of; `rest` are the faults that no field shows. */
+export function blameAgent(error: Error | null, draft: Draft): { faults: Faults; rest: string[] } {
+  const byField: Faults = {};
+  const rest: string[] = [];
+  for (const { param, message } of error instanceof ApiError ? error.faults : []) {
+    const [head = "", next = ""] = (param ?? "").replaceAll(/\[\d+\]/g, "").split(".");
+    const field = (head === "budget" || head === "model_settings" ? next : head) as keyof Draft;
+    if (!(field in draft)) rest.push(message);
+    else byField[field] = [byField[field], withPlace(param ?? "", message)].filter(Boolean).join(" ");
+  }
+  return { faults: byField, rest };
+}
+
+/** Of a list or an object, where in it. */
+const withPlace = (param: string, message: string): string =>
+  /[.[]/.test(param) && !message.startsWith(param) ? `${param}: ${message}` : message;

@@ -1,5 +1,5 @@
-import type { MemoryPolicy, PolicyStore } from "../../entities/agent/definition.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
+import type { MemoryPolicy, PolicyStore } from "./definition.ts";
 
 /** The policy that a text says; null where it says none yet. */
 export function readPolicy(text: string): MemoryPolicy | null {
