@@ -6,10 +6,12 @@ const server = join(import.meta.dir, "../../../../server");
 
 /** The actions that a source of the server notes: written out, or `<what>.${done}` with the words that are done. */
 function actionsIn(source: string): string[] {
-  const said = [...source.matchAll(/(?<!audit\.)\b(?:note|byPerson)\([^()"]*"([a-z_.]+)"/g)].map((match) => match[1]!);
+  const said = [...source.matchAll(/\b(?:note|byPerson)\((?:[^()"]|\([^()]*\))*"([a-z_.]+)"/g)].map(
+    (match) => match[1]!,
+  );
   const written = [...source.matchAll(/\baction(?: =|:) "([a-z_.]+)"/g)].map((match) => match[1]!);
   const deleted = [...source.matchAll(/\bnoteDeleted\(\w+, \{ type: "(\w+)"/g)].map((match) => `${match[1]}.deleted`);
-  const what = /action: `(\w+)\.\$\{done\}`/.exec(source)?.[1];
+  const what = /note\([^`]*`(\w+)\.\$\{done\}`/.exec(source)?.[1];
   const done = what ? said.filter((word) => !word.includes(".")).map((word) => `${what}.${word}`) : [];
   return [...said.filter((word) => word.includes(".")), ...written, ...deleted, ...done];
 }
