@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { composeAgents } from "./agents/compose.ts";
 import type { AgentStore } from "./agents/store.ts";
 import { type AuditOptions, composeAudit } from "./audit/compose.ts";
-import { type CallbackOptions, composeCallbacks } from "./callbacks/compose.ts";
+import { composeCallbacks } from "./callbacks/compose.ts";
 import type { Callbacks } from "./callbacks/service.ts";
 import { type ConnectionOptions, composeConnections } from "./connections/compose.ts";
 import { composeConsole, type DashboardOptions } from "./console/compose.ts";
@@ -29,11 +29,12 @@ import { composeTraces, type TraceOptions } from "./traces/compose.ts";
 import { composeUsage } from "./usage/compose.ts";
 import { composeWebhooks, type WebhookOptions } from "./webhooks/compose.ts";
 
-type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> & Partial<Pick<Base, "sandbox" | "now">>;
+type Given = Pick<Base, "db" | "seal" | "log" | "environment" | "database"> &
+  Partial<Pick<Base, "sandbox" | "publicUrl" | "now">>;
 /** What the server is made of; what one folder alone needs stands there. */
 type AppOptions = Given &
   (HttpOptions & KeyOptions & AuditOptions & ConnectionOptions & WebhookOptions & MemoryOptions) &
-  (RunOptions & CallbackOptions & TraceOptions & DashboardOptions) & {
+  (RunOptions & TraceOptions & DashboardOptions) & {
     /** What users' addresses may reach; `loopback` counts in test environments only. */
     egress: EgressPolicy;
   };
@@ -52,6 +53,7 @@ export function createApp(options: AppOptions) {
     egress: (environment) => guards[environment],
     dataDir: database === undefined ? null : dirname(database),
     sandbox: sandbox ?? { level: async () => "off", known: () => "off" },
+    publicUrl: options.publicUrl ?? (() => "http://127.0.0.1"),
     requireRoom: (fresh) => storage?.requireRoom(fresh),
   } satisfies Base & Omit<AppOptions, "egress">;
 

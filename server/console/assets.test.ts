@@ -27,6 +27,7 @@ async function serve({ insist = false, ...options }: { folder?: string; insist?:
       createEdge({
         routes: () => root.routes,
         limiter: createRateLimiter(),
+        publicUrl: () => "https://localhost",
         gate: { admit: () => {}, clientOf: () => null, insists: () => insist },
         onBug: (error) => {
           throw error;

@@ -17,6 +17,7 @@ import { createPasswords } from "./password.ts";
 import { createSetup } from "./setup.ts";
 
 const origin = "https://runnel.test";
+const publicUrl = () => origin;
 const ada = { email: "ada@example.com", password: "correct horse battery" };
 const hour = 3_600_000;
 
@@ -35,39 +36,42 @@ async function startConsole({ secureCookie = true } = {}) {
   const closing = new AbortController();
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
-  const app = root.use(createEdge({ routes: () => root.routes, limiter, onBug: (error) => bugs.push(error) })).use(
-    createConsole({
-      pages: new Elysia(),
-      secureCookie,
-      version: "1.2.3",
-      db,
-      audit,
-      projects,
-      limiter,
-      watches: {
-        listen(listener) {
-          listeners.add(listener);
-          return () => listeners.delete(listener);
+  const app = root
+    .use(createEdge({ routes: () => root.routes, limiter, publicUrl, onBug: (error) => bugs.push(error) }))
+    .use(
+      createConsole({
+        pages: new Elysia(),
+        secureCookie,
+        version: "1.2.3",
+        db,
+        audit,
+        projects,
+        limiter,
+        watches: {
+          listen(listener) {
+            listeners.add(listener);
+            return () => listeners.delete(listener);
+          },
         },
-      },
-      clientOf: (request) => request.headers.get("test-address"),
-      closing: closing.signal,
-      ofServer: () => new Elysia(),
-      resources: (auth) =>
-        new Elysia()
-          .use(auth)
-          .get(
-            "/whoami",
-            ({ principal: { kind, id, project_id, environment } }) => ({ kind, id, project_id, environment }),
-            {
-              permission: "admin",
-            },
-          )
-          .get("/runs/:id", ({ params }) => ({ id: params.id }), { permission: "read", params: pathOf("run") })
-          .post("/whoami", ({ principal }) => ({ id: principal.id }), { permission: "admin" }),
-      now,
-    }),
-  );
+        clientOf: (request) => request.headers.get("test-address"),
+        closing: closing.signal,
+        publicUrl,
+        ofServer: () => new Elysia(),
+        resources: (auth) =>
+          new Elysia()
+            .use(auth)
+            .get(
+              "/whoami",
+              ({ principal: { kind, id, project_id, environment } }) => ({ kind, id, project_id, environment }),
+              {
+                permission: "admin",
+              },
+            )
+            .get("/runs/:id", ({ params }) => ({ id: params.id }), { permission: "read", params: pathOf("run") })
+            .post("/whoami", ({ principal }) => ({ id: principal.id }), { permission: "admin" }),
+        now,
+      }),
+    );
 
   let jar = "";
   async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

@@ -4,6 +4,7 @@ import type { Scope } from "../core/scope.ts";
 import type { Audit } from "../db/audit.ts";
 import type { Db } from "../db/open.ts";
 import type { Auth, NoLongerValid, OnRefused } from "../http/auth.ts";
+import type { PublicUrl } from "../http/errors.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
@@ -43,6 +44,7 @@ export interface Console extends ConsoleOptions {
   limiter: RateLimiter;
   watches: Pick<Watches, "listen">;
   clientOf: (request: Request) => string | null;
+  publicUrl: PublicUrl;
   /** Of the resources: a page that lost an answer asks again with the same key. */
   idempotency?: Pick<Idempotency, "begin">;
   onRefused?: OnRefused;
@@ -57,7 +59,7 @@ export interface Console extends ConsoleOptions {
 
 /** The dashboard's side of the server: its files, its sessions, and the API's resources behind them. */
 export function createConsole(deps: Console) {
-  const { db, audit, projects, limiter, watches, closing, resources, now } = deps;
+  const { db, audit, projects, limiter, watches, publicUrl, closing, resources, now } = deps;
   const throttle = createLoginThrottle({ now });
   const accounts = createAccounts({ db, audit, passwords: createPasswords(), throttle, now });
   const sessions = createSessions({ db, audit, now });
@@ -83,6 +85,7 @@ export function createConsole(deps: Console) {
         listen: watches.listen,
         belongs: ({ project_id, environment }: Scope, id) => owned.get(id, project_id, environment) !== null,
         noLongerValid: () => noLongerValid(principal, request),
+        publicUrl,
         signal: AbortSignal.any([abort.signal, closing]),
       });
       return new Response(

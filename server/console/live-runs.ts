@@ -1,6 +1,6 @@
 import type { AppError } from "../core/errors.ts";
 import type { Scope } from "../core/scope.ts";
-import { errorEvent } from "../http/errors.ts";
+import { errorEvent, type PublicUrl } from "../http/errors.ts";
 import { sseComment, sseRetry } from "../lib/sse.ts";
 
 interface LiveRuns {
@@ -10,6 +10,7 @@ interface LiveRuns {
   belongs: (scope: Scope, runId: string) => boolean;
   /** Why the reader may read no longer, as where its session was closed; null while it may. */
   noLongerValid: () => AppError | null;
+  publicUrl: PublicUrl;
   signal: AbortSignal;
   pingEvery_ms?: number;
 }
@@ -22,7 +23,7 @@ const maxIds = 1000;
  * reads the list anew. What changes several times before it is sent is named once.
  */
 export async function* liveRuns(options: LiveRuns): AsyncGenerator<string, void> {
-  const { scope, listen, belongs, noLongerValid, signal, pingEvery_ms = 5000 } = options;
+  const { scope, listen, belongs, noLongerValid, publicUrl, signal, pingEvery_ms = 5000 } = options;
   const changed = new Set<string>();
   let wake = () => {};
   const leave = listen((runId) => {
@@ -46,7 +47,7 @@ export async function* liveRuns(options: LiveRuns): AsyncGenerator<string, void>
     yield sseComment("open"); // Headers go out with the first text.
     let head = sseRetry(2000);
     for (let end = noLongerValid(); !signal.aborted; end = noLongerValid()) {
-      if (end) return yield errorEvent(end);
+      if (end) return yield errorEvent(end, publicUrl);
       await next(pingEvery_ms, () => changed.size > 0);
       if (changed.size > 0) await next(gather_ms, () => false);
       // A reader that took nothing for so long reads the list anew when it comes back.

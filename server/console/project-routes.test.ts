@@ -13,6 +13,7 @@ import { createPasswords } from "./password.ts";
 import { createSetup } from "./setup.ts";
 
 const origin = "https://runnel.test";
+const publicUrl = () => origin;
 
 /** The console as the dashboard meets it, with somebody signed in. */
 async function startConsole() {
@@ -24,16 +25,19 @@ async function startConsole() {
   const setup = createSetup({ db, audit, accounts });
   const bugs: unknown[] = [];
   const root = new Elysia({ normalize: false });
-  const app = root.use(createEdge({ routes: () => root.routes, limiter, onBug: (error) => bugs.push(error) })).use(
-    createConsole({
-      ...{ db, audit, projects, limiter, pages: new Elysia(), secureCookie: true, version: "1.2.3" },
-      watches: { listen: () => () => true },
-      clientOf: () => "192.0.2.1",
-      closing: new AbortController().signal,
-      ofServer: () => new Elysia(),
-      resources: (auth) => new Elysia().use(auth).get("/whoami", () => ({}), { permission: "admin" }),
-    }),
-  );
+  const app = root
+    .use(createEdge({ routes: () => root.routes, limiter, publicUrl, onBug: (error) => bugs.push(error) }))
+    .use(
+      createConsole({
+        ...{ db, audit, projects, limiter, pages: new Elysia(), secureCookie: true, version: "1.2.3" },
+        watches: { listen: () => () => true },
+        clientOf: () => "192.0.2.1",
+        closing: new AbortController().signal,
+        publicUrl,
+        ofServer: () => new Elysia(),
+        resources: (auth) => new Elysia().use(auth).get("/whoami", () => ({}), { permission: "admin" }),
+      }),
+    );
   let cookie = "";
   async function send(method: string, path: string, body?: unknown, more: Record<string, string> = {}) {
     const changes = { "x-runnel-console": "1", origin, "sec-fetch-site": "same-origin" };

@@ -52,8 +52,8 @@ export function composeHttp({
   storage,
   docs = docsDir(),
   ...base
-}: Pick<Base, "db" | "seal" | "log" | "sandbox" | "requireRoom" | "closing" | "now"> & HttpOptions) {
-  const { db, seal, log, sandbox, requireRoom, closing, now } = base;
+}: Pick<Base, "db" | "seal" | "log" | "sandbox" | "requireRoom" | "publicUrl" | "closing" | "now"> & HttpOptions) {
+  const { db, seal, log, sandbox, requireRoom, publicUrl, closing, now } = base;
   const root = new Elysia({ normalize: false });
   const limiter = createRateLimiter();
   const exposed = createSignal<[authorization: string]>();
@@ -99,7 +99,7 @@ export function composeHttp({
         log.info("request", { request_id, client_request_id, method, path: new URL(url).pathname });
       const app = root
         .wrap(idempotency.around)
-        .use(createEdge({ routes: () => root.routes, limiter, identify, gate, onClientId, onBug, now }))
+        .use(createEdge({ routes: () => root.routes, limiter, publicUrl, identify, gate, onClientId, onBug, now }))
         .onRequest(({ request }) => admit(request))
         .use(healthRoutes(checks, () => ({ sandbox_level: sandbox.known() })))
         .use(docsRoutes({ folder: docs, openApi }))

@@ -131,3 +131,13 @@ test("a key with anything but blanks beside it is no key", async () => {
     for (const text of [`Bearer ${key.secret}${sign}`, `Bearer ${sign}${key.secret}`])
       expect([text, await status(text)]).toEqual([text, 401]);
 });
+
+test("every error links to the documentation of the server that gave it", async () => {
+  await using server = testApp({ publicUrl: "https://agents.example.com" });
+  const client = await server.client();
+  const linked = async (answer: Promise<Answer>) => (await answer).body.error.doc_url;
+  const at = "https://agents.example.com/docs/reference/errors";
+  expect(await linked(server.send("GET", "/v1/agents"))).toBe(`${at}/authentication_error#missing_api_key`);
+  expect(await linked(client.get("/v1/agents/agt_none"))).toBe(`${at}/not_found_error#resource_not_found`);
+  expect(await linked(client.post("/v1/agents", {}))).toBe(`${at}/invalid_request_error#validation_failed`);
+});

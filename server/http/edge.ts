@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { sseHeaders } from "../lib/sse.ts";
 import type { Identify } from "./auth.ts";
-import { closes, errorBody, errorHeaders, toAppError } from "./errors.ts";
+import { closes, errorBody, errorHeaders, type PublicUrl, toAppError } from "./errors.ts";
 import { createRouteFinder, type Route } from "./find-routes.ts";
 import type { TransportGate } from "./https-only.ts";
 import { Replay, replayedHeader } from "./idempotency.ts";
@@ -17,6 +17,7 @@ interface EdgeOptions {
   /** Every route of the finished application: what is there, but not with this method, is a 405. */
   routes: () => readonly Route[];
   limiter: Pick<RateLimiter, "peekFailures">;
+  publicUrl: PublicUrl;
   /** Who asks the API for what is not there: a stranger is not told. Absent where there is no API. */
   identify?: Identify;
   /** Absent where requests come from memory and not from a socket. */
@@ -32,7 +33,16 @@ interface EdgeOptions {
  * What every response has, whoever made it: its id, safe headers, the contract's errors, `request_id` in JSON.
  * The root application uses this first and sets `normalize: false`, without which unknown fields would be dropped.
  */
-export function createEdge({ routes, limiter, identify, gate, onBug, onClientId, now = Date.now }: EdgeOptions) {
+export function createEdge({
+  routes,
+  limiter,
+  publicUrl,
+  identify,
+  gate,
+  onBug,
+  onClientId,
+  now = Date.now,
+}: EdgeOptions) {
   let findRoutes: ReturnType<typeof createRouteFinder> | undefined;
 
   // What an address has left of its failed authentications, until a project counts the request.
@@ -92,7 +102,7 @@ export function createEdge({ routes, limiter, identify, gate, onBug, onClientId,
       set.status = refusal.status;
       // What was begun is read to its end too. A body that nobody has looked at is passed over by the server itself.
       if (closes(refusal) || request.bodyUsed) await readOut(request);
-      return withRequestId(errorBody(refusal), requestId);
+      return withRequestId(errorBody(refusal, publicUrl), requestId);
     });
 }
 

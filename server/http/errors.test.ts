@@ -3,8 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
-import { errorBody, toAppError } from "./errors.ts";
+import { errorBody, errorEvent, toAppError } from "./errors.ts";
 
+const publicUrl = () => "https://api.example.com";
 const either = Type.Union([Type.String({ maxLength: 2 }), Type.Number(), Type.Boolean()]);
 const app = new Elysia()
   .onError(({ error }) => Response.json(toAppError(error).message))
@@ -36,9 +37,21 @@ test.each([
 
 // Clients that list what is wrong read `errors` alone.
 test("a body that breaks a rule lists its faults, also where there is one and whoever refused it", () => {
-  const { error } = errorBody(new AppError("validation_failed", "name: It is taken by nobody.", { param: "name" }));
+  const { error } = errorBody(
+    new AppError("validation_failed", "name: It is taken by nobody.", { param: "name" }),
+    publicUrl,
+  );
   expect(error.errors).toEqual([{ param: "name", code: "invalid_value", message: "name: It is taken by nobody." }]);
   const errors = [{ param: "a", code: "required", message: "a: This parameter is required." }];
-  expect(errorBody(new AppError("validation_failed", "a", { errors })).error.errors).toEqual(errors);
-  expect(errorBody(new AppError("invalid_json", "no")).error).not.toHaveProperty("errors");
+  expect(errorBody(new AppError("validation_failed", "a", { errors }), publicUrl).error.errors).toEqual(errors);
+  expect(errorBody(new AppError("invalid_json", "no"), publicUrl).error).not.toHaveProperty("errors");
+});
+
+test("an error links to its place in the documentation, at the address that clients use", () => {
+  expect(errorBody(new AppError("rate_limited", "Wait."), publicUrl).error.doc_url).toBe(
+    "https://api.example.com/docs/reference/errors/rate_limit_error#rate_limited",
+  );
+  expect(errorEvent(new AppError("project_archived", "The project is closed."), publicUrl)).toContain(
+    '"doc_url":"https://api.example.com/docs/reference/errors/',
+  );
 });

@@ -18,21 +18,25 @@ export function toAppError(error: unknown): AppError {
   return new AppError("internal_error", "Something went wrong here. The log names this request.", { cause: error });
 }
 
-/** The contract's error object, still without `request_id`. */
-export const errorBody = (error: AppError) => ({
+/** Where this server is reached, without a path: `https://api.example.com`. */
+export type PublicUrl = () => string;
+
+/** The contract's error object, still without `request_id`. Its `doc_url` leads to the documentation at `publicUrl`. */
+export const errorBody = (error: AppError, publicUrl: PublicUrl) => ({
   error: {
     type: error.type,
     code: error.code,
     message: error.message,
     param: error.param,
-    doc_url: `/docs/reference/errors/${error.type}#${error.code}`,
+    doc_url: `${publicUrl()}/docs/reference/errors/${error.type}#${error.code}`,
     ...(error.errors && { errors: error.errors }),
     ...(error.details && { details: error.details }),
   },
 });
 
 /** The event by which a stream says why it ends. */
-export const errorEvent = (error: AppError): string => sseError(JSON.stringify(errorBody(error)));
+export const errorEvent = (error: AppError, publicUrl: PublicUrl): string =>
+  sseError(JSON.stringify(errorBody(error, publicUrl)));
 
 /** Headers that belong to an error beside its body. */
 export function errorHeaders(error: AppError): Record<string, string> {

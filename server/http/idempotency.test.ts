@@ -313,7 +313,7 @@ describe("two at once", () => {
     let attempts = 0;
     const app = new Elysia({ normalize: false })
       .wrap(idempotency.around)
-      .use(createEdge({ routes: () => [], limiter, onBug: () => {} }))
+      .use(createEdge({ routes: () => [], limiter, publicUrl: () => "https://localhost", onBug: () => {} }))
       .use(auth)
       .post(
         "/v1/things",

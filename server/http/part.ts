@@ -7,6 +7,7 @@ import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import type { Auth, NoLongerValid } from "./auth.ts";
+import type { PublicUrl } from "./errors.ts";
 
 /** What every folder of the server is composed of. */
 export interface Base {
@@ -27,6 +28,8 @@ export interface Base {
   egress(environment: Environment): Egress;
   /** Throws `storage_full` when there is no room for new work. */
   requireRoom(fresh?: boolean): void;
+  /** Where clients reach this server, without a path: what errors link to, and where webhooks are told to answer. */
+  publicUrl: PublicUrl;
   /** Ends every stream: the server stops. */
   closing: AbortSignal;
   now: () => number;

@@ -79,7 +79,7 @@ export function composeRuns({ workers, forgetters, callbacks, ...base }: Base & 
   const watches = createWatches(now);
   base.journals.onCommit(watches.committed);
   const runs = createRunStore({ db, journal, audit });
-  const tail = createRunStream({ journal, watches });
+  const tail = createRunStream({ journal, watches, publicUrl: base.publicUrl });
   const places = createModelPlaces({ countOf: connections.maxConcurrent });
   const serving = createPort<RunService>("the service of runs");
   const answerers: Answerers = {

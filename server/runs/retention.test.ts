@@ -183,7 +183,7 @@ test("a reader whose run is deleted under him is let go", async () => {
   const { retention, make, journal, watches, projects, project_id } = await fixture();
   await projects.keep(project_id, "live", { runs_days: 1 });
   const [id] = await make(1, 2);
-  const tail = createRunStream({ journal, watches });
+  const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
   const texts = tail(id!, { seq: 0, anchor: null, offset: 0 }, new AbortController().signal);
   expect((await texts.next()).value).toStartWith("retry:");
   expect(await retention.sweep()).toEqual({ runs: 1, traces: 0 });

@@ -137,7 +137,7 @@ test("any sequence of deltas, read over any number of connections, joins to the 
       const watches = createWatches();
       const project = createRunProjector(db.sqlite);
       const journal = createJournal({ db, project, wake: watches.committed, now: () => 0 });
-      const tail = createRunStream({ journal, watches });
+      const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
       const { run_id } = created();
       const append = async (...events: Parameters<typeof journal.append>[1]) => {
         const done = journal.append(run_id, events);

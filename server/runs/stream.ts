@@ -3,7 +3,7 @@ import { frameOf, isLastFrame } from "../core/frames.ts";
 import type { ModelAnswer } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
-import { errorEvent } from "../http/errors.ts";
+import { errorEvent, type PublicUrl } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { sseComment, sseEvent, sseRetry } from "../lib/sse.ts";
 import type { Live, Watches } from "./watch.ts";
@@ -68,7 +68,7 @@ interface StreamDeps {
 export type RunStream = ReturnType<typeof createRunStream>;
 
 /** A run's journal and live deltas as server-sent events, from any place, to the end. Reads by cursor: no queues. */
-export function createRunStream({ journal, watches }: StreamDeps) {
+export function createRunStream({ journal, watches, publicUrl }: StreamDeps & { publicUrl: PublicUrl }) {
   /**
    * Text to send; ends after the run's last event, when the signal is aborted, or within a second of `noLongerValid`
    * giving a reason, which is its last event then.
@@ -112,7 +112,7 @@ export function createRunStream({ journal, watches }: StreamDeps) {
           if (page.text) yield events(page.text);
           if (page.last || (past && !more)) return;
           const end = noLongerValid();
-          if (end) return yield events(errorEvent(end));
+          if (end) return yield events(errorEvent(end, publicUrl));
           continue;
         }
         const text = reader.live(watch.live());
@@ -122,7 +122,7 @@ export function createRunStream({ journal, watches }: StreamDeps) {
           yield sseComment("open"); // Headers go out with the first text.
         } else quiet = (await watch.next(look_ms)) ? 0 : quiet + look_ms;
         const end = noLongerValid();
-        if (end) return yield events(errorEvent(end));
+        if (end) return yield events(errorEvent(end, publicUrl));
         if (quiet < ping_ms || signal.aborted) continue;
         quiet = 0;
         yield sseComment("ping");

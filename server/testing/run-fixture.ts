@@ -103,7 +103,7 @@ export function runFixture(
     look_ms: options.look_ms,
     now,
   });
-  const tail = createRunStream({ journal, watches });
+  const tail = createRunStream({ journal, watches, publicUrl: () => "https://localhost" });
 
   return {
     db,

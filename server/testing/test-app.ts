@@ -61,6 +61,10 @@ export interface TestAppOptions {
   ollama?: string;
   /** What makes vectors of text; by default the words themselves, which need no model. */
   embedders?: Embedders;
+  /** Where clients reach the server. */
+  publicUrl?: string;
+  /** The folder of the built documentation. */
+  docs?: string;
   /** With the dashboard's routes under `/console/api`, though without its pages. */
   dashboard?: boolean;
 }
@@ -80,6 +84,8 @@ export function testApp({
   egress = [],
   environment = {},
   embedders = wordEmbedders(),
+  publicUrl = "https://localhost",
+  docs,
   dashboard = false,
 }: TestAppOptions = {}) {
   const db = openDatabase(":memory:", { vecLibrary: vecLibrary("") });
@@ -96,6 +102,8 @@ export function testApp({
     ollama,
     storage: requireRoom && { requireRoom, isWhole: () => true },
     embedders,
+    docs,
+    publicUrl: () => publicUrl,
     ...(dashboard && { dashboard: { pages: new Elysia(), secureCookie: true, version: "test" } }),
     now,
   });
