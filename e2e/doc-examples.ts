@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { build } from "../server/lib/build-info.ts";
-import type { Ended, Runnel } from "./harness.ts";
+import { type Ended, executable, type Runnel } from "./harness.ts";
 
 /** The languages of the examples. What a page only shows is in another one: `sh`, `text`, `json`. */
 export const languages = ["bash", "ts", "python"] as const;
@@ -34,8 +34,12 @@ export async function createExampleRunner(server: Runnel) {
     await run([join(python, "pip"), "install", "--quiet", "--no-deps", "--target", site, wheel], folder);
   }
 
+  // Examples call the executable as `runnel`.
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  symlinkSync(executable, join(bin, "runnel"));
   const environment = {
-    PATH: [dirname(process.execPath), ...(python ? [python] : []), process.env.PATH].join(delimiter),
+    PATH: [bin, dirname(process.execPath), ...(python ? [python] : []), process.env.PATH].join(delimiter),
     HOME: folder,
     RUNNEL_URL: server.url,
     RUNNEL_API_KEY: server.keys.test,
