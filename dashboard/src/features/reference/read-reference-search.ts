@@ -8,4 +8,4 @@ export interface ReferenceSearch {
 
 /** Reads an address. */
 export const readReferenceSearch = (search: Record<string, unknown>): ReferenceSearch =>
-  given({ op: readForm(search.op, /^\w+$/), q: readText(search.q, 100) });
+  given({ op: readForm(search.op, /^[\w.]+$/), q: readText(search.q, 100) });
