@@ -5,7 +5,8 @@ import { testApp } from "../../server/testing/test-app.ts";
 import { buildClients } from "../clients/build-clients.ts";
 import type { OpenApi } from "../clients/openapi.ts";
 import { inProject } from "../root.ts";
-import { htmlOf } from "./html.ts";
+import { htmlOf, lostPage } from "./html.ts";
+import { licensePages, licensesText, readNotices } from "./licenses.ts";
 import { navOf, type Page, plain, writtenPages } from "./pages.ts";
 import { referencePages } from "./reference.ts";
 
@@ -13,18 +14,21 @@ import { referencePages } from "./reference.ts";
 export async function buildDocs(folder = inProject("dist/docs")): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const document = await openApi();
-  const pages = [...writtenPages(), ...referencePages(document)];
+  const notices = await readNotices();
+  const pages = [...writtenPages(), ...referencePages(document), ...licensePages(notices)];
   const index = pages.find(({ path }) => path === "index")!;
   const nav = navOf(index);
   for (const page of pages) {
     await write(`${page.path}.html`, htmlOf(page, nav));
     await write(`${page.path}.md`, page.markdown);
   }
+  await write("404.html", htmlOf(lostPage, nav));
   const inOrder = nav.flatMap(({ links }) => links.map(({ path }) => pages.find((page) => page.path === path)!));
   const lines = inOrder.map(({ path, title, summary }) => `- [${title}](/docs/${path}.md): ${summary}`);
   await write("llms.txt", `# runnel\n\n> ${index.summary}\n\n## Docs\n\n${lines.join("\n")}\n`);
   const ordered = [...inOrder, ...pages.filter((page) => !inOrder.includes(page))];
   await write("llms-full.txt", ordered.map(({ markdown }) => markdown.trim()).join("\n\n---\n\n"));
+  await write("licenses.txt", licensesText(notices));
   await write("search.json", JSON.stringify(ordered.map(entryOf)));
   await write(
     "site.css",

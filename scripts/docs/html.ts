@@ -3,12 +3,18 @@ import bash from "highlight.js/lib/languages/bash";
 import json from "highlight.js/lib/languages/json";
 import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
-import { type NavGroup, type Page, resolveLink } from "./pages.ts";
+import { type NavGroup, type Page, pageOf, resolveLink } from "./pages.ts";
 
 hljs.registerLanguage("bash", bash);
 hljs.registerLanguage("json", json);
 hljs.registerLanguage("python", python);
 hljs.registerLanguage("ts", typescript);
+
+/** What stands at an address that has no page. It has no Markdown beside it. */
+export const lostPage = pageOf(
+  "404",
+  "# There is no such page\n\nThe address is wrong, or the page has moved. Search for it above, or choose one at the side.\n\n- [Quickstart](start/quickstart.md)\n- [API](reference/api/index.md)\n- [Errors](reference/errors/index.md)\n",
+);
 
 /** One page of the site. It works without scripts; with them it has search, tabs and copy buttons. */
 export function htmlOf(page: Page, nav: readonly NavGroup[]): string {
@@ -23,8 +29,12 @@ export function htmlOf(page: Page, nav: readonly NavGroup[]): string {
 <meta name="description" content="${escaped(page.summary)}">
 <title>${escaped(title)}</title>
 <link rel="icon" href="data:,">
-<link rel="alternate" type="text/markdown" href="/docs/${page.path}.md">
-<link rel="stylesheet" href="/docs/site.css">
+${
+  page === lostPage
+    ? ""
+    : `<link rel="alternate" type="text/markdown" href="/docs/${page.path}.md">
+`
+}<link rel="stylesheet" href="/docs/site.css">
 <script src="/docs/site.js"></script>
 </head>
 <body>
@@ -44,8 +54,12 @@ ${nav.map((group) => groupOf(group, page.path)).join("\n")}
 </nav>
 <main id="content">
 ${body}
-<footer><a href="/docs/${page.path}.md">This page as Markdown</a></footer>
-</main>
+${
+  page === lostPage
+    ? ""
+    : `<footer><a href="/docs/${page.path}.md">This page as Markdown</a></footer>
+`
+}</main>
 <aside aria-label="On this page">
 ${sections.length > 1 ? `<p>On this page</p><ul>${sections.map(([, id, text]) => `<li><a href="#${id}">${text}</a></li>`).join("")}</ul>` : ""}
 </aside>
@@ -84,12 +98,20 @@ function bodyOf({ path, markdown }: Page): string {
     const groups = differ && all.every(({ language }) => language in names) ? [all] : all.map((one) => [one]);
     return groups.map((group) => `<div data-code="${codes.push(group) - 1}"></div>\n\n`).join("");
   });
-  return Bun.markdown
-    .html(text, { headings: { ids: true, autolink: true } })
+  return rendered(text)
     .replace(/<div data-code="(\d+)"><\/div>/g, (_, index) => codeOf(codes[Number(index)]!))
     .replace(/<table>[\s\S]*?<\/table>/g, (table) => `<div class="wide" tabindex="0">${table}</div>`)
     .replace(/ href="(?!https?:|\/|#|mailto:)([^"]+)"/g, (_, href) => ` href="${linkOf(path, href)}"`);
 }
+
+/** Markdown as HTML. A heading that is one name, such as `validation_failed`, has the name as its id. */
+export const rendered = (markdown: string): string =>
+  Bun.markdown
+    .html(markdown, { headings: { ids: true, autolink: true } })
+    .replace(
+      /(<h\d id=")[^"]+("><a href="#)[^"]+(">(?:<code>)?(\w+)(?:<\/code>)?<\/a>)/g,
+      (all, before, between, after, name) => (name.includes("_") ? before + name + between + name + after : all),
+    );
 
 const linkOf = (from: string, href: string): string => {
   const [path = "", anchor] = resolveLink(from, href).split("#");

@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { languages, programOf } from "../../e2e/doc-examples.ts";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
+import { rendered } from "./html.ts";
+import { licensePages, readNotices } from "./licenses.ts";
 import { navOf, type Page, plain, resolveLink, writtenPages } from "./pages.ts";
 import { referencePages } from "./reference.ts";
 
@@ -10,7 +12,11 @@ const written = writtenPages();
 let all: Page[] = [];
 beforeAll(async () => {
   await using server = testApp();
-  all = [...written, ...referencePages((await server.send("GET", "/docs/openapi.json")).body)];
+  all = [
+    ...written,
+    ...referencePages((await server.send("GET", "/docs/openapi.json")).body),
+    ...licensePages(await readNotices()),
+  ];
 });
 
 /** Of each page what is wrong with it; none where nothing is. */
@@ -76,9 +82,7 @@ const linksIn = (markdown: string): string[] =>
   );
 
 const idsOf = (markdown: string): Set<string> =>
-  new Set(
-    [...Bun.markdown.html(markdown, { headings: { ids: true } }).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!),
-  );
+  new Set([...rendered(markdown).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
 
 /** Sentences of paragraphs and lists; tables and headings have none. */
 const sentencesIn = (markdown: string): string[] =>

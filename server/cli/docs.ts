@@ -8,11 +8,23 @@ export const docsCommand = (): Command =>
   new Command("docs")
     .description("print a page of the documentation")
     .argument("[topic]", "a page, such as guides/streaming, or the end of its name: streaming")
-    .action((topic: string | undefined) => void process.stdout.write(pageFor(topic)));
+    .action((topic: string | undefined) => void process.stdout.write(pageFor(builtDocs(), topic)));
 
-function pageFor(topic: string | undefined): string {
+/** `runnel licenses`: the licence of runnel, and those of all that it carries. */
+export const licensesCommand = (): Command =>
+  new Command("licenses")
+    .description("print the license of runnel, and the licenses of everything that it carries")
+    .action(() => void process.stdout.write(readFileSync(join(builtDocs(), "licenses.txt"), "utf8")));
+
+/** Throws where runnel runs from source and nobody has built the documentation. */
+function builtDocs(): string {
   const folder = docsDir();
   if (!existsSync(folder)) throw new Error("The documentation is not built: `npm run build` builds it.");
+  return folder;
+}
+
+/** The page that a topic names, of those in `folder`. Throws for none, and for a name that several have. */
+export function pageFor(folder: string, topic: string | undefined): string {
   if (topic === undefined) return readFileSync(join(folder, "llms.txt"), "utf8");
   const pages = readdirSync(folder, { recursive: true })
     .map((name) => String(name).replaceAll("\\", "/"))

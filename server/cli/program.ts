@@ -3,7 +3,7 @@ import { build } from "../lib/build-info.ts";
 import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
 import { type ClientFlags, clientOptions } from "./client-options.ts";
-import { docsCommand } from "./docs.ts";
+import { docsCommand, licensesCommand } from "./docs.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import { keysCommand } from "./keys.ts";
 import { modelsCommand } from "./models.ts";
@@ -31,6 +31,7 @@ export function createProgram(): Command {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(docsCommand())
+    .addCommand(licensesCommand())
     .addCommand(doctorCommand())
     .addCommand(versionCommand())
     .addCommand(readThroughCommand())

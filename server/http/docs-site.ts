@@ -18,9 +18,12 @@ const headers = {
  */
 export function docsRoutes({ folder, openApi }: { folder: string; openApi: () => string }) {
   const files = new Map(existsSync(folder) ? namesIn(folder).map((name) => [name, fileOf(folder, name)]) : []);
+  const lost = files.get("404.html");
+  files.delete("404.html");
   const serve = (path: string, request: Request): Response => {
     const file = files.get(path) ?? files.get(`${path}.html`) ?? files.get(join(path, "index.html"));
-    return file ? responseOf(file, request) : files.size === 0 ? notBuilt() : notFound(request, files.get("404.html"));
+    if (file) return isKnown(file, request) ? unchanged(file) : responseOf(file, request);
+    return lost ? responseOf(lost, request, 404) : notBuilt();
   };
   return new Elysia()
     .get("/docs", ({ request }) => serve("", request))
@@ -57,9 +60,16 @@ function fileOf(folder: string, name: string): DocsFile {
   };
 }
 
+/** Whether the client has the file as it is. */
+function isKnown({ etag }: DocsFile, request: Request): boolean {
+  const known = request.headers.get("if-none-match")?.split(",") ?? [];
+  return known.some((one) => [etag, "*"].includes(one.trim().replace(/^W\//, "")));
+}
+
+const unchanged = ({ etag }: DocsFile): Response => new Response(null, { status: 304, headers: { ...headers, etag } });
+
 function responseOf({ path, type, etag, brotli }: DocsFile, request: Request, status = 200): Response {
-  const its = { ...headers, "content-type": type, etag };
-  if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers: its });
+  const its = { ...headers, "content-type": type, ...(status === 200 && { etag }) };
   if (brotli === null || !takesBrotli(request)) return new Response(Bun.file(path), { status, headers: its });
   return new Response(Bun.file(brotli), { status, headers: { ...its, "content-encoding": "br" } });
 }
@@ -69,9 +79,6 @@ const notBuilt = (): Response =>
     status: 404,
     headers: { ...headers, "content-type": "text/plain; charset=utf-8" },
   });
-
-const notFound = (request: Request, index: DocsFile | undefined): Response =>
-  index ? responseOf(index, request, 404) : notBuilt();
 
 /** Whether the client takes what is compressed by Brotli. */
 export const takesBrotli = (request: Request): boolean =>

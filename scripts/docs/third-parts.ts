@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { inProject } from "../root.ts";
+import type { Notice } from "./licenses.ts";
+
+const encoder = "https://tfhub.dev/tensorflow/tfjs-model/universal-sentence-encoder-lite/1/default/1";
+
+/**
+ * What the executable carries besides packages: Bun, what Bun is linked of (as its LICENSE.md lists it), and what is
+ * inside of packages that say so in no file of theirs.
+ */
+export function thirdParts(): Notice[] {
+  const { config } = JSON.parse(readFileSync(inProject("package.json"), "utf8")) as { config: { bun: string } };
+  const { info } = JSON.parse(readFileSync(inProject("node_modules/pyodide/pyodide-lock.json"), "utf8")) as {
+    info: { python: string };
+  };
+  const part = (name: string, version: string, license: string, source: string): Notice => ({
+    ...{ name, version, license, source },
+    text: null,
+  });
+  return [
+    part("Bun", config.bun, "MIT", "https://github.com/oven-sh/bun"),
+    part("CPython", info.python, "PSF-2.0", "https://github.com/python/cpython"),
+    part("PDF.js", "in unpdf", "Apache-2.0", "https://github.com/mozilla/pdf.js"),
+    part("QuickJS", "in quickjs-wasmfile", "MIT", "https://bellard.org/quickjs"),
+    part("Universal Sentence Encoder Lite", "1", "Apache-2.0", encoder),
+    part("XNNPACK", "in tfjs-backend-wasm", "BSD-3-Clause", "https://github.com/google/XNNPACK"),
+    part("IANA time zones", "in moment-timezone", "public domain", "https://www.iana.org/time-zones"),
+    part("SQLite", "in Bun and CPython", "public domain", "https://sqlite.org"),
+    ...linkedIntoBun.map(([name, license, source]) => part(name, "in Bun", license, source)),
+  ];
+}
+
+const linkedIntoBun: [name: string, license: string, source: string][] = [
+  ["JavaScriptCore", "LGPL-2.0", "https://github.com/oven-sh/webkit"],
+  ["BoringSSL", "Apache-2.0, ISC and others", "https://boringssl.googlesource.com/boringssl"],
+  ["brotli", "MIT", "https://github.com/google/brotli"],
+  ["c-ares", "MIT", "https://github.com/c-ares/c-ares"],
+  ["highway", "Apache-2.0", "https://github.com/google/highway"],
+  ["ICU", "Unicode-3.0", "https://github.com/unicode-org/icu"],
+  ["libarchive", "BSD-2-Clause and others", "https://github.com/libarchive/libarchive"],
+  ["libbase64", "BSD-2-Clause", "https://github.com/aklomp/base64"],
+  ["libdeflate", "MIT", "https://github.com/ebiggers/libdeflate"],
+  ["libjpeg-turbo", "BSD-3-Clause, IJG and Zlib", "https://github.com/libjpeg-turbo/libjpeg-turbo"],
+  ["libspng", "BSD-2-Clause", "https://github.com/randy408/libspng"],
+  ["libuv", "MIT", "https://github.com/libuv/libuv"],
+  ["libwebp", "BSD-3-Clause", "https://github.com/webmproject/libwebp"],
+  ["LLVM libc++abi", "Apache-2.0 WITH LLVM-exception", "https://github.com/llvm/llvm-project"],
+  ["lol-html", "BSD-3-Clause", "https://github.com/cloudflare/lol-html"],
+  ["ls-hpack", "MIT", "https://github.com/litespeedtech/ls-hpack"],
+  ["ls-qpack", "MIT", "https://github.com/litespeedtech/ls-qpack"],
+  ["lsquic", "MIT and BSD-3-Clause", "https://github.com/litespeedtech/lsquic"],
+  ["mimalloc", "MIT", "https://github.com/microsoft/mimalloc"],
+  ["picohttpparser", "MIT", "https://github.com/h2o/picohttpparser"],
+  ["simdutf", "Apache-2.0", "https://github.com/simdutf/simdutf"],
+  ["TigerBeetle, parts of its IO", "Apache-2.0", "https://github.com/tigerbeetle/tigerbeetle"],
+  ["TinyCC", "LGPL-2.1", "https://github.com/TinyCC/tinycc"],
+  ["uSockets", "Apache-2.0", "https://github.com/uNetworking/uSockets"],
+  ["uucode", "MIT", "https://github.com/jacobsandlund/uucode"],
+  ["uWebSockets", "Apache-2.0", "https://github.com/jarred-sumner/uwebsockets"],
+  ["zlib-ng", "Zlib", "https://github.com/zlib-ng/zlib-ng"],
+  ["zstd", "BSD-3-Clause", "https://github.com/facebook/zstd"],
+];
