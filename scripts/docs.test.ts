@@ -1,163 +1,183 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
 import { createProgram } from "../server/cli/program.ts";
-import { catalogue, errorCodes, runErrors } from "../server/core/errors.ts";
-import { frameOf } from "../server/core/frames.ts";
+import { catalogue, runErrors } from "../server/core/errors.ts";
+import { frameNames, frameOf } from "../server/core/frames.ts";
 import { prefixes } from "../server/core/ids.ts";
+import { limits } from "../server/core/limits.ts";
 import { defaultLimits } from "../server/core/project-settings.ts";
 import type { JournalEntry } from "../server/core/run-event.ts";
 import { eventFields } from "../server/core/run-event.ts";
+import { everyCode } from "../server/http/describe-operations.ts";
 import { testApp } from "../server/testing/test-app.ts";
 import { testEvent, webhookEvents } from "../server/wire/names.ts";
+import type { OpenApi } from "./clients/openapi.ts";
+import { commandsOf, flagsOf } from "./docs/commands.ts";
+import { type Page, writtenPages } from "./docs/pages.ts";
+import { refusedInPages, sentencesIn, sentencesInTables, wordsFound } from "./docs/prose.ts";
+import { referencePages } from "./docs/reference.ts";
 import { inProject, root } from "./root.ts";
 import { undescribed } from "./undescribed.ts";
 
-// What the README does not name does not exist for its reader: whatever is added to the code must be added there too.
-const readme = readFileSync(inProject("README.md"), "utf8");
-const names = (word: string) => new RegExp(`(?<![\\w/-])${RegExp.escape(word)}(?![\\w/:-])`).test(readme);
-const unnamed = (words: Iterable<string>) => [...new Set(words)].filter((word) => !names(word)).sort();
+// What the reference does not say does not exist for its reader: whatever is added to the code is on one of its pages.
+let document: OpenApi;
+let operations: ReturnType<typeof testApp>["operations"];
+let routes: string[] = [];
+let pages: Page[] = [];
+beforeAll(async () => {
+  await using server = testApp();
+  document = (await server.send("GET", "/docs/openapi.json")).body;
+  operations = server.operations;
+  routes = server.app.routes.map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, "")}`);
+  pages = referencePages(document);
+});
 
-/** The rows of the table whose head begins so, by cell. */
-const table = (head: string): string[][] => {
-  const lines = readme.slice(readme.indexOf(`\n| ${head} |`) + 1).split("\n");
-  const rows = lines.slice(
-    2,
-    lines.findIndex((line) => !line.startsWith("|")),
-  );
-  return rows.map((row) => row.slice(2, -2).split(" | "));
-};
-const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+/** Of what is to be on exactly one page, what is not, with the pages that have it. */
+function misplaced(names: readonly string[], isOn: (page: Page, name: string) => boolean): [string, string[]][] {
+  expect(names.length).toBeGreaterThan(0);
+  return names
+    .map((name): [string, string[]] => [name, pages.filter((page) => isOn(page, name)).map(({ path }) => path)])
+    .filter(([, paths]) => paths.length !== 1);
+}
 
-describe("README.md names", () => {
-  test("every route, as `METHOD /path`", async () => {
-    await using server = testApp();
-    // The dashboard's own addresses serve its pages alone and may change with them.
-    const open = server.app.routes.filter(({ path }) => !/^\/(console|dashboard)(\/|$)/.test(path));
-    expect(open.length).toBeGreaterThan(0);
-    expect(unnamed(open.map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, "")}`))).toEqual([]);
+/** How often a text stands in another one. */
+const countOf = (text: string, part: string): number => text.split(part).length - 1;
+const hasOnce = ({ markdown }: Page, part: string): boolean => countOf(markdown, part) === 1;
+const pageAt = (path: string): Page => pages.find((page) => page.path === path)!;
+
+describe("exactly one page of the reference has", () => {
+  test("every operation of the API, and it says which scope the key needs and what it counts for", () => {
+    const all = Object.entries(operations);
+    const named = all.map(([route]) => `\`\`\`http\n${route.replaceAll(/:(\w+)/g, "{$1}")}\n`);
+    expect(misplaced(named, hasOnce)).toEqual([]);
+    const silent = all.filter(([, { id, needs, bucket }]) => {
+      const { markdown } = pageAt(`reference/api/${id}`);
+      const scope = needs === "read_or_run" ? "`read` or `run`" : `\`${needs}\``;
+      return !markdown.includes(`needs the scope ${scope}.`) || !markdown.includes(`limits.md#${bucket})`);
+    });
+    expect(silent.map(([route]) => route)).toEqual([]);
   });
 
-  test("every route under /v1 with the scope that it asks for", async () => {
-    await using server = testApp();
-    const rows = [...readme.matchAll(/^\| `([A-Z]+ \/v1[^`?]*)` \| ([^|]+) \|/gm)].map(([, route, scope]) => [
-      route,
-      scope,
-    ]);
-    const asked = Object.entries(server.operations).map(([route, { needs }]) => [route, needs.replace("_or_", "·")]);
-    expect(rows.sort()).toEqual(asked.sort());
+  test("every other address, except those of the dashboard", () => {
+    const open = routes.filter((route) => !/ \/(console|dashboard|v1)(\/|$)/.test(route));
+    expect(misplaced([...new Set(open)], (page, route) => hasOnce(page, `| \`${route}\` |`))).toEqual([]);
   });
 
   test("every command, as it is typed", () => {
-    const commands = all(createProgram()).filter(({ command }) => command.commands.length === 0);
-    expect(commands.length).toBeGreaterThan(0);
-    expect(unnamed(commands.map(({ typed }) => typed))).toEqual([]);
+    const typed = commandsOf(createProgram()).map((one) => `# ${one.typed}\n`);
+    expect(misplaced(typed, ({ markdown }, head) => markdown.startsWith(head))).toEqual([]);
   });
 
-  test("every flag", () => {
-    const flags = all(createProgram()).flatMap(({ command }) => command.options.filter((option) => !option.hidden));
-    expect(flags.length).toBeGreaterThan(0);
-    expect(unnamed(flags.map(({ long, flags }) => long ?? flags))).toEqual([]);
+  test("every flag of a command, with its variable", () => {
+    const wrong = commandsOf(createProgram()).flatMap(({ command, typed, name }) =>
+      flagsOf(command)
+        .filter(
+          ({ flags, envVar }) => !hasOnce(pageAt(`reference/commands/${name}`), `| \`${flags}\` | \`${envVar}\` |`),
+        )
+        .map(({ flags }) => `${typed} ${flags}`),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test("every environment variable that the server reads", () => {
-    const variables = sources().flatMap((source) => source.match(/\bRUNNEL_[A-Z0-9_]*[A-Z0-9]\b/g) ?? []);
-    expect(variables.length).toBeGreaterThan(0);
-    expect(unnamed(variables)).toEqual([]);
+    const read = [...new Set(sources().flatMap(variablesIn))];
+    expect(read).toContain("OPENAI_API_KEY");
+    expect(read).toContain("RUNNEL_MODEL_<NAME>_API_KEY");
+    expect(
+      misplaced(read, (page, name) => page.path === "reference/configuration" && hasOnce(page, `\n| \`${name}\` |`)),
+    ).toEqual([]);
+  });
+
+  test("every event of a stream, and every one that webhooks hear of", () => {
+    expect(misplaced([...frameNames], ({ markdown }, event) => markdown.startsWith(`# ${event}\n`))).toEqual([]);
+    const told = [...webhookEvents, testEvent].map((event) => `\n| \`${event}\` |`);
+    expect(misplaced(told, hasOnce)).toEqual([]);
+  });
+
+  test("every error, with its status and what it means, and no other", () => {
+    const refusals = Object.entries(catalogue).map(
+      ([code, { status, meaning }]) => `\n## ${code}\n\nStatus ${status}. ${meaning}\n`,
+    );
+    const ends = Object.entries(runErrors).map(([code, meaning]) => `\n## ${code}\n\n${meaning}\n`);
+    expect(misplaced([...refusals, ...ends], hasOnce)).toEqual([]);
+    const parts = pages.filter(({ path }) => /^reference\/errors\/(?!index$)/.test(path));
+    const headings = parts.flatMap(({ markdown }) => [...markdown.matchAll(/^## (.+)$/gm)]);
+    expect(headings).toHaveLength(refusals.length + ends.length);
+  });
+
+  test("every limit, with its value", () => {
+    const fixed = Object.entries(limits).map(([name, value]) => `\n| \`${name}\` | ${value.toLocaleString("en")} |`);
+    const ofProjects = Object.keys(defaultLimits).map((name) => `\n### ${name}\n`);
+    expect(misplaced([...fixed, ...ofProjects], hasOnce)).toEqual([]);
+  });
+
+  test("the prefix of every id", () => {
+    expect(misplaced(Object.values(prefixes), (page, prefix) => hasOnce(page, `\n| \`${prefix}_\` |`))).toEqual([]);
   });
 });
 
-describe("README.md tells", () => {
-  test("the prefix of every id, in one place", () => {
-    const [, listed = ""] = /Ids are a prefix and 26 characters \(([^)]*)\)/.exec(readme) ?? [];
-    const known = Object.values(prefixes).map((prefix) => `\`${prefix}_\``);
-    expect([...listed.matchAll(/`\w+`/g)].map(String).sort()).toEqual(known.sort());
-  });
-
+describe("a page of the reference tells", () => {
   // By journals that have every event there is, as they go out: what they have, a reader of the stream meets.
-  test("every event of a stream, with all that it says", () => {
+  test("all that an event says", () => {
     const journals = [...new Bun.Glob("server/core/__fixtures__/journals/**/*.jsonl").scanSync({ cwd: root })];
     const entries = journals.flatMap((path) => readFileSync(inProject(path), "utf8").trimEnd().split("\n"));
     const all = entries.map((line): JournalEntry => JSON.parse(line));
     expect([...new Set(all.map(({ event }) => event.type))].sort()).toEqual(Object.keys(eventFields).sort() as never);
-    const fields = new Map<string, Set<string>>([["token", new Set(["delta", "kind", "offset", "step_index"])]]);
-    for (const { event, data } of all.map((entry) => frameOf("run_1", entry)))
-      fields.set(event, new Set([...(fields.get(event) ?? []), ...Object.keys(data)]));
-    const rows = new Map(table("Event | Data").map(([name, data]) => [quoted(name!)[0]!, data!]));
-    expect([...rows.keys()].sort()).toEqual([...fields.keys()].sort());
-    const ofEach = new Set(["seq", "run_id", "at"]);
-    const left = [...fields].map(([event, names]) => {
-      const told = new Set((rows.get(event) ?? "").match(/\w+/g));
-      return { event, untold: [...names].filter((name) => !ofEach.has(name) && !told.has(name)) };
-    });
-    expect(left.filter(({ untold }) => untold.length > 0)).toEqual([]);
+    const untold = all
+      .map((entry) => frameOf("run_1", entry))
+      .flatMap(({ event, data }) => {
+        const { markdown } = pageAt(`reference/events/${event}`);
+        return Object.keys(data)
+          .filter((field) => !hasOnce({ markdown } as Page, `\n| \`${field}\` |`))
+          .map((field) => `${event} ${field}`);
+      });
+    expect([...new Set(untold)]).toEqual([]);
   });
 
-  test("every event that webhooks hear of, and no other", () => {
-    const told = table("Field of `POST /v1/webhooks`").find(([field]) => field === "`events`")!;
-    expect(quoted(told[1]!).sort()).toEqual([...webhookEvents, "*"].sort());
-    expect(unnamed([testEvent])).toEqual([]);
-  });
-
-  test("every error of the API and of a failed run, with its status and what it means, and no other", () => {
-    const refusals = Object.entries(catalogue).map(([code, { status, meaning }]) => [
-      `${status}`,
-      `\`${code}\``,
-      meaning,
-    ]);
-    expect(table("Status | Code").sort()).toEqual(refusals.sort());
-    const ends = Object.entries(runErrors).map(([code, meaning]) => [`\`${code}\``, meaning]);
-    expect(table("Code of a run's error").sort()).toEqual(ends.sort());
-  });
-
-  test("which errors a route has of its own, and none that it has not", async () => {
-    await using server = testApp();
-    const rows = [...readme.matchAll(/^\| `([A-Z]+ \/v1[^`?]*)` \| .*$/gm)].map(([row, route]) => {
-      const { errors = [], responses } = server.operations[route!]!;
-      const told = quoted(row).filter((word) => errorCodes.includes(word as never));
-      const has = Object.values(responses).flatMap(({ codes = [] }) => codes) as string[];
-      return {
-        route,
-        untold: errors.filter((code) => !told.includes(code)),
-        wrong: told.filter((code) => !has.includes(code)),
-      };
-    });
-    expect(rows.filter(({ untold, wrong }) => untold.length > 0 || wrong.length > 0)).toEqual([]);
-  });
-
-  test("which limit a route counts for, and what each is by itself", async () => {
-    await using server = testApp();
-    const rows = table("Limit | Default | Counts");
-    expect(rows.map(([limit, value]) => [quoted(limit!)[0], Number(value)])).toEqual(Object.entries(defaultLimits));
-    const told = rows.flatMap(([limit, , counts]) =>
-      quoted(counts!).flatMap((route) => (route.includes("/v1") ? [`${route} ${quoted(limit!)[0]}`] : [])),
-    );
-    const declared = Object.entries(server.operations)
-      .filter(([, { method, bucket }]) => bucket !== (method === "GET" ? "reads_per_minute" : "writes_per_minute"))
-      .map(([route, { bucket }]) => `${route} ${bucket}`);
-    expect(told.sort()).toEqual(declared.sort());
-  });
-
-  test("which routes go on while the disk is nearly full", async () => {
-    await using server = testApp();
-    const [, told = ""] = /^\*\*Full disk\.\*\* (.*?)\n\n/ms.exec(readme) ?? [];
-    const goOn = Object.entries(server.operations).filter(
-      ([, { method, needsFreeDisk }]) => !["GET", "DELETE"].includes(method) && !needsFreeDisk,
-    );
-    const routes = quoted(told).filter((word) => word.includes(" /v1/"));
-    expect(routes.sort()).toEqual(goOn.map(([route]) => route).sort());
-  });
-
-  test("every field of a body of which it has a table, and no other", async () => {
-    await using server = testApp();
-    const told = [...readme.matchAll(/^\| (Field of `([A-Z]+ \/v1\/[^`]+)`) \|/gm)];
-    expect(told.length).toBeGreaterThan(5);
-    for (const [, head, route] of told) {
-      const bodies = Object.values(server.operations[route!]!.takes!);
-      const fields = new Set(bodies.flatMap(({ properties }) => Object.keys(properties)));
-      const named = table(head!).flatMap(([field]) => quoted(field!));
-      expect({ route, fields: named.sort() }).toEqual({ route, fields: [...fields].sort() });
+  test("which errors an operation has of its own, and no other", () => {
+    for (const { id, responses } of Object.values(operations)) {
+      const { markdown } = pageAt(`reference/api/${id}`);
+      const told = [...markdown.matchAll(/\[`(\w+)`\]\(\.\.\/errors\//g)].map(([, code]) => code);
+      const has = Object.values(responses).flatMap(({ codes = [] }) => codes);
+      expect({ id, codes: told.sort() }).toEqual({
+        id,
+        codes: has.filter((code) => !everyCode.includes(code as never)).sort(),
+      });
     }
+  });
+
+  test("which operations go on while the disk is nearly full", () => {
+    const wrong = Object.values(operations).filter(({ id, method, needsFreeDisk }) => {
+      const goesOn = method !== "GET" && !needsFreeDisk;
+      return goesOn !== pageAt(`reference/api/${id}`).markdown.includes("It goes on while the disk is nearly full.");
+    });
+    expect(wrong.map(({ id }) => id)).toEqual([]);
+  });
+
+  test("what an event means, in a sentence", () => {
+    const silent = frameNames.filter((event) => !/[.]$/.test(pageAt(`reference/events/${event}`).summary));
+    expect(silent).toEqual([]);
+    expect(pages.filter(({ markdown }) => markdown.includes("`data` | object | The items of this page."))).toEqual([]);
+  });
+});
+
+describe("the documentation", () => {
+  const found = (of: (page: Page) => string[]) =>
+    [...writtenPages(), ...pages].flatMap((page) => of(page).map((one) => `${page.path}: ${one}`));
+
+  test("uses none of the words that the glossary refuses it", () => {
+    const words = refusedInPages(readFileSync(inProject("server/glossary.md"), "utf8"));
+    expect(words).toContain("in order to");
+    expect(found(({ markdown }) => wordsFound(markdown, words))).toEqual([]);
+    expect(wordsFound("Thus `hence` it is.\n\n```sh\nalbeit\n```", ["thus", "hence", "albeit"])).toEqual(["thus"]);
+  });
+
+  test("has no sentence of more than 30 words where it is made of code, tables included", () => {
+    const isLong = (sentence: string) => sentence.split(/\s+/).length > 30;
+    const long = pages.flatMap(({ path, markdown }) =>
+      [...sentencesIn(markdown), ...sentencesInTables(markdown)].filter(isLong).map((one) => `${path}: ${one}`),
+    );
+    expect(long).toEqual([]);
   });
 });
 
@@ -181,6 +201,7 @@ describe("GET /v1/openapi.json", () => {
 });
 
 describe("a promise is proven by", () => {
+  const readme = readFileSync(inProject("README.md"), "utf8");
   const promises = readFileSync(inProject("server/runs/README.md"), "utf8");
   const rows = (text: string) => text.split("\n").filter((line) => /^\| P\d+ \|/.test(line));
   const proofs = [...rows(readme), ...rows(promises)].flatMap((row) =>
@@ -202,9 +223,15 @@ describe("a promise is proven by", () => {
   });
 });
 
-function all(command: Command, typed = command.name()): { command: Command; typed: string }[] {
-  return [{ command, typed }, ...command.commands.flatMap((child) => all(child, `${typed} ${child.name()}`))];
+/** The environment variables that a source names; `<NAME>` stands for a part that the operator chooses. */
+function variablesIn(source: string): string[] {
+  const whole = source.match(/\b(?:RUNNEL|BUN_CONFIG|OPENAI|ANTHROPIC|GOOGLE|OLLAMA)_[A-Z0-9_]*[A-Z0-9]\b/g) ?? [];
+  const open = [...source.matchAll(/\b(RUNNEL_[A-Z]+_)(?:\$\{\w+\}|\(\[A-Z0-9_\]\+\)|<[A-Z]+>)(_[A-Z_]*[A-Z])\b/g)];
+  return [...whole.filter((name) => !madeUp.has(name)), ...open.map(([, start, end]) => `${start}<NAME>${end}`)];
 }
+
+/** In examples: what an operator might have chosen. And what providers' own libraries read, but the server does not. */
+const madeUp = new Set(["RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"]);
 
 function sources(): string[] {
   const paths = [...new Bun.Glob("server/**/*.ts").scanSync({ cwd: root })];

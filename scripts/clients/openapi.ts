@@ -1,8 +1,11 @@
+import type { ErrorCode } from "../../server/core/errors.ts";
+
 /** As much of OpenAPI as the documentation and the clients are made of. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
   description?: string;
+  pattern?: string;
   enum?: unknown[];
   const?: unknown;
   properties?: Record<string, Schema>;
@@ -45,10 +48,16 @@ export interface Operation {
   responses: Record<string, { $ref?: string; description?: string; content?: Record<string, Content> }>;
 }
 
+interface Refusal {
+  description: string;
+  "x-error-codes"?: ErrorCode[];
+}
+
 export interface OpenApi {
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema>; responses: Record<string, { description: string }> };
+  tags: { name: string; description: string }[];
+  components: { schemas: Record<string, Schema>; responses: Record<string, Refusal> };
 }
 
 /** An operation as a method of a client. */

@@ -201,7 +201,7 @@ function argOf(schema: Schema): string {
 }
 
 /** `from` → `from_`, `created_at[gt]` → `created_at_gt`. */
-function safe(name: string): string {
+export function safe(name: string): string {
   const word = name.replace(/\[(\w+)\]/g, "_$1");
   return keywords.has(word) ? `${word}_` : word;
 }

@@ -150,7 +150,7 @@ function shapeOf({ properties = {}, required = [] }: Schema, indent: string): st
   return lines.length > 0 ? `{\n${lines.join("\n")}\n${indent}}` : "Record<string, never>";
 }
 
-const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+export const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const className = (path: string): string => {
   const words = path.split(".").map(camel);
   return `${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("")}Resource`;

@@ -29,7 +29,7 @@ export async function buildDocs(folder = inProject("dist/docs")): Promise<void> 
   const ordered = [...inOrder, ...pages.filter((page) => !inOrder.includes(page))];
   await write("llms-full.txt", ordered.map(({ markdown }) => markdown.trim()).join("\n\n---\n\n"));
   await write("licenses.txt", licensesText(notices));
-  await write("search.json", JSON.stringify(ordered.map(entryOf)));
+  await write("search.json", JSON.stringify(ordered.filter(({ isPart }) => !isPart).map(entryOf)));
   await write(
     "site.css",
     readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + readFileSync(beside("site.css"), "utf8"),

@@ -1,125 +1,158 @@
+import { catalogue, type ErrorCode } from "../../server/core/errors.ts";
+import { prefixes } from "../../server/core/ids.ts";
+import { everyCode } from "../../server/http/describe-operations.ts";
+import { exampleOf } from "../../server/http/example-of.ts";
 import { nameOf, type OpenApi, type Operation, type Schema } from "../clients/openapi.ts";
-import { type Page, pageOf } from "./pages.ts";
+import { callExamples } from "./call-examples.ts";
+import { boundsOf, cell, fieldTable, typeOf } from "./fields.ts";
+import { type Page, pageOf, pageThatFits } from "./pages.ts";
 
-/** A page for each operation, one for each resource that lists them, and one for each object that they return. */
+interface Listed {
+  method: string;
+  path: string;
+  operation: Operation;
+}
+
+/** A page for each operation, one for each resource that lists them, and one that lists the resources. */
 export function operationPages(document: OpenApi): Page[] {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   const byTag = Map.groupBy(operations, ({ operation }) => operation.tags[0]!);
-  const resources = [...byTag].map(([tag, its]) =>
-    pageOf(
-      `reference/api/${slug(tag)}`,
-      `# ${tag}\n\nThe operations of ${tag.toLowerCase()}.\n\n| Operation | Request |\n|---|---|\n${its.map(({ path, method, operation }) => `| [${operation.summary}](${operation.operationId}.md) | \`${method} ${path}\` |`).join("\n")}\n`,
-    ),
+  const resources = document.tags.map(({ name, description }) => resourcePage(name, description, byTag.get(name)!));
+  const list = document.tags.map(({ name, description }) => `- [${name}](${slug(name)}.md): ${description}`);
+  const index = pageOf("reference/api/index", `${aboutApi}\n${list.join("\n")}\n`);
+  return [index, ...resources, ...operations.map((one) => operationPage(one, document))];
+}
+
+const aboutApi = `# API
+
+The API speaks JSON over HTTPS, and server-sent events. Every address begins with \`/v1\`.
+
+[\`/docs/openapi.json\`](/docs/openapi.json) describes it in OpenAPI 3.1. The clients for
+[TypeScript and Python](../../start/quickstart.md) have a method for each operation, under the same name.
+
+## Requests
+
+- Send your API key with every request: \`Authorization: Bearer <API key>\`. A key has scopes: \`read\`, \`run\` and \`admin\`.
+- A body is JSON in UTF-8. Fields that do not exist are refused.
+- To send a \`POST\` again safely, give it an \`Idempotency-Key\`. For 24 hours it is carried out once.
+
+## Responses
+
+- Every response has \`X-Request-Id\`. Errors have one shape: see [errors](../errors/index.md).
+- A list has \`data\` and \`has_more\`. For the next page, send the last item's id as \`starting_after\`.
+- \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` tell what is left: see [limits](../limits.md).
+- Fields may be added at any time. Ignore those that you do not know.
+
+## Ids
+
+An id is a prefix and 26 characters. The prefix says what it is of.
+
+| Prefix | Of |
+|---|---|
+${Object.entries(prefixes)
+  .map(([kind, prefix]) => `| \`${prefix}_\` | ${kind.replaceAll("_", " ")} |`)
+  .join("\n")}
+
+## Resources
+`;
+
+function resourcePage(tag: string, description: string, operations: readonly Listed[]): Page {
+  const rows = operations.map(
+    ({ path, method, operation }) =>
+      `| [${operation.summary}](${operation.operationId}.md) | \`${method} ${path}\` | \`${operation.operationId}\` |`,
   );
-  const index = pageOf(
-    "reference/api/index",
-    `# API\n\nThe API speaks JSON over HTTPS, and server-sent events. [\`/docs/openapi.json\`](/docs/openapi.json) describes it in OpenAPI 3.1.\n\n${[...byTag.keys()].map((tag) => `- [${tag}](${slug(tag)}.md)`).join("\n")}\n`,
+  return pageOf(
+    `reference/api/${slug(tag)}`,
+    `# ${tag}\n\n${description}\n\n| Operation | Request | Name |\n|---|---|---|\n${rows.join("\n")}\n`,
   );
-  return [index, ...resources, ...operations.map((one) => operationPage(one, document)), ...objectPages(document)];
 }
 
 const slug = (tag: string): string => tag.toLowerCase().replaceAll(" ", "-");
 
-function operationPage(
-  { path, method, operation }: { path: string; method: string; operation: Operation },
-  document: OpenApi,
-): Page {
-  const { operationId, summary, description, parameters, requestBody, responses } = operation;
-  const [media, body] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  const parts = [`# ${summary}`, description, `\`\`\`http\n${method} ${path}\n\`\`\``];
-  if (parameters.length > 0)
-    parts.push(
-      `## Parameters\n\n| Name | In | Type | Description |\n|---|---|---|---|\n${parameters.map(({ name, in: place, required, description, schema }) => `| \`${name}\`${required ? " (required)" : ""} | ${place} | ${typeOf(schema)} | ${cell(description)} |`).join("\n")}`,
-    );
-  if (media && body) {
-    parts.push(`## Body\n\n${fieldsOf(resolved(body.schema, document))}`);
-    if (body.example !== undefined) parts.push(`\`\`\`json\n${JSON.stringify(body.example, null, 2)}\n\`\`\``);
-  }
-  const rows = Object.entries(responses).map(([status, response]) => {
-    const { description = "", content } = response.$ref
-      ? { ...document.components.responses[nameOf(response.$ref)], content: undefined }
-      : response;
-    const schema = content?.["application/json"]?.schema;
-    return `| ${status} | ${cell(description)} | ${schema ? typeOf(schema) : ""} |`;
+/** What of an operation is shown: as much as a page holds. */
+const sizes = [
+  { depth: 4, example: true },
+  { depth: 3, example: true },
+  { depth: 2, example: true },
+  { depth: 2, example: false },
+  { depth: 1, example: false },
+  { depth: 0, example: false },
+];
+
+function operationPage(listed: Listed, document: OpenApi): Page {
+  const { path, method, operation } = listed;
+  const { operationId, summary, description, parameters, tags } = operation;
+  const [scope = "", ...more] = description.split(/(?<=\.) /);
+  const bucket = /counts for `(\w+)`/.exec(scope)?.[1] ?? "";
+  const needs = /the scope (.*), and/.exec(scope)?.[1] ?? "";
+  const start = [
+    `# ${summary}`,
+    `${summary}. The API key needs the scope ${needs}. ${more.join(" ")}`.trim(),
+    `\`\`\`http\n${method} ${path}\n\`\`\``,
+    `It is an operation of [${tags[0]}](${slug(tags[0]!)}.md), and counts for [\`${bucket}\`](../limits.md#${bucket}).`,
+  ];
+  if (parameters.length > 0) start.push(`## Parameters\n\n${parameterTable(operation)}`);
+  return pageThatFits(`reference/api/${operationId}`, sizes, ({ depth, example }) =>
+    [
+      ...start,
+      ...bodyOf(operation, document, depth),
+      `## Example\n\n${callExamples(method, path, operation, document)}`,
+      `## Response\n\n${responseOf(operation, document, example)}`,
+      `## Errors\n\n${errorsOf(operation, document)}`,
+    ].join("\n\n"),
+  );
+}
+
+function parameterTable({ parameters }: Operation): string {
+  const rows = parameters.map(
+    ({ name, in: place, required, description, schema }) =>
+      `| \`${name}\`${required ? " (required)" : ""} | ${place} | ${typeOf(schema)} | ${cell(description + boundsOf(schema))} |`,
+  );
+  return `| Name | In | Type | Description |\n|---|---|---|---|\n${rows.join("\n")}`;
+}
+
+function bodyOf({ requestBody }: Operation, { components: { schemas } }: OpenApi, depth: number): string[] {
+  return Object.entries(requestBody?.content ?? {}).flatMap(([media, { schema }]) => {
+    const title = media === "application/json" ? "## Body" : `## Body as \`${media}\``;
+    const whole = schema.$ref ? schemas[nameOf(schema.$ref)]! : schema;
+    const isEmpty = whole.type === undefined && Object.keys(whole).length === 0;
+    return [`${title}\n\n${isEmpty ? "The content itself." : fieldTable(whole, schemas, depth, true)}`];
   });
-  parts.push(`## Responses\n\n| Status | When | Body |\n|---|---|---|\n${rows.join("\n")}`);
-  return pageOf(`reference/api/${operationId}`, `${parts.join("\n\n")}\n`);
 }
 
-/** Bodies of requests stand on the page of their operation; the parts of an object stand on its own. */
-function objectPages({ components: { schemas } }: OpenApi): Page[] {
-  return Object.entries(schemas)
-    .filter(([name]) => !/Request(InParts)?$/.test(name))
-    .map(([name, schema]) =>
-      pageOf(
-        `reference/objects/${name}`,
-        `# ${name}\n\n${schema.description ?? `What the API returns as ${name}.`}\n\n${fieldsOf(schema)}\n`,
-      ),
-    );
-}
-
-/** A page for each event of a stream, and one that lists them. */
-export function eventPages({ components: { schemas } }: OpenApi): Page[] {
-  const events = Object.entries(schemas.Event?.discriminator?.mapping ?? {}).map(([event, ref]) => {
-    const { description, properties = {} } = schemas[nameOf(ref)]!;
-    return { event, description: description ?? "", data: properties.data ?? {} };
+function responseOf({ responses }: Operation, { components: { schemas } }: OpenApi, withExample: boolean): string {
+  const successes = Object.entries(responses).filter(([status]) => /^[23]/.test(status));
+  const rows = successes.map(([status, { description = "", content = {} }]) => {
+    const schema = content["application/json"]?.schema;
+    const others = Object.keys(content).filter((media) => media !== "application/json");
+    const bodies = [...(schema ? [bodyType(schema, schemas)] : []), ...others.map((media) => `\`${media}\``)];
+    return `| ${status} | ${cell(description)} | ${bodies.join(" or ") || "none"} |`;
   });
-  const pages = events.map(({ event, description, data }) =>
-    pageOf(
-      `reference/events/${event}`,
-      `# ${event}\n\n${description || `The event \`${event}\` of a run's stream.`}\n\n## Data\n\n${fieldsOf(resolved(data, { components: { schemas } }))}\n`,
-    ),
-  );
-  const rows = events.map(({ event, description }) => `| [\`${event}\`](${event}.md) | ${cell(description)} |`);
-  const index = pageOf(
-    "reference/events/index",
-    `# Events\n\nWhat the stream of a run sends, and \`GET /v1/runs/:id/events\` lists.\n\n| Event | When |\n|---|---|\n${rows.join("\n")}\n`,
-  );
-  return [index, ...pages];
+  const table = `| Status | When | Body |\n|---|---|---|\n${rows.join("\n")}`;
+  const shown = successes.map(([, { content }]) => content?.["application/json"]).find((json) => json !== undefined);
+  if (!withExample || !shown || Object.keys(shown.schema).length === 0 || !shown.schema.$ref) return table;
+  const example = shown.example ?? exampleOf(shown.schema as Record<string, unknown>, schemas as never);
+  return `${table}\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``;
 }
 
-function fieldsOf(schema: Schema): string {
-  const { properties = {}, required = [] } = schema;
-  const rows = Object.entries(properties).map(
-    ([name, its]) =>
-      `| \`${name}\`${required.includes(name) ? " (required)" : ""} | ${typeOf(its)} | ${cell(`${its.description ?? ""}${boundsOf(its)}`)} |`,
-  );
-  if (rows.length > 0) return `| Field | Type | Description |\n|---|---|---|\n${rows.join("\n")}`;
-  return `${typeOf(schema)}.`;
+/** A page of a list is shown by its items. */
+function bodyType(schema: Schema, schemas: OpenApi["components"]["schemas"]): string {
+  const name = schema.$ref ? nameOf(schema.$ref) : "";
+  const items = name.endsWith("List") && schemas[name]?.properties?.data?.items;
+  return items ? `list of ${typeOf(items)}` : typeOf(schema);
 }
 
-const resolved = (
-  schema: Schema,
-  { components: { schemas } }: { components: { schemas: Record<string, Schema> } },
-): Schema => (schema.$ref ? schemas[nameOf(schema.$ref)]! : schema);
-
-function typeOf(schema: Schema): string {
-  const { $ref, type, items, anyOf, oneOf, const: only, enum: values } = schema;
-  if ($ref) return linkTo(nameOf($ref));
-  if (only !== undefined) return `\`${JSON.stringify(only)}\``;
-  if (values) return values.map((value) => `\`${JSON.stringify(value)}\``).join(", ");
-  const choices = anyOf ?? oneOf;
-  if (choices) return [...new Set(choices.map(typeOf))].join(" or ");
-  if (items) return `array of ${typeOf(items)}`;
-  return [type ?? "any value"].flat().join(" or ");
+function errorsOf({ responses }: Operation, { components }: OpenApi): string {
+  const own = Object.entries(responses).flatMap(([status, { $ref }]) => {
+    const codes = $ref ? (components.responses[nameOf($ref)]!["x-error-codes"] ?? []) : [];
+    const special = codes.filter((code) => !everyCode.includes(code as never));
+    return special.length > 0 ? [`| ${status} | ${special.map(linkToError).join(", ")} |`] : [];
+  });
+  const table = own.length > 0 ? `| Status | Code |\n|---|---|\n${own.join("\n")}\n\n` : "";
+  return `${table}And what [every operation](../errors/index.md#errors-of-every-operation) may return.\n`;
 }
 
-const linkTo = (name: string): string => (/Request(InParts)?$/.test(name) ? name : `[${name}](../objects/${name}.md)`);
-
-function boundsOf({ default: value, minimum, maximum, minLength, maxLength, minItems, maxItems }: Schema): string {
-  const facts = [
-    minimum !== undefined && maximum !== undefined && `From ${minimum} to ${maximum}.`,
-    minimum !== undefined && maximum === undefined && `At least ${minimum}.`,
-    minimum === undefined && maximum !== undefined && `At most ${maximum}.`,
-    minLength !== undefined && minLength > 1 && `At least ${minLength} characters.`,
-    maxLength !== undefined && `At most ${maxLength} characters.`,
-    minItems !== undefined && `At least ${minItems} items.`,
-    maxItems !== undefined && `At most ${maxItems} items.`,
-    value !== undefined && `Default: \`${JSON.stringify(value)}\`.`,
-  ].filter(Boolean);
-  return facts.length > 0 ? ` ${facts.join(" ")}` : "";
-}
-
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+/** Where a code of an error is explained. */
+const linkToError = (code: ErrorCode): string => `[\`${code}\`](../errors/${catalogue[code].type}.md#${code})`;

@@ -5,7 +5,8 @@ import { testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
 import { rendered } from "./html.ts";
 import { licensePages, readNotices } from "./licenses.ts";
-import { navOf, type Page, plain, resolveLink, writtenPages } from "./pages.ts";
+import { navOf, type Page, pageBytes, resolveLink, writtenPages } from "./pages.ts";
+import { sentencesIn, withoutCode } from "./prose.ts";
 import { referencePages } from "./reference.ts";
 
 const written = writtenPages();
@@ -26,7 +27,9 @@ const faults = (pages: readonly Page[], of: (page: Page) => string[]): string[] 
 describe("a page of the documentation", () => {
   test("has at most 8,192 bytes", () => {
     expect(
-      faults(all, ({ markdown }) => (Buffer.byteLength(markdown) > 8192 ? [`${Buffer.byteLength(markdown)}`] : [])),
+      faults(all, ({ markdown }) =>
+        Buffer.byteLength(markdown) > pageBytes ? [`${Buffer.byteLength(markdown)}`] : [],
+      ),
     ).toEqual([]);
   });
 
@@ -64,18 +67,6 @@ describe("a page of the documentation", () => {
   });
 });
 
-test("every operation stands on exactly one page of the reference", async () => {
-  await using server = testApp();
-  const { paths } = (await server.send("GET", "/docs/openapi.json")).body;
-  const operations = Object.entries<object>(paths).flatMap(([path, verbs]) =>
-    Object.keys(verbs).map((verb) => `${verb.toUpperCase()} ${path}`),
-  );
-  const shown = all.flatMap(({ markdown }) => [...markdown.matchAll(/^```http\n(.+)\n/gm)].map(([, line]) => line!));
-  expect(shown.sort()).toEqual(operations.sort());
-});
-
-const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, "");
-
 const linksIn = (markdown: string): string[] =>
   [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href]) =>
     /^(https?:|mailto:|\/)/.test(href!) ? [] : [href!],
@@ -83,12 +74,3 @@ const linksIn = (markdown: string): string[] =>
 
 const idsOf = (markdown: string): Set<string> =>
   new Set([...rendered(markdown).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
-
-/** Sentences of paragraphs and lists; tables and headings have none. */
-const sentencesIn = (markdown: string): string[] =>
-  withoutCode(markdown)
-    .split(/\n\s*\n|\n(?=[-*|>#]|\d+\. )/)
-    .filter((block) => !/^\s*[|#]/.test(block))
-    .flatMap((block) =>
-      plain(block.replace(/^\s*(?:[-*>]|\d+\.)\s+/, "").replaceAll("\n", " ")).split(/(?<=[.!?:;])\s+/),
-    );

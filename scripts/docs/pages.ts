@@ -11,6 +11,8 @@ export interface Page {
   /** The first paragraph, as plain text. */
   summary: string;
   markdown: string;
+  /** Set on a page that others link to and nobody looks for: searches leave it out. */
+  isPart?: true;
 }
 
 /** A group of the side bar, as a section of the first page lists it. */
@@ -32,6 +34,19 @@ export function pageOf(path: string, markdown: string): Page {
   const [, title, summary] = /^# (.+)\n\n([^\n#`|<-][^\n]*(?:\n[^\n]+)*)/.exec(markdown) ?? [];
   if (!title || !summary) throw new Error(`${path}.md must begin with a heading and a paragraph.`);
   return { path, title: plain(title), summary: plain(summary.replaceAll("\n", " ")), markdown };
+}
+
+/** How long a page may be, in bytes of Markdown. */
+export const pageBytes = 8192;
+
+/** The page in the first of these sizes in which it is short enough, else in the last one. */
+export function pageThatFits<Size>(path: string, sizes: readonly Size[], write: (size: Size) => string): Page {
+  let text = "";
+  for (const size of sizes) {
+    text = write(size);
+    if (Buffer.byteLength(text) <= pageBytes) break;
+  }
+  return pageOf(path, text);
 }
 
 /** The side bar: the lists of the first page. */

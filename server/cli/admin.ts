@@ -18,7 +18,7 @@ export function adminCommand(): Command {
   const account = (name: string) =>
     admin
       .command(name)
-      .argument("<email>")
+      .argument("<email>", "the address with which the person signs in")
       .addOption(
         option(
           "--password <text>",

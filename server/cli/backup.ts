@@ -16,7 +16,7 @@ interface Options {
 export const backupCommand = (): Command =>
   new Command("backup")
     .description("copy the database into one file, also while the server runs")
-    .argument("<file>")
+    .argument("<file>", "where the backup is written")
     .addOption(option("--force", "replace an earlier backup", { env: "RUNNEL_BACKUP_FORCE" }))
     .addOption(option("--include-key", "put the master key into the backup: whoever has it can read every secret"))
     .addOption(dataDirOption())

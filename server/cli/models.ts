@@ -37,7 +37,11 @@ Examples:
     )
     .action(add);
   models.command("list").description("list the connections, without their keys").action(list);
-  models.command("remove").description("remove a stored connection").argument("<name>").action(remove);
+  models
+    .command("remove")
+    .description("remove a stored connection")
+    .argument("<name>", "the connection, as `models list` shows it")
+    .action(remove);
   addDataOptions(...models.commands);
   models.addCommand(modelPricesCommand());
   return models;

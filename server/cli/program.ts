@@ -14,6 +14,7 @@ import { restoreCommand } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
 import { serveCommand } from "./serve-command.ts";
 import { suiteCommand } from "./suite-command.ts";
+import { variables } from "./variables.ts";
 
 /** The command line. Commands load what they need when they run: `runnel version` loads no server. */
 export function createProgram(): Command {
@@ -39,6 +40,7 @@ export function createProgram(): Command {
       "after",
       `
 Every flag can be given by environment: --data-dir is RUNNEL_DATA_DIR, and so on.
+Without a flag: ${variables.map(({ name }) => name).join(", ")} ("runnel docs reference/configuration").
 Exit codes: 0 done, 1 failed, 2 usage, 75 data directory in use, 78 database newer than this executable.`,
     );
   for (const command of [program, ...descendants(program)])

@@ -14,7 +14,7 @@ interface Options {
 export const restoreCommand = (): Command =>
   new Command("restore")
     .description("put a backup in the place of the database; the server must be stopped")
-    .argument("<file>")
+    .argument("<file>", "a backup")
     .addOption(
       option("--force", "replace the database that is there; it is kept beside", { env: "RUNNEL_RESTORE_FORCE" }),
     )

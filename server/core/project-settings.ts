@@ -19,6 +19,16 @@ export const defaultLimits = {
 };
 export type ProjectLimits = typeof defaultLimits;
 
+/** What each of them counts. */
+export const projectLimitMeanings: Record<keyof ProjectLimits, string> = {
+  reads_per_minute: "Requests per minute that only read.",
+  run_creations_per_minute: "Requests per minute that start runs.",
+  writes_per_minute: "Requests per minute that change something else.",
+  runs_in_progress:
+    "Runs that work at once. Those that wait for an answer, and those that calls of agents started, do not count.",
+  children_per_run: "Runs that come of one run by calls of agents, at all depths together.",
+};
+
 /** What each environment of a project may spend in a day (UTC); what is absent has no bound. */
 export interface DayBudget {
   max_cost_usd?: number;

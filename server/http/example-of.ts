@@ -45,7 +45,7 @@ export function exampleOf(schema: Schema, schemas: Record<string, Schema>, name 
   if ("example" in schema) return schema.example;
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
-  if (anyOf) return exampleOf(anyOf[0]!, schemas, name);
+  if (anyOf) return isRare(anyOf, schemas) ? null : exampleOf(anyOf[0]!, schemas, name);
   if (properties) {
     const required = (schema.required as string[] | undefined) ?? [];
     const fields = required.length > 0 ? required : Object.keys(properties).slice(0, 1);
@@ -61,6 +61,13 @@ export function exampleOf(schema: Schema, schemas: Record<string, Schema>, name 
   if (type === "boolean") return true;
   if (type === "string") return textOf(schema, pattern, name);
   return {};
+}
+
+/** Whether an object may be null: most of the time it is, as an error or what a run waits for. */
+function isRare(choices: readonly Schema[], schemas: Record<string, Schema>): boolean {
+  const isObject = ({ $ref, type }: Schema): boolean =>
+    typeof $ref === "string" ? isObject(schemas[$ref.split("/").at(-1)!]!) : type === "object";
+  return choices.some(({ type }) => type === "null") && choices.some(isObject);
 }
 
 function aPage({ data: [item = {}], ...rest }: { data: { id?: string }[] }) {

@@ -40,7 +40,7 @@ export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => 
     {
       operation: {
         id: "openapi.retrieve",
-        summary: "This document",
+        summary: "Retrieve the OpenAPI document",
         needs: "read_or_run",
         returns: Type.Unsafe({ type: "object", description: `One document for ${environments.join(" and ")}.` }),
       },
@@ -86,20 +86,20 @@ function write(routes: readonly Route[]): string {
 
 /** What the groups of operations are about. */
 const tags: Record<string, string> = {
-  Account: "Who asks, what they used, and what agents may use.",
-  Agents: "Instructions, a model, tools and rules, under one name; each change is a version.",
-  "API keys": "Who may ask, and for what.",
-  "Audit log": "Who changed what.",
-  Files: "What is read, searched or worked on.",
-  Memory: "What runs know of earlier ones and of documents.",
-  Runs: "What agents are asked and what comes of it, with every step on record.",
-  Schedules: "Runs that begin by the clock.",
-  Secrets: "Values that tools send and nobody reads.",
-  Suites: "Runs that are pinned, to be replayed against their agents as they are now.",
-  Threads: "Conversations of several runs.",
-  Tools: "What agents may call.",
-  Traces: "What happened in runs, step by step.",
-  Webhooks: "Who is told of events.",
+  Account: "Your API key, what runs used, and the models that agents may use.",
+  Agents: "An agent has instructions, a model, tools and rules. Each change makes a new version of it.",
+  "API keys": "An API key belongs to a project and an environment, and has scopes.",
+  "Audit log": "The audit log says who changed what, and when.",
+  Files: "Files are given to runs, searched by memory stores, and worked on by code.",
+  Memory: "A memory store holds what runs know of documents and of earlier runs.",
+  Runs: "A run is one execution of an agent: its input, its output, and every step on record.",
+  Schedules: "A schedule starts runs by the clock.",
+  Secrets: "A secret is a value that tools send and nobody can read.",
+  Suites: "A suite pins runs, to replay them against their agents as they are now.",
+  Threads: "A thread is a conversation of several runs.",
+  Tools: "A tool is something that agents may call.",
+  Traces: "A trace says what happened in a run, step by step.",
+  Webhooks: "A webhook sends events to an address of yours.",
 };
 
 /** An operation; refusals stand once under the name of what they may be, among `refusals`. */

@@ -133,7 +133,7 @@ export const meRoutes = ({ auth, keys, limiter, projects, runs }: MeOptions) =>
     {
       operation: {
         id: "me.retrieve",
-        summary: "Who this key is, and what is left of its limits",
+        summary: "Retrieve who this key is, and what is left of its limits",
         needs: "read_or_run",
         returns: Me,
       },

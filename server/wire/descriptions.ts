@@ -1,3 +1,5 @@
+import type { FrameName } from "../core/frames.ts";
+
 type Sentences = Record<string, string>;
 
 /** What a field means, wherever it stands; `own` has what it means elsewhere. */
@@ -380,7 +382,10 @@ const own: Record<string, Sentences> = {
     type: "The kind of error.",
     details: "More about it, by its code.",
   },
-  Event: { data: "What the event says, by its name.", at: "When it was committed." },
+  Event: {
+    data: "What the event says.",
+    at: "When it was committed.",
+  },
   File: {
     description: "What the file is.",
     error: "Why it could not be read; null where it could.",
@@ -586,7 +591,8 @@ const own: Record<string, Sentences> = {
 export function descriptionOf(component: string, field: string): string | undefined {
   const thing = component
     .replace(/^(Create|Update|Set)(?=.*Request)|^Rotated(?=ApiKey$)|^(Http|Webhook|Client|Code|Mcp|Agent)(?=Tool)/, "")
-    .replace(/(Request(InParts)?|ListItem|Version|Input)$/, "");
+    .replace(/(Request(InParts)?|ListItem|Version|Input)$/, "")
+    .replace(/^\w+(?=Event$)/, "");
   return own[component]?.[field] ?? own[thing]?.[field] ?? everywhere[field];
 }
 
@@ -641,3 +647,37 @@ const parameters: Sentences = {
 };
 
 export const parameterDescription = (name: string): string | undefined => parameters[name];
+
+/** What each event of a run means. */
+const events: Record<FrameName, string> = {
+  "run.created": "The run exists. It is the first event of every run.",
+  "run.queued": "The run waits for a slot, since as many runs are in progress as may be. The stream stays open.",
+  "run.started": "The run left the queue and begins.",
+  "run.requires_action":
+    "The run waits for an answer to tool calls: an output, an approval, or both. The stream stays open.",
+  "run.resumed": "Every call that the run waited for is answered, and it goes on.",
+  "run.recovered": "The server was restarted, and the run goes on where it was.",
+  "run.completed": "The run is over and has its output. It is the last event of the stream.",
+  "run.failed":
+    "The run is over without success; `status` says whether it failed or was cancelled. It is the last event.",
+  "step.started": "A step begins: a model call, a tool call, or another one of the trace.",
+  "step.restarted": "A step begins anew after a failed attempt. The tokens since the event `discards` are void.",
+  "step.completed": "A step is over. Its `status` says how it ended, and `usage` what a model call used.",
+  token: "A piece of what the model writes. Tokens have no `seq` of their own and stand in no list of events.",
+  "tool.requested": "The model asks for a tool. `needs` says what the call waits for, if it waits.",
+  "tool.decided": "A person decided on a tool call.",
+  "tool.completed": "A tool call is over. The model reads its `result`.",
+  "subagent.started": "A call of an agent tool started another run.",
+  "subagent.waiting": "A run that a call of an agent tool started waits for an answer. You give it to this run.",
+  "subagent.resumed": "The run that a call of an agent tool started waits no longer.",
+  "guardrail.passed": "A guardrail that asks a model found nothing.",
+  "guardrail.triggered": "A guardrail found something. `verdict` says what came of it.",
+  "output.rejected": "The answer does not fit the agent's `output_schema`. The model is told why and tries again.",
+  "history.loaded": "Messages of the thread were put before the input.",
+  "documents.attached": "The files of `file_ids` were read and given to the model.",
+  "memory.retrieved": "The memory stores were searched with the input.",
+  "context.compacted":
+    "The conversation became too long for the model, and earlier messages were left out or summed up.",
+};
+
+export const eventDescription = (event: string): string | undefined => (events as Sentences)[event];

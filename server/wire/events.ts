@@ -2,6 +2,7 @@ import type { Static, TObject, TProperties } from "@sinclair/typebox";
 import type { FrameName } from "../core/frames.ts";
 import { DocumentFacts, eventFields, type RunEventType, stepTypes } from "../core/run-event.ts";
 import * as t from "../lib/schema.ts";
+import { eventDescription } from "./descriptions.ts";
 import { counts, RequiredAction, RequiredCall, RunError, Usage } from "./run.ts";
 import { choiceOf, told } from "./schema.ts";
 
@@ -91,7 +92,10 @@ export const Event = choiceOf(
   Object.fromEntries(
     Object.entries(frames).map(([event, data]) => [
       event,
-      t.named(nameOf(event), t.object({ seq: t.integer, event: t.word(event), at: t.time, data })),
+      t.named(
+        nameOf(event),
+        t.object({ seq: t.integer, event: t.word(event), at: t.time, data }, { description: eventDescription(event) }),
+      ),
     ]),
   ),
 );

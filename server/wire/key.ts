@@ -35,6 +35,9 @@ export const RotatedApiKey = resource("RotatedApiKey", "api_key", {
 });
 export type RotatedApiKey = Static<typeof RotatedApiKey>;
 
+/** Named, since generators of clients call the map and what is in it by one name otherwise. */
+const RateLimit = t.named("RateLimit", t.object({ limit: t.integer, remaining: t.integer, reset: t.integer }));
+
 /** Who a key is, and what is left of its limits. */
 export const Me = t.named(
   "Me",
@@ -56,7 +59,7 @@ export const Me = t.named(
       }),
     ),
     limits: t.map(t.integer),
-    rate_limits: t.map(t.orNull(t.object({ limit: t.integer, remaining: t.integer, reset: t.integer }))),
+    rate_limits: t.map(t.orNull(RateLimit)),
     runs_in_progress: t.orNull(t.object({ limit: t.integer, remaining: t.integer })),
     children_per_run: t.orNull(t.integer),
     ...envelope,

@@ -1,0 +1,33 @@
+import { type Page, pageOf } from "./pages.ts";
+
+/** What the server has beside the API and the dashboard. None of these takes an API key. */
+const addresses: Record<string, string> = {
+  "GET /healthz": "200 while the process works. For the supervisor that restarts it.",
+  "GET /readyz": "200 when the server takes requests, else 503. For the load balancer.",
+  "GET /docs": "This documentation. `/docs/<page>.md` is a page as Markdown.",
+  "GET /docs/*": "A page of the documentation, and what belongs to it.",
+  "GET /docs/openapi.json": "The API in OpenAPI 3.1.",
+  "GET /docs/errors": "Leads to the [errors](errors/index.md).",
+  "GET /llms.txt": "The list of these pages, for language models.",
+  "GET /llms-full.txt": "All of these pages as one text, for language models.",
+  "POST /callbacks/:token":
+    "Where the receiver of a webhook tool's call sends the result. The address itself is the permission.",
+};
+
+/** The page of the addresses outside of `/v1`. */
+export function addressesPage(): Page {
+  const rows = Object.entries(addresses).map(([address, meaning]) => `| \`${address}\` | ${meaning} |`);
+  return pageOf(
+    "reference/addresses",
+    `# Other addresses
+
+What the server has beside the [API](api/index.md) and the dashboard. None of these takes an API key.
+
+| Address | Meaning |
+|---|---|
+${rows.join("\n")}
+
+The dashboard is at \`/dashboard\`. What is below \`/console\` belongs to it and may change at any time.
+`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { Command, Option } from "commander";
+import { cell } from "./fields.ts";
+import { type Page, pageOf } from "./pages.ts";
+
+interface Typed {
+  command: Command;
+  /** `runnel keys create` */
+  typed: string;
+  /** Its page in `reference/commands`: `keys-create`. */
+  name: string;
+}
+
+/** A page for each command, with the flags that it has, and one that lists them. */
+export function commandPages(program: Command): Page[] {
+  const all = commandsOf(program);
+  const list = all.map(
+    ({ command, typed, name }) => `- [\`${typed}\`](${name}.md): ${sentence(command.description())}`,
+  );
+  const about = `Every command of the executable. \`runnel <command> --help\` prints the same. Each flag can also be given by an environment variable: see [configuration](../configuration.md).`;
+  const codes =
+    "- 0: the command is done.\n- 1: it failed.\n- 2: it was typed wrongly.\n- 75: another process uses the data directory.\n- 78: the database is newer than the executable.";
+  const index = pageOf(
+    "reference/commands/index",
+    `# Command line\n\n${about}\n\n${list.join("\n")}\n\n## Exit codes\n\n${codes}\n`,
+  );
+  return [index, ...all.map(commandPage)];
+}
+
+function commandPage({ command, typed, name }: Typed): Page {
+  const flags = flagsOf(command).map(
+    ({ flags, description, defaultValue, envVar }) =>
+      `| \`${flags}\` | \`${envVar}\` | ${cell(sentence(description))}${defaultValue === undefined ? "" : ` Default: \`${defaultValue}\`.`} |`,
+  );
+  const parts = [`# ${typed}`, sentence(command.description()), `\`\`\`sh\n${typed} ${command.usage()}\n\`\`\``];
+  const args = command.registeredArguments.map((one) => `- \`${one.name()}\`: ${sentence(one.description)}`);
+  if (args.length > 0) parts.push(`## Arguments\n\n${args.join("\n")}`);
+  if (flags.length > 0) parts.push(`## Flags\n\n| Flag | Variable | Meaning |\n|---|---|---|\n${flags.join("\n")}`);
+  return pageOf(`reference/commands/${name}`, `${parts.join("\n\n")}\n`);
+}
+
+/** Every command that does something, as it is typed. */
+export function commandsOf(program: Command): Typed[] {
+  const leaves = (command: Command, words: readonly string[]): Typed[] =>
+    command.commands.length > 0
+      ? command.commands.flatMap((child) => leaves(child, [...words, child.name()]))
+      : [{ command, typed: words.join(" "), name: words.slice(1).join("-") }];
+  return leaves(program, [program.name()]);
+}
+
+export const flagsOf = (command: Command): readonly Option[] => command.options.filter(({ hidden }) => !hidden);
+
+const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;

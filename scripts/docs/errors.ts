@@ -1,0 +1,62 @@
+import { catalogue, runErrors } from "../../server/core/errors.ts";
+import { everyCode } from "../../server/http/describe-operations.ts";
+import { type Page, pageOf } from "./pages.ts";
+
+/** A page for each type of error, one for the ends of runs, and one that lists them. */
+export function errorPages(): Page[] {
+  const byType = Map.groupBy(Object.entries(catalogue), ([, { type }]) => type);
+  const pages = [...byType].map(([type, entries]) => {
+    const parts = entries.map(([code, { status, meaning }]) => `## ${code}\n\nStatus ${status}. ${meaning}\n`);
+    return pageOf(
+      `reference/errors/${type}`,
+      `# ${type}\n\n${abouts[type]} The \`type\` of the error is \`${type}\`.\n\n${parts.join("\n")}`,
+    );
+  });
+  const ends = Object.entries(runErrors).map(([code, meaning]) => `## ${code}\n\n${meaning}\n`);
+  const ofRuns = pageOf("reference/errors/run_error", `# run_error\n\n${abouts.run_error}\n\n${ends.join("\n")}`);
+  const list = [...byType.keys(), "run_error" as const].map((type) => `- [${type}](${type}.md): ${abouts[type]}`);
+  const ofAll = everyCode.map((code) => `- [\`${code}\`](${catalogue[code].type}.md#${code})`);
+  return [pageOf("reference/errors/index", aboutErrors(list, ofAll)), ...pages, ofRuns];
+}
+
+const abouts: Record<(typeof catalogue)[keyof typeof catalogue]["type"] | "run_error", string> = {
+  invalid_request_error: "The request is wrong: change it before you send it again.",
+  authentication_error: "The request has no valid key or session.",
+  permission_error: "The key or the person may not do this.",
+  not_found_error: "What the request asks for does not exist.",
+  conflict_error: "The request does not fit the present state.",
+  idempotency_error: "The `Idempotency-Key` was used before.",
+  rate_limit_error: "There were too many requests or runs: wait and try again.",
+  api_error: "The server could not do it.",
+  run_error: "Why a run failed: the run's own `error.code`. The request that reads the run succeeds.",
+};
+
+const aboutErrors = (types: readonly string[], ofAll: readonly string[]): string => `# Errors
+
+Every error has the same shape: a \`code\` for programs, and a \`message\` for people, which may change.
+
+\`\`\`json
+{
+  "error": {
+    "type": "invalid_request_error",
+    "code": "validation_failed",
+    "message": "The request is not valid.",
+    "param": "name",
+    "doc_url": "https://127.0.0.1:8443/docs/reference/errors/invalid_request_error#validation_failed"
+  },
+  "request_id": "req_01k6w3v5r8d2f9h1j4m7n0p3qs"
+}
+\`\`\`
+
+\`doc_url\` leads to the page that explains the code. Give the \`request_id\` to the operator when you ask about an error.
+
+## Types
+
+${types.join("\n")}
+
+## Errors of every operation
+
+${ofAll.join("\n")}
+
+The page of an [operation](../api/index.md) lists the others that it may return.
+`;

@@ -1,0 +1,119 @@
+import { nameOf, type OpenApi, type Schema } from "../clients/openapi.ts";
+
+type Schemas = OpenApi["components"]["schemas"];
+
+/**
+ * Fields of an object as a table. Those of objects within stand below them, `depth` levels of them; deeper ones are
+ * linked. Of what a client sends it says which fields are required.
+ */
+export function fieldTable(schema: Schema, schemas: Schemas, depth: number, isSent = false): string {
+  const rows = rowsOf(schema, { schemas, depth, isSent, path: "", seen: [] });
+  if (rows.length > 0) return `| Field | Type | Description |\n|---|---|---|\n${rows.join("\n")}`;
+  const choices = choicesOf(schema);
+  if (choices.length > 1) return `One of:\n\n${choices.map((one) => `- ${typeOf(one)}`).join("\n")}`;
+  return Object.keys(schema.properties ?? {}).length === 0 && schema.type === "object"
+    ? "No fields."
+    : `${typeOf(schema)}.`;
+}
+
+interface Place {
+  schemas: Schemas;
+  /** How many levels below this one are shown. */
+  depth: number;
+  isSent: boolean;
+  path: string;
+  /** The objects that it is in. */
+  seen: readonly string[];
+}
+
+function rowsOf({ properties = {}, required = [] }: Schema, place: Place): string[] {
+  const { schemas, depth, isSent, path, seen } = place;
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const full = `${path}${name}`;
+    const within = depth > 0 ? objectIn(field, schemas, seen) : null;
+    const mark = isSent && required.includes(name) ? " (required)" : "";
+    const type = within ? within.type : typeOf(field);
+    const row = `| \`${full}\`${mark} | ${type} | ${cell(`${field.description ?? ""}${boundsOf(field)}`)} |`;
+    if (!within) return [row];
+    const inner = { ...place, depth: depth - 1, path: `${full}${within.isList ? "[]" : ""}.`, seen: within.seen };
+    return [row, ...rowsOf(within.schema, inner)];
+  });
+}
+
+interface Within {
+  schema: Schema;
+  type: string;
+  isList: boolean;
+  seen: readonly string[];
+}
+
+/** The one object that a field holds, alone, as an item or beside simpler values; null where there is none or several. */
+function objectIn(field: Schema, schemas: Schemas, seen: readonly string[]): Within | null {
+  const choices = choicesOf(field);
+  const objects = choices.map((choice) => ({ choice, held: heldBy(choice, schemas, seen) }));
+  const [only, ...others] = objects.filter(({ held }) => held !== null);
+  if (!only?.held || others.length > 0) return null;
+  const type = objects.map(({ choice, held }) => (held ? held.type : typeOf(choice)));
+  return { ...only.held, type: [...new Set(type)].join(" or ") };
+}
+
+function heldBy(schema: Schema, schemas: Schemas, seen: readonly string[]): Within | null {
+  if (schema.items) {
+    const item = objectIn(schema.items, schemas, seen);
+    return item && !item.isList ? { ...item, type: `array of ${item.type}`, isList: true } : null;
+  }
+  const name = schema.$ref && nameOf(schema.$ref);
+  if (name && seen.includes(name)) return null;
+  const found = name ? schemas[name]! : schema;
+  if (Object.keys(found.properties ?? {}).length === 0) return null;
+  return { schema: found, type: "object", isList: false, seen: name ? [...seen, name] : seen };
+}
+
+const choicesOf = (schema: Schema): Schema[] => schema.anyOf ?? schema.oneOf ?? [schema];
+
+/** What a value may be, in words. */
+export function typeOf(schema: Schema): string {
+  const { $ref, type, items, const: only, enum: values } = schema;
+  if ($ref) return linkTo(nameOf($ref));
+  if (only !== undefined) return `\`${JSON.stringify(only)}\``;
+  if (values) return values.map((value) => `\`${JSON.stringify(value)}\``).join(", ");
+  const choices = choicesOf(schema);
+  if (choices[0] !== schema) return [...new Set(choices.map(typeOf))].join(" or ");
+  if (items) return `array of ${typeOf(items)}`;
+  return [type ?? "any value"].flat().join(" or ");
+}
+
+/** Objects that are any JSON, or pairs of texts, need no page, and events have pages of their own. */
+const elsewhere: Record<string, string> = {
+  JsonObject: "object",
+  Metadata: "object of strings",
+  Event: "[event](../events/index.md)",
+};
+
+const linkTo = (name: string): string => elsewhere[name] ?? `[${name}](../objects/${name}.md)`;
+
+/** The bounds of a value and its default, as sentences after its description. */
+export function boundsOf({
+  default: value,
+  minimum,
+  maximum,
+  minLength,
+  maxLength,
+  minItems,
+  maxItems,
+}: Schema): string {
+  const facts = [
+    minimum !== undefined && maximum !== undefined && `From ${minimum} to ${maximum}.`,
+    minimum !== undefined && maximum === undefined && `At least ${minimum}.`,
+    minimum === undefined && maximum !== undefined && `At most ${maximum}.`,
+    minLength !== undefined && minLength > 1 && `At least ${minLength} characters.`,
+    maxLength !== undefined && `At most ${maxLength} characters.`,
+    minItems !== undefined && `At least ${minItems} items.`,
+    maxItems !== undefined && `At most ${maxItems} items.`,
+    value !== undefined && `Default: \`${JSON.stringify(value)}\`.`,
+  ].filter(Boolean);
+  return facts.length > 0 ? ` ${facts.join(" ")}` : "";
+}
+
+/** A text in a table. */
+export const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ").trim();

@@ -1,0 +1,94 @@
+import type { Command } from "commander";
+import { variables } from "../../server/cli/variables.ts";
+import { limitMeanings, limits } from "../../server/core/limits.ts";
+import { defaultLimits, projectLimitMeanings } from "../../server/core/project-settings.ts";
+import { commandsOf, flagsOf } from "./commands.ts";
+import { type Page, pageOf } from "./pages.ts";
+
+/** Every environment variable: those of flags lead to their commands. */
+export function configurationPage(program: Command): Page {
+  const flags = commandsOf(program).flatMap(({ command, name }) =>
+    flagsOf(command).map(({ envVar = "", long }) => ({ envVar, flag: `${long}`, name })),
+  );
+  const byVariable = [...Map.groupBy(flags, ({ envVar }) => envVar)].sort(([one], [other]) => (one < other ? -1 : 1));
+  const rows = byVariable.map(([variable, uses]) => {
+    const links = uses.slice(0, 3).map(({ name }) => `[${name.replaceAll("-", " ")}](commands/${name}.md)`);
+    const rest = uses.length > 3 ? ` and ${uses.length - 3} [more](commands/index.md)` : "";
+    return `| \`${variable}\` | \`${uses[0]!.flag}\` | ${links.join(", ")}${rest} |`;
+  });
+  const others = variables.map(({ name, meaning }) => `| \`${name}\` | ${meaning} |`);
+  return pageOf(
+    "reference/configuration",
+    `# Configuration
+
+You configure runnel by flags or by environment variables. There is no configuration file.
+
+A flag counts more than its variable. A switch that is set to \`0\`, \`false\`, \`no\` or \`off\` is off, and an empty variable is as
+none.
+
+## Variables without a flag
+
+| Variable | Meaning |
+|---|---|
+${others.join("\n")}
+
+## Variables of flags
+
+| Variable | Flag | Commands |
+|---|---|---|
+${rows.join("\n")}
+`,
+  );
+}
+
+/** An operation, and the limit that it counts for. */
+interface Counted {
+  id: string;
+  method: string;
+  bucket: string;
+}
+
+/** Every limit, and what a request counts for. */
+export function limitsPage(operations: readonly Counted[]): Page {
+  const ofProjects = Object.entries(projectLimitMeanings).map(([name, meaning]) => {
+    const value = defaultLimits[name as keyof typeof defaultLimits];
+    return `### ${name}\n\n${meaning} Default: ${value}.${countedBy(name, operations)}\n`;
+  });
+  const rows = Object.entries(limitMeanings).map(
+    ([name, meaning]) => `| \`${name}\` | ${limits[name as keyof typeof limits].toLocaleString("en")} | ${meaning} |`,
+  );
+  return pageOf(
+    "reference/limits",
+    `# Limits
+
+How much a project may do, and how large requests, agents and runs may be.
+
+[\`GET /v1/me\`](api/me.retrieve.md) returns the limits of your key, and what is left of those per minute.
+
+## Limits of a project
+
+Each environment of a project has these for itself, and all of its keys share them. The operator changes them with
+[\`runnel projects limits\`](commands/projects-limits.md). 0 is no limit.
+
+${ofProjects.join("\n")}
+## Fixed limits
+
+Names end in their unit: \`_bytes\`, \`_ms\` for milliseconds, \`_length\` for characters. All others are counts.
+
+| Limit | Value | Of what |
+|---|---|---|
+${rows.join("\n")}
+`,
+  );
+}
+
+/** The operations that count for a limit, where that does not follow from their method. */
+function countedBy(limit: string, operations: readonly Counted[]): string {
+  const special = operations.filter(
+    ({ method, bucket }) =>
+      bucket === limit && bucket !== (method === "GET" ? "reads_per_minute" : "writes_per_minute"),
+  );
+  if (special.length === 0) return "";
+  const also = limit === "run_creations_per_minute" ? "They are" : "All `GET` requests count, and";
+  return ` ${also} ${special.map(({ id }) => `[\`${id}\`](api/${id}.md)`).join(", ")}.`;
+}
