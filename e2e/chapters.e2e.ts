@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { docxOf, pdfOf } from "../server/testing/documents.ts";
 import { blocksOf, createReader } from "./readme-reader.ts";
 
-// Chapters of the README that tell how agents remember, typed as they stand after the helpers of its quick start.
+// Chapters that tell how agents remember, typed as they stand after the README's settings and the helpers.
 
 const manual = pdfOf([
   "# Espresso machine Lago 3\nThank you for choosing this machine. Read all of this before the first use.",
@@ -21,7 +21,8 @@ async function createSettledReader() {
   const reader = createReader();
   writeFileSync(join(reader.folder, "manual.pdf"), manual);
   writeFileSync(join(reader.folder, "handbook.docx"), handbook);
-  const [start, settings, helpers] = blocksOf("Quick start");
+  const [start, settings] = blocksOf("Quick start");
+  const [helpers] = blocksOf("Helpers");
   const [upload] = blocksOf("Files");
   await reader.type([start!, settings!, helpers!, upload!]);
   return reader;
@@ -33,7 +34,7 @@ test.each([
   ["Files before the model", 1],
   ["An agent that remembers", 4],
   ["Long conversations", 1],
-])("every command of the README's chapter %s prints what it says", async (heading, count) => {
+])("every command of the chapter %s prints what it says", async (heading, count) => {
   const blocks = blocksOf(heading);
   expect(blocks).toHaveLength(count);
   await using reader = await createSettledReader();

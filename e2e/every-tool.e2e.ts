@@ -5,7 +5,7 @@ import { inProject } from "../scripts/root.ts";
 import { startMcpServer } from "../server/testing/mcp-server.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 
-// The README's program, as a reader would run it: one run that uses a tool of every type.
+// A program of the documentation, as a reader would run it: one run that uses a tool of every type.
 
 let server: Runnel;
 let mcp: ReturnType<typeof startMcpServer>;
@@ -18,12 +18,12 @@ afterAll(async () => {
   await mcp[Symbol.asyncDispose]();
 });
 
-const [, program] = /```js\n(\/\/ every-tool\.mjs[\s\S]*?)```/.exec(readFileSync(inProject("README.md"), "utf8"))!;
+const program = readFileSync(inProject("server/docs/files/every-tool.mjs"), "utf8");
 
 /** What a reader's shell would do. */
 async function runProgram() {
   const [file, ca] = [join(server.folder, "every-tool.mjs"), join(server.folder, "ca.pem")];
-  writeFileSync(file, program!);
+  writeFileSync(file, program);
   writeFileSync(ca, server.ca!);
   const child = Bun.spawn(["node", file], {
     env: {
@@ -40,7 +40,7 @@ async function runProgram() {
   return { code: await child.exited, stdout, stderr };
 }
 
-test("the README's program has one agent use a tool of every type, within its budget", async () => {
+test("the program has one agent use a tool of every type, within its budget", async () => {
   const { code, stdout, stderr } = await runProgram();
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [analyse, ...lines] = stdout.trim().split("\n");

@@ -115,11 +115,8 @@ test.if(figuresAvailable)(
   60_000,
 );
 
-/** A block of the README, by the comment that it begins with. */
-function snippet(name: string): string {
-  const blocks = readFileSync(inProject("README.md"), "utf8").matchAll(/^```\w+\n([\s\S]*?)^```$/gm);
-  return [...blocks].map(([, text]) => text!).find((text) => text.split("\n")[0]!.endsWith(` ${name}`))!;
-}
+/** A program that the documentation offers. */
+const snippet = (name: string): string => readFileSync(inProject("server/docs/files", name), "utf8");
 
 /** A port that nobody listens on. */
 function freePort(): number {
@@ -134,7 +131,7 @@ const python = Bun.which("python3");
 test.each([
   ["receiver.ts", process.execPath],
   ["receiver.py", python],
-])("the README's %s takes what is genuine and nothing else", async (name, interpreter) => {
+])("the documentation's %s takes what is genuine and nothing else", async (name, interpreter) => {
   if (!interpreter) return;
   await using server = await startRunnel({ flags: oneWorker });
   const port = freePort();
@@ -177,32 +174,35 @@ test.each([
   }
 });
 
-test.if(Bun.which("openssl") !== null)("the README's verify.sh takes what is genuine and nothing else", async () => {
-  await using receiver = startWebhookReceiver();
-  await using server = await startRunnel({ flags: oneWorker });
-  const { id, secret } = await createWebhook(server, receiver.url);
-  await server.post(`/v1/webhooks/${id}/test`, {});
-  const { headers, body } = receiver.received[0]!;
-  const file = join(server.folder, "verify.sh");
-  writeFileSync(file, snippet("verify.sh"));
-  const [BODY, OTHER] = [join(server.folder, "body"), join(server.folder, "other")];
-  writeFileSync(BODY, body);
-  writeFileSync(OTHER, `${body}\n`);
-  const event = {
-    ...{ BODY, WEBHOOK_SECRET: secret, ID: headers["webhook-id"]! },
-    ...{ TIMESTAMP: headers["webhook-timestamp"]!, SIGNATURE: headers["webhook-signature"]! },
-  };
-  const say = (changed: object) => {
-    const { stdout } = Bun.spawnSync(["sh", file], { env: { ...process.env, ...event, ...changed } });
-    return stdout.toString().trim();
-  };
-  const old = String(Number(event.TIMESTAMP) - 301);
-  expect([
-    say({}),
-    say({ SIGNATURE: `v1,AAAA ${event.SIGNATURE}` }),
-    say({ BODY: OTHER }),
-    say({ ID: "evt_1" }),
-    say({ TIMESTAMP: old }),
-    say({ TIMESTAMP: "x[$(echo hacked >&2)]" }),
-  ]).toEqual(["genuine", "genuine", "forged", "forged", "old", "forged"]);
-});
+test.if(Bun.which("openssl") !== null)(
+  "the documentation's verify.sh takes what is genuine and nothing else",
+  async () => {
+    await using receiver = startWebhookReceiver();
+    await using server = await startRunnel({ flags: oneWorker });
+    const { id, secret } = await createWebhook(server, receiver.url);
+    await server.post(`/v1/webhooks/${id}/test`, {});
+    const { headers, body } = receiver.received[0]!;
+    const file = join(server.folder, "verify.sh");
+    writeFileSync(file, snippet("verify.sh"));
+    const [BODY, OTHER] = [join(server.folder, "body"), join(server.folder, "other")];
+    writeFileSync(BODY, body);
+    writeFileSync(OTHER, `${body}\n`);
+    const event = {
+      ...{ BODY, WEBHOOK_SECRET: secret, ID: headers["webhook-id"]! },
+      ...{ TIMESTAMP: headers["webhook-timestamp"]!, SIGNATURE: headers["webhook-signature"]! },
+    };
+    const say = (changed: object) => {
+      const { stdout } = Bun.spawnSync(["sh", file], { env: { ...process.env, ...event, ...changed } });
+      return stdout.toString().trim();
+    };
+    const old = String(Number(event.TIMESTAMP) - 301);
+    expect([
+      say({}),
+      say({ SIGNATURE: `v1,AAAA ${event.SIGNATURE}` }),
+      say({ BODY: OTHER }),
+      say({ ID: "evt_1" }),
+      say({ TIMESTAMP: old }),
+      say({ TIMESTAMP: "x[$(echo hacked >&2)]" }),
+    ]).toEqual(["genuine", "genuine", "forged", "forged", "old", "forged"]);
+  },
+);

@@ -16,6 +16,7 @@ import { commandsOf, flagsOf } from "./docs/commands.ts";
 import { type Page, writtenPages } from "./docs/pages.ts";
 import { refusedInPages, sentencesIn, sentencesInTables, wordsFound } from "./docs/prose.ts";
 import { referencePages } from "./docs/reference.ts";
+import { handbook } from "./handbook.ts";
 import { inProject, root } from "./root.ts";
 import { undescribed } from "./undescribed.ts";
 
@@ -201,7 +202,7 @@ describe("GET /v1/openapi.json", () => {
 });
 
 describe("a promise is proven by", () => {
-  const readme = readFileSync(inProject("README.md"), "utf8");
+  const readme = handbook;
   const promises = readFileSync(inProject("server/runs/README.md"), "utf8");
   const rows = (text: string) => text.split("\n").filter((line) => /^\| P\d+ \|/.test(line));
   const proofs = [...rows(readme), ...rows(promises)].flatMap((row) =>

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { languages, programOf } from "../../e2e/doc-examples.ts";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
@@ -23,6 +23,10 @@ beforeAll(async () => {
 /** Of each page what is wrong with it; none where nothing is. */
 const faults = (pages: readonly Page[], of: (page: Page) => string[]): string[] =>
   pages.flatMap((page) => of(page).map((fault) => `${page.path}: ${fault}`));
+
+test("README.md has at most 10 kB", () => {
+  expect(statSync(inProject("README.md")).size).toBeLessThanOrEqual(10_000);
+});
 
 describe("a page of the documentation", () => {
   test("has at most 8,192 bytes", () => {

@@ -4,17 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environmentOf, mintSecret } from "./secret.ts";
 
-// Scanners of other people are built from the README: what it says must be true of every key, for ever.
-const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
+// Scanners of other people are built from this program: what it says must be true of every key, for ever.
+const source = readFileSync(join(import.meta.dir, "../docs/files/find-keys.mjs"), "utf8");
 
 async function published(): Promise<{ findKeys: (text: string) => string[] }> {
-  const [, source] = /```js scanner\n([\s\S]+?)```/.exec(readme)!;
   const file = join(tmpdir(), `runnel-scanner-${crypto.randomUUID()}.mjs`);
-  await Bun.write(file, source!);
+  await Bun.write(file, source);
   return await import(file).finally(() => rmSync(file));
 }
 
-test("the scanner of the README finds every key in a text, and nothing that only looks like one", async () => {
+test("the scanner of the documentation finds every key in a text, and nothing that only looks like one", async () => {
   const { findKeys } = await published();
   const keys = Array.from({ length: 500 }, (_, index) => mintSecret(index % 2 === 0 ? "test" : "live"));
   expect(findKeys(keys.map((key) => `export KEY="${key}"; # ${key.slice(0, -1)}`).join("\n"))).toEqual(keys);
@@ -27,7 +26,7 @@ test("the scanner of the README finds every key in a text, and nothing that only
   expect(findKeys(keys[0]!.replace("test", "live"))).toEqual([]);
 });
 
-test("what was a key once is one for ever, by the README and by us", async () => {
+test("what was a key once is one for ever, by the scanner and by us", async () => {
   const { findKeys } = await published();
   const key = "sk_test_0123456789ABCDEFGHIJKLMNOPQRSTUVW2axcbP";
   expect(findKeys(`key=${key}`)).toEqual([key]);
