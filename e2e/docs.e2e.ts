@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writtenPages } from "../scripts/docs/pages.ts";
 import { createExampleRunner, languages, programOf } from "./doc-examples.ts";
-import { startRunnel } from "./harness.ts";
+import { type Runnel, startRunnel } from "./harness.ts";
 
 // Every page of the documentation that has examples, run as it stands on one server, which the pages before it used.
 
@@ -16,11 +16,12 @@ const pages = chosen.flatMap(({ path, markdown }) =>
 );
 
 describe("the documentation's examples", () => {
-  let server: Awaited<ReturnType<typeof startRunnel>>;
+  let server: Runnel;
   let runner: Awaited<ReturnType<typeof createExampleRunner>>;
   beforeAll(async () => {
     server = await startRunnel();
     runner = await createExampleRunner(server);
+    await setContextWindow(server);
     if (!runner.hasPython) console.warn("skipped: the examples in Python (no python3 with venv and PyPI)");
   });
   afterAll(async () => {
@@ -37,3 +38,10 @@ describe("the documentation's examples", () => {
     }
   });
 });
+
+/** What the page about long conversations asks the operator for, before its examples. */
+async function setContextWindow(server: Runnel): Promise<void> {
+  const { markdown } = writtenPages().find(({ path }) => path === "guides/long-conversations")!;
+  const [, command] = /^runnel (models prices set .+)$/m.exec(markdown)!;
+  expect((await server.command(...command!.split(" "))).stderr).toBe("");
+}
