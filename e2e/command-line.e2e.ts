@@ -123,3 +123,14 @@ test("files of the folder that it is started in neither configure the server nor
     rmSync(folder, { recursive: true });
   }
 });
+
+test("the documentation and the licenses are read from the executable, without a server", async () => {
+  const page = await runCommand(["docs", "streaming"]);
+  expect([page.code, page.stdout.split("\n")[0], page.stderr]).toEqual([0, "# Streaming", ""]);
+  const none = await runCommand(["docs", "weather-of-tomorrow"]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no page "weather-of-tomorrow".')]);
+  const licenses = await runCommand(["licenses"]);
+  expect([licenses.code, licenses.stderr]).toEqual([0, ""]);
+  for (const carried of ["Apache License", "\nBun 1.", "\npyodide ", "\nreact ", "\nsqlite-vec "])
+    expect(licenses.stdout).toContain(carried);
+});

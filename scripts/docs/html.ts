@@ -40,16 +40,16 @@ ${
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header>
-<button type="button" id="menu" aria-label="Menu" aria-expanded="false" hidden>Menu</button>
+<button type="button" id="menu" aria-expanded="false" aria-controls="pages" hidden>Menu</button>
 <a class="brand" href="/docs">runnel <span>docs</span></a>
 <search hidden><label for="query">Search</label>
-<input id="query" type="search" placeholder="Search" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found">
-<ul id="found" role="listbox" hidden></ul></search>
-<button type="button" id="theme" aria-label="Switch between light and dark" hidden>Theme</button>
+<input id="query" type="search" placeholder="Search" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list"><kbd aria-hidden="true">/</kbd>
+<div id="found" role="listbox" aria-label="Pages found" hidden></div></search>
+<button type="button" id="theme" aria-label="Switch to dark" hidden>${moon}${sun}</button>
 <a href="/dashboard">Dashboard</a>
 </header>
 <div class="columns">
-<nav aria-label="Pages">
+<nav id="pages" aria-label="Pages">
 ${nav.map((group) => groupOf(group, page.path)).join("\n")}
 </nav>
 <main id="content">
@@ -82,6 +82,31 @@ function groupOf({ title, links }: NavGroup, current: string): string {
 /** `guides/x` → `/docs/guides/x`; `reference/api/index` → `/docs/reference/api`. */
 const addressOf = (path: string): string => `/docs/${path}`.replace(/\/index$/, "");
 
+/** A Lucide icon, of 16 px. */
+const iconOf = (name: string, shapes: string): string =>
+  `<svg class="${name}" viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${shapes}</svg>`;
+const moon = iconOf("moon", '<path d="M12 3a6 6 0 0 0 9 9 9 9 0 1 1-9-9Z"/>');
+const sun = iconOf(
+  "sun",
+  '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',
+);
+
+/** On a narrow page each row is an entry, and each cell says its column. The roles outlive that display. */
+function tableOf(table: string): string {
+  const columns = [...table.matchAll(/<th[^>]*>(.*?)<\/th>/g)].map(([, name = ""]) => name.replace(/<[^>]+>/g, ""));
+  const rows = table
+    .replace("<table>", '<table role="table">')
+    .replace(/<(thead|tbody)>/g, '<$1 role="rowgroup">')
+    .replace(/<th\b/g, '<th role="columnheader"')
+    .replace(/<tr>[\s\S]*?<\/tr>/g, (row) => {
+      let column = 0;
+      return row
+        .replace("<tr>", '<tr role="row">')
+        .replace(/<td\b/g, () => `<td role="cell" data-column="${escaped(columns[column++] ?? "")}"`);
+    });
+  return `<div class="wide" tabindex="0">${rows}</div>`;
+}
+
 interface Code {
   language: string;
   text: string;
@@ -100,7 +125,7 @@ function bodyOf({ path, markdown }: Page): string {
   });
   return rendered(text)
     .replace(/<div data-code="(\d+)"><\/div>/g, (_, index) => codeOf(codes[Number(index)]!))
-    .replace(/<table>[\s\S]*?<\/table>/g, (table) => `<div class="wide" tabindex="0">${table}</div>`)
+    .replace(/<table>[\s\S]*?<\/table>/g, tableOf)
     .replace(/ href="(?!https?:|\/|#|mailto:)([^"]+)"/g, (_, href) => ` href="${linkOf(path, href)}"`);
 }
 

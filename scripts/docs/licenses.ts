@@ -117,7 +117,7 @@ export function licensesText({ server, dashboard, parts }: Notices): string {
   const blocks = [...all.values()].map(({ name, version, license, source, text }) =>
     [`${name} ${version} (${license})`, source, text && `\n${text}`].filter(Boolean).join("\n"),
   );
-  const product = readFileSync(inProject("server/LICENSE"), "utf8").trim();
+  const product = readFileSync(inProject("server/LICENSE"), "utf8").trimEnd();
   return `runnel (Apache-2.0)\n\n${product}\n${["What others wrote and runnel carries\n", ...blocks]
     .map((block) => `\n${"-".repeat(80)}\n\n${block}\n`)
     .join("")}`;

@@ -31,10 +31,27 @@
   });
 
   function setUpTheme() {
-    document.getElementById("theme").addEventListener("click", () => {
-      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+    const button = document.getElementById("theme");
+    const paint = (value) => {
+      root.dataset.theme = value;
+      button.setAttribute("aria-label", `Switch to ${value === "dark" ? "light" : "dark"}`);
+    };
+    paint(root.dataset.theme);
+    button.addEventListener("click", () => {
+      paint(root.dataset.theme === "dark" ? "light" : "dark");
       store("runnel.theme", root.dataset.theme);
     });
+    // Another page, or the dashboard, was switched meanwhile.
+    addEventListener("storage", ({ key, newValue }) => {
+      if (key === "runnel.theme" && /^(light|dark)$/.test(newValue)) paint(newValue);
+    });
+    // Paper is light.
+    let before = root.dataset.theme;
+    addEventListener("beforeprint", () => {
+      before = root.dataset.theme;
+      root.dataset.theme = "light";
+    });
+    addEventListener("afterprint", () => paint(before));
   }
 
   function setUpMenu() {
@@ -133,7 +150,7 @@
       input.removeAttribute("aria-activedescendant");
     };
     const choose = (index) => {
-      const items = [...list.querySelectorAll("[role=option]")];
+      const items = [...list.querySelectorAll("a")];
       if (items.length === 0) return;
       chosen = (index + items.length) % items.length;
       for (const [at, item] of items.entries()) item.setAttribute("aria-selected", String(at === chosen));
@@ -153,7 +170,9 @@
         .slice(0, 8);
       list.replaceChildren(...found.map(({ page }, index) => itemOf(page, words, index)));
       if (found.length === 0) {
-        const none = document.createElement("li");
+        const none = document.createElement("p");
+        none.setAttribute("role", "option");
+        none.setAttribute("aria-disabled", "true");
         none.textContent = `No page has “${query}”.`;
         list.append(none);
       }
@@ -168,7 +187,7 @@
     input.addEventListener("keydown", (event) => {
       if (event.key === "ArrowDown") choose(chosen + 1);
       else if (event.key === "ArrowUp") choose(chosen - 1);
-      else if (event.key === "Enter") list.querySelector("[aria-selected=true] a")?.click();
+      else if (event.key === "Enter") list.querySelector("[aria-selected=true]")?.click();
       else if (event.key === "Escape") close();
       else return;
       event.preventDefault();
@@ -194,19 +213,36 @@
   }
 
   function itemOf({ path, title, text }, words, index) {
-    const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-    const item = document.createElement("li");
-    item.id = `found-${index}`;
-    item.setAttribute("role", "option");
     const link = document.createElement("a");
+    link.id = `found-${index}`;
+    link.setAttribute("role", "option");
     link.href = path === "" ? "/docs" : `/docs/${path}`;
     link.tabIndex = -1;
     const name = document.createElement("strong");
     name.textContent = title;
     const excerpt = document.createElement("span");
-    excerpt.textContent = `${at > 0 ? "…" : ""}${text.slice(at, at + 110)}…`;
+    excerpt.append(...excerptOf(text, words[0]));
+    const group = document.createElement("small");
+    group.textContent = groupOf(path);
+    name.append(group);
     link.append(name, excerpt);
-    item.append(link);
-    return item;
+    return link;
+  }
+
+  /** Where a page is: `guides/streaming` is of the Guides, `reference/api/runs.create` of the API. */
+  function groupOf(path) {
+    const place = path.split("/").slice(0, -1).at(-1) ?? "";
+    return place === "api" ? "API" : place.charAt(0).toUpperCase() + place.slice(1);
+  }
+
+  /** The words around the first place of one, which is marked. */
+  function excerptOf(text, word) {
+    const at = text.toLowerCase().indexOf(word);
+    if (at < 0) return [text.slice(0, 120)];
+    const from = at < 30 ? 0 : text.indexOf(" ", at - 30) + 1;
+    const begin = Math.min(from, at);
+    const mark = document.createElement("mark");
+    mark.textContent = text.slice(at, at + word.length);
+    return [(begin > 0 ? "… " : "") + text.slice(begin, at), mark, text.slice(at + word.length, at + 110)];
   }
 })();

@@ -97,7 +97,7 @@ describe("what is not there", () => {
       const response = await ask(path);
       expect([response.status, typeOf(response)]).toEqual([404, "text/html;charset=utf-8"]);
       const html = await response.text();
-      expect(html).toContain('<nav aria-label="Pages">');
+      expect(html).toContain('<nav id="pages" aria-label="Pages">');
       expect(html).toContain('href="/docs/start/quickstart"');
       expect(html).not.toContain("aria-current");
     },

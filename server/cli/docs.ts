@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { docsDir } from "../lib/assets.ts";
+import { usageError } from "./exit-code.ts";
 
 /** `runnel docs [topic]`: a page of the documentation, as Markdown. Without a topic the list of all pages. */
 export const docsCommand = (): Command =>
@@ -36,5 +37,5 @@ export function pageFor(folder: string, topic: string | undefined): string {
   const page = found ?? (ending.length === 1 ? ending[0] : undefined);
   if (page !== undefined) return readFileSync(join(folder, `${page}.md`), "utf8");
   const hint = ending.length > 1 ? `Several pages are called so: ${ending.join(", ")}.` : "`runnel docs` lists them.";
-  throw new InvalidArgumentError(`There is no page "${topic}". ${hint}`);
+  throw usageError(`There is no page "${topic}". ${hint}`);
 }

@@ -1,0 +1,159 @@
+import { type BrowserContext, expect, type Page, test } from "@playwright/test";
+import { type Runnel, startRunnel } from "./harness.ts";
+import { expectAccessible, expectToFit, watch } from "./page-checks.ts";
+
+// The documentation's site as the compiled executable serves it.
+let server: Runnel;
+test.beforeAll(async () => {
+  server = await startRunnel();
+});
+test.afterAll(() => server[Symbol.asyncDispose]());
+
+const open = (page: Page, path: string) => page.goto(`${server.url}/docs${path}`);
+const sideBar = (page: Page) => page.getByRole("navigation", { name: "Pages" });
+const title = (page: Page) => page.getByRole("heading", { level: 1 });
+
+test("the side bar marks the page, and leads to the others", async ({ page }) => {
+  const complaints = watch(page);
+  await open(page, "");
+  await sideBar(page).getByRole("link", { name: "Streaming" }).click();
+  await expect(title(page)).toHaveText("Streaming");
+  const marked = sideBar(page).locator("[aria-current=page]");
+  await expect(marked).toHaveText(["Streaming"]);
+  const [bar, link] = [await sideBar(page).boundingBox(), await marked.boundingBox()];
+  expect(link!.x, "the mark is whole").toBeGreaterThanOrEqual(bar!.x);
+  await open(page, "/reference/errors/rate_limit_error");
+  await expect(marked).toHaveText(["Errors"]);
+  expect(complaints).toEqual([]);
+});
+
+test("a search by keyboard alone finds a page and opens it", async ({ page }) => {
+  await open(page, "");
+  const box = page.getByRole("combobox", { name: "Search" });
+  await page.keyboard.press("/");
+  await expect(box).toBeFocused();
+  await page.keyboard.type("stream");
+  const found = page.getByRole("option");
+  await expect(found.first()).toContainText("Streaming");
+  await expect(found.first()).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("ArrowDown");
+  await expect(found.nth(1)).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("ArrowUp");
+  await expectAccessible(page, "search");
+  await page.keyboard.press("Enter");
+  await expect(title(page)).toHaveText("Streaming");
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("quetzalcoatl");
+  await expect(page.getByText("No page has")).toBeVisible();
+  await expectAccessible(page, "a search that finds nothing");
+  await page.keyboard.press("Escape");
+  await expect(page.getByText("No page has")).toBeHidden();
+});
+
+test("the language of examples is chosen once, for every page", async ({ page }) => {
+  await open(page, "/guides/streaming");
+  const panels = page.getByRole("tabpanel");
+  await expect(panels.first()).toContainText("curl");
+  await page.getByRole("tab", { name: "curl" }).first().focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(page.getByRole("tab", { name: "TypeScript" }).first()).toBeFocused();
+  await page.keyboard.press("ArrowRight");
+  for (const panel of await panels.all()) await expect(panel).toHaveAccessibleName("Python");
+  await open(page, "/start/quickstart");
+  await open(page, "/guides/streaming");
+  await expect(panels.first()).toContainText("from runnel import Runnel");
+});
+
+test("a button copies the code that it stands beside", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, "/guides/streaming");
+  const panel = page.getByRole("tabpanel").first();
+  await panel.getByRole("button", { name: "Copy" }).click();
+  await expect(panel.getByRole("button", { name: "Copied" })).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied.replace(/\r/g, "")).toBe(await panel.locator("code").textContent());
+});
+
+test("light and dark are the dashboard's choice, and can be switched here", async ({ page, context }) => {
+  const themeOf = (each: Page) => each.locator("html").getAttribute("data-theme");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await open(page, "");
+  expect(await themeOf(page), "nobody has chosen").toBe("dark");
+  await page.getByRole("button", { name: "Switch to light" }).click();
+  expect(await themeOf(page)).toBe("light");
+  await expect(page.getByRole("button", { name: "Switch to dark" })).toBeVisible();
+  const dashboard = await context.newPage();
+  await dashboard.goto(`${server.url}/dashboard`);
+  expect(await themeOf(dashboard)).toBe("light");
+  await dashboard.evaluate(() => localStorage.setItem("runnel.theme", "dark"));
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.reload();
+  expect(await themeOf(page)).toBe("dark");
+});
+
+for (const path of [
+  "",
+  "/guides/streaming",
+  "/reference/api/runs.create",
+  "/reference/objects/Run",
+  "/reference/errors/invalid_request_error",
+  "/licenses/server",
+  "/nothing",
+])
+  test(`/docs${path} can be read by everybody, on every width`, async ({ page }) => {
+    const complaints = watch(page);
+    await open(page, path);
+    await expect(title(page)).toBeVisible();
+    await expectAccessible(page, path);
+    await expectToFit(page, path);
+    await page.setViewportSize({ width: 320, height: 700 });
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow, "scrolls sideways at 320").toBeLessThanOrEqual(0);
+    await expectAccessible(page, `${path}, narrow`);
+    expect(complaints).toEqual([]);
+  });
+
+test("on a phone the pages are behind a button, and each row of a table is an entry", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/reference/api/runs.list");
+  await expect(sideBar(page)).toBeHidden();
+  const row = page.getByRole("row").filter({ hasText: "starting_after" });
+  const cells = await row.getByRole("cell").all();
+  const tops = await Promise.all(cells.map(async (cell) => (await cell.boundingBox())!.y));
+  expect(tops, "one below the other").toEqual([...tops].sort((one, other) => one - other));
+  expect(new Set(tops).size).toBe(cells.length);
+  await page.getByRole("button", { name: "Menu" }).click();
+  await expect(sideBar(page)).toBeVisible();
+  await sideBar(page).getByRole("link", { name: "Streaming" }).click();
+  await expect(title(page)).toHaveText("Streaming");
+  await expect(sideBar(page)).toBeHidden();
+});
+
+test.describe("without JavaScript", () => {
+  let context: BrowserContext;
+  test.beforeAll(async ({ browser }) => {
+    context = await browser.newContext({ javaScriptEnabled: false, ignoreHTTPSErrors: true });
+  });
+  test.afterAll(() => context.close());
+
+  test("pages are read, with the code of every language and links to the others", async () => {
+    const page = await context.newPage();
+    await open(page, "/guides/streaming");
+    await expect(page.getByText("from runnel import Runnel").first()).toBeVisible();
+    await expect(page.getByText('import { Runnel } from "runnel"').first()).toBeVisible();
+    await expect(page.getByRole("button")).toHaveCount(0);
+    await expect(page.getByRole("combobox")).toHaveCount(0);
+    await sideBar(page).getByRole("link", { name: "Errors" }).click();
+    await expect(title(page)).toHaveText("Errors");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await sideBar(page).getByRole("link", { name: "Events" }).click();
+    await expect(title(page)).toHaveText("Events");
+  });
+});
+
+test("an error's doc_url opens the documentation at its code", async ({ page }) => {
+  const { body } = await server.get("/v1/agents/agt_none");
+  await page.goto(body.error.doc_url);
+  await expect(page.locator(":target")).toHaveText(body.error.code);
+});
