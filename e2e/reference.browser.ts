@@ -22,7 +22,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await page.keyboard.type("post runs start");
     await expect(page).toHaveURL(/q=post/);
     await page.getByRole("link", { name: "Start a run" }).click();
-    await expect(page).toHaveURL(/op=createRun/);
+    await expect(page).toHaveURL(/op=runs\.create/);
   });
 
   await test.step("an operation tells what it takes and answers", async () => {
@@ -37,7 +37,7 @@ test("the reference finds an operation, tells its fields, and its code runs agai
   });
 
   await test.step("its code names this server and runs as it stands", async () => {
-    await page.goto(`${server.url}/dashboard/reference?op=createAgent`);
+    await page.goto(`${server.url}/dashboard/reference?op=agents.create`);
     const code = page.getByRole("region", { name: "curl code" });
     await expect(code).toContainText(`${server.url}/v1/agents`);
     const shown = (await code.locator("pre").textContent()) ?? "";
@@ -46,6 +46,31 @@ test("the reference finds an operation, tells its fields, and its code runs agai
     await page.getByRole("button", { name: "Live", exact: true }).click();
     await expect(code).toContainText("openai/gpt-5");
     await page.getByRole("button", { name: "Test", exact: true }).click();
+  });
+
+  await test.step("it is tried with the person's own session, and shows what came back", async () => {
+    const body = page.getByRole("textbox", { name: "Body to send" });
+    await body.fill('{"name": "tried", "instructions": "", "model": "test/echo"}');
+    await page.getByRole("button", { name: "Send request" }).click();
+    await expect(page.getByText("Status 201")).toBeVisible();
+    await expect(page.getByRole("region", { name: "Response" })).toContainText('"name": "tried"');
+    await body.fill("{");
+    await page.getByRole("button", { name: "Send request" }).click();
+    await expect(page.getByText("The body is not JSON.")).toBeVisible();
+    await page.goto(`${server.url}/dashboard/reference?op=agents.retrieve`);
+    await page.getByRole("button", { name: "Send request" }).click();
+    await expect(page.getByText("Fill in id.")).toBeVisible();
+    await page.getByRole("textbox", { name: "id (required)" }).fill("agt_01k6w3v5r8d2f9h1j4m7n0p3qs");
+    await page.getByRole("button", { name: "Send request" }).click();
+    await expect(page.getByText("Status 404")).toBeVisible();
+  });
+
+  await test.step("every page leads to its guide", async () => {
+    await page.goto(`${server.url}/dashboard/webhooks`);
+    const guide = page.getByRole("link", { name: "Guide to this page" });
+    await expect(guide).toHaveAttribute("href", "/docs/guides/webhooks");
+    expect((await server.fetch("/docs/guides/webhooks", { key: null })).status).toBe(200);
+    await page.goto(`${server.url}/dashboard/reference?op=agents.retrieve`);
   });
 
   await test.step("on a phone there is the list or one operation, with a way back", async () => {

@@ -4,6 +4,7 @@ import type { Session } from "../../../server/wire/console.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { Mark } from "../ui/mark.tsx";
 import { AccountMenu } from "./account-menu.tsx";
+import { GuideLink } from "./guide-link.tsx";
 import { Nav } from "./nav.tsx";
 
 interface DrawerProps {
@@ -32,6 +33,7 @@ export function Drawer({ session, open, onOpenChange }: DrawerProps) {
           <Nav group="Connect" wide onNavigate={() => onOpenChange(false)} />
           <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
             <Nav group="Administration" wide onNavigate={() => onOpenChange(false)} />
+            <GuideLink wide />
             <AccountMenu session={session} wide />
           </div>
         </Dialog.Popup>

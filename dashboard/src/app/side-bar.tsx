@@ -5,6 +5,7 @@ import { Button } from "../ui/button.tsx";
 import { LoadedPart } from "../ui/loaded-part.tsx";
 import { Mark } from "../ui/mark.tsx";
 import { AccountMenu } from "./account-menu.tsx";
+import { GuideLink } from "./guide-link.tsx";
 import { ModeSwitch } from "./mode-switch.tsx";
 import { Nav } from "./nav.tsx";
 import { PaletteButton } from "./palette-button.tsx";
@@ -36,6 +37,7 @@ export function SideBar({ session }: { session: Session }) {
         <Nav group="Connect" />
         <div className="mt-auto flex flex-col gap-1 border-t border-mode-line pt-2">
           <Nav group="Administration" />
+          <GuideLink />
           <AccountMenu session={session} />
         </div>
       </header>

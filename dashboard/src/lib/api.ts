@@ -68,6 +68,23 @@ export function query(values: Record<string, string | number | undefined>): stri
   return set.length ? `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)]))}` : "";
 }
 
+/** What came back, whatever its status. */
+interface PlainResponse {
+  status: number;
+  /** The body; JSON is set out in lines. */
+  text: string;
+}
+
+/** Sends a request whose refusal is no error; throws where no response comes. */
+export async function sendPlain(method: string, path: string, body: string | null): Promise<PlainResponse> {
+  const response = await request(method, path, body ?? undefined);
+  const type = response.headers.get("content-type") ?? "";
+  if (!/json|text/.test(type))
+    return { status: response.status, text: `${(await response.blob()).size} bytes, ${type}` };
+  const text = await response.text();
+  return { status: response.status, text: /json/.test(type) ? JSON.stringify(JSON.parse(text), null, 2) : text };
+}
+
 async function send<T>(
   method: string,
   path: string,
@@ -75,7 +92,19 @@ async function send<T>(
   signal?: AbortSignal,
   more: Record<string, string> = {},
 ): Promise<T> {
-  const response = await fetch(path, {
+  const response = await request(method, path, body === undefined ? undefined : JSON.stringify(body), signal, more);
+  if (!response.ok) throw await refusalOf(response);
+  return (await response.json().catch(() => null)) as T;
+}
+
+async function request(
+  method: string,
+  path: string,
+  body: string | undefined,
+  signal?: AbortSignal,
+  more: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(path, {
     method,
     signal,
     credentials: "same-origin",
@@ -86,13 +115,11 @@ async function send<T>(
       ...(isUnattended() && { "X-Runnel-Unattended": "1" }),
       ...more,
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body,
   }).catch((cause: unknown) => {
     if (signal?.aborted) throw cause;
     throw unreachable();
   });
-  if (!response.ok) throw await refusalOf(response);
-  return (await response.json().catch(() => null)) as T;
 }
 
 /** No answer at all. */

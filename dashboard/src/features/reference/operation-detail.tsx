@@ -12,6 +12,7 @@ import { listFields } from "./list-fields.ts";
 import type { Listed } from "./list-operations.ts";
 import { Method } from "./method.tsx";
 import { parameterLines } from "./parameter-lines.ts";
+import { TryIt } from "./try-it.tsx";
 import { WithCode } from "./with-code.tsx";
 
 interface OperationDetailProps {
@@ -72,6 +73,9 @@ export function OperationDetail({ operation, document, onBack }: OperationDetail
         })}
         <Part title="Answers">
           <Answers operation={operation} document={document} />
+        </Part>
+        <Part title="Try it">
+          <TryIt key={`${operationId} ${mode}`} operation={operation} />
         </Part>
       </div>
     </article>

@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import type { OpenApi } from "../../entities/server/openapi-api.ts";
 import { exampleRequest } from "./example-request.ts";
 import { listFields } from "./list-fields.ts";
-import { listOperations } from "./list-operations.ts";
+import { type Listed, listOperations } from "./list-operations.ts";
 import { readReferenceSearch } from "./read-reference-search.ts";
 import { ruleOf } from "./rule-of.ts";
+import { trialFault, trialPath } from "./trial.ts";
 
 const document: OpenApi = {
   info: { version: "1" },
@@ -83,4 +84,22 @@ test("bounds and addresses are read", () => {
   expect(ruleOf({ type: "string", pattern: "^run_[0-9a-z]{26}$" })).toBe("id run_…");
   expect(readReferenceSearch({ op: "runs.create", q: "run" })).toEqual({ op: "runs.create", q: "run" });
   expect(readReferenceSearch({ op: "<script>" })).toEqual({});
+});
+
+test("a trial goes to the address that is filled in, or says what is missing", () => {
+  const operation = {
+    ...{ method: "POST", path: "/v1/suites/{id}/runs", operationId: "suites.runs.create", tags: [], summary: "" },
+    parameters: [
+      { name: "id", in: "path", required: true, schema: { type: "string" } },
+      { name: "limit", in: "query", schema: { type: "integer" } },
+      { name: "metadata", in: "query", schema: { type: "object" } },
+      { name: "Idempotency-Key", in: "header", schema: { type: "string" } },
+    ],
+    responses: {},
+  } satisfies Listed;
+  expect(trialFault(operation, { values: {}, body: null })).toBe("Fill in id.");
+  expect(trialFault(operation, { values: { id: "sui_1" }, body: "{" })).toBe("The body is not JSON.");
+  const trial = { values: { id: " sui/1 ", limit: "5" }, body: "{}" };
+  expect(trialFault(operation, trial)).toBeNull();
+  expect(trialPath(operation, trial)).toBe("/suites/sui%2F1/runs?limit=5");
 });

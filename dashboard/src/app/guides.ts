@@ -1,0 +1,27 @@
+/** Which page of the documentation tells how to use a page of the dashboard, by the beginning of its address. */
+export const guides = {
+  "/overview": "start/concepts",
+  "/start": "start/quickstart",
+  "/playground": "start/real-model",
+  "/runs": "guides/traces",
+  "/approvals": "guides/client-tools",
+  "/threads": "guides/threads",
+  "/agents": "start/concepts",
+  "/tools": "guides/http-tools",
+  "/memory": "guides/memory",
+  "/files": "guides/documents",
+  "/suites": "guides/suites-in-ci",
+  "/keys": "guides/api-keys",
+  "/webhooks": "guides/webhooks",
+  "/schedules": "guides/schedules",
+  "/reference": "guides/streaming",
+  "/settings": "start/real-model",
+  "/account": "start/concepts",
+} as const;
+
+/** Where the guide of a page is. A page without one of its own leads to the concepts. */
+export function guideOf(pathname: string): string {
+  const begun = pathname.replace(/^\/dashboard/, "").split("/")[1] ?? "";
+  const page: string | undefined = (guides as Record<string, string>)[`/${begun}`];
+  return `/docs/${page ?? guides["/overview"]}`;
+}

@@ -1,0 +1,82 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useMay } from "../../entities/session/use-may.ts";
+import { resourceUrl, sendPlain } from "../../lib/api.ts";
+import { useWorkspace } from "../../lib/workspace.ts";
+import { Button } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Field } from "../../ui/field.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { ViewOnly } from "../../ui/view-only.tsx";
+import { exampleRequest } from "./example-request.ts";
+import type { Listed } from "./list-operations.ts";
+import { fillable, type Trial, trialFault, trialPath } from "./trial.ts";
+
+/** Sends the operation as the person who is signed in, in this project and mode, and shows what comes back. */
+export function TryIt({ operation }: { operation: Listed }) {
+  const at = useWorkspace();
+  const { mode } = at;
+  const isRead = operation.method === "GET";
+  const may = useMay(isRead ? "viewer" : "member");
+  const client = useQueryClient();
+  const example = exampleRequest(operation, mode).body;
+  const [trial, setTrial] = useState<Trial>({
+    values: {},
+    body: operation.requestBody ? JSON.stringify(example ?? {}, null, 2) : null,
+  });
+  const [fault, setFault] = useState<string | null>(null);
+  const sending = useMutation({
+    mutationFn: () => sendPlain(operation.method, resourceUrl(at, trialPath(operation, trial)), trial.body),
+    onSuccess: async () => {
+      if (!isRead) await client.invalidateQueries();
+    },
+  });
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    const found = trialFault(operation, trial);
+    setFault(found);
+    if (found === null) sending.mutate();
+  };
+  const fill = (name: string, value: string) => setTrial({ ...trial, values: { ...trial.values, [name]: value } });
+  if (!may) return <ViewOnly />;
+  return (
+    <form className="flex flex-col gap-3" onSubmit={send}>
+      <p className="max-w-[68ch] text-muted">
+        It is sent with your session, to this project in {mode === "live" ? "Live" : "Test"}
+        {isRead ? "." : ", and takes effect."}
+      </p>
+      {fillable(operation)
+        .filter(({ schema }) => schema?.type !== "object")
+        .map(({ name, required, description }) => (
+          <Field
+            key={name}
+            label={required ? `${name} (required)` : name}
+            hint={description}
+            value={trial.values[name] ?? ""}
+            onChange={(event) => fill(name, event.target.value)}
+          />
+        ))}
+      {trial.body !== null && (
+        <TextArea
+          mono
+          label="Body to send"
+          value={trial.body}
+          onChange={(event) => setTrial({ ...trial, body: event.target.value })}
+        />
+      )}
+      {fault && (
+        <p role="alert" className="text-bad">
+          {fault}
+        </p>
+      )}
+      <Button type="submit" kind={mode === "live" && !isRead ? "danger" : "plain"} className="self-start">
+        {sending.isPending ? "Sending…" : "Send request"}
+      </Button>
+      <ErrorNote title="The request was not sent" error={sending.error} />
+      {sending.data && (
+        <CodeBlock code={sending.data.text} label="Response" head={<code>Status {sending.data.status}</code>} />
+      )}
+    </form>
+  );
+}
