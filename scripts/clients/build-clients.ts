@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { zipSync } from "fflate";
 import { build } from "../../server/lib/build-info.ts";
 import { inProject } from "../root.ts";
+import { npmArchive } from "./npm-archive.ts";
 import type { OpenApi } from "./openapi.ts";
 import { pythonOf, withoutAsync } from "./python.ts";
 import { typescriptOf } from "./typescript.ts";
@@ -11,11 +12,16 @@ import { typescriptOf } from "./typescript.ts";
 const license = "Apache-2.0";
 const description = "The client of runnel, a self-hosted agent runtime.";
 
-/** Builds the clients into `folder`: `runnel-<version>.tgz` for npm, and a wheel for pip. Their version is the API's. */
+/**
+ * Builds the clients into `folder`: `runnel-<version>.tgz` for npm, `runnel-<version>.js` of it as one module for pages,
+ * and a wheel for pip. Their version is the API's. The same sources make the same bytes.
+ */
 export async function buildClients(document: OpenApi, folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  await Bun.write(join(folder, `runnel-${build.version}.tgz`), await npmPackage(document));
+  const { archive, module } = await npmPackage(document);
+  await Bun.write(join(folder, `runnel-${build.version}.tgz`), archive);
+  await Bun.write(join(folder, `runnel-${build.version}.js`), module);
   await Bun.write(join(folder, `runnel-${build.version}-py3-none-any.whl`), wheel(document));
 }
 
@@ -48,8 +54,8 @@ function wheel(document: OpenApi): Uint8Array {
   return zipSync(Object.fromEntries(entries), { mtime: "2000-01-01T00:00:00Z" }); // The same sources, the same wheel.
 }
 
-/** JavaScript with its types, as `npm install` takes it. */
-async function npmPackage(document: OpenApi): Promise<Uint8Array> {
+/** JavaScript with its types, as `npm install` takes it, and all of it as one module, as a page imports it. */
+async function npmPackage(document: OpenApi): Promise<{ archive: Uint8Array; module: string }> {
   const folder = mkdtempSync(join(tmpdir(), "runnel-client-"));
   try {
     cpSync(inProject("server/clients/typescript"), join(folder, "src"), {
@@ -64,9 +70,14 @@ async function npmPackage(document: OpenApi): Promise<Uint8Array> {
     });
     if (compiled.exitCode !== 0) throw new Error(`The TypeScript client does not compile:\n${compiled.stdout}`);
     const files = ["package.json", ...[...new Bun.Glob("dist/**/*").scanSync({ cwd: folder })].sort()];
-    const entries = files.map((file) => [`package/${file}`, readFileSync(join(folder, file))]);
+    const entries = files.map((file): [string, Uint8Array] => [`package/${file}`, readFileSync(join(folder, file))]);
     entries.push(["package/README.md", readFileSync(inProject("server/clients/typescript/README.md"))]);
-    return await new Bun.Archive(Object.fromEntries(entries), { compress: "gzip" }).bytes();
+    entries.push(["package/LICENSE", readFileSync(inProject("server/LICENSE"))]);
+    const bundled = await Bun.build({
+      entrypoints: [join(folder, "dist/index.js")],
+      ...{ target: "browser", format: "esm", minify: true },
+    });
+    return { archive: npmArchive(entries), module: await bundled.outputs[0]!.text() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -81,14 +92,15 @@ const manifest = {
   sideEffects: false,
   exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
   types: "./dist/index.d.ts",
-  engines: { node: ">=20" },
+  engines: { node: ">=20.3" }, // AbortSignal.any
   files: ["dist"],
 };
 
 const compiler = {
   compilerOptions: {
-    ...{ target: "es2022", module: "nodenext", lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"], types: [] },
-    ...{ strict: true, noUncheckedIndexedAccess: true, declaration: true, rewriteRelativeImportExtensions: true },
+    ...{ target: "es2022", module: "nodenext", lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"], types: [] },
+    ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+    ...{ declaration: true, rewriteRelativeImportExtensions: true },
     ...{ rootDir: "src", outDir: "dist" },
   },
   include: ["src"],

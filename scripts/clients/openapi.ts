@@ -67,6 +67,7 @@ export interface Method {
   /** `list` */
   name: string;
   summary: string;
+  description: string;
   verb: string;
   /** With its parameters in braces. */
   path: string;
@@ -80,7 +81,7 @@ export interface Method {
 /** Every operation, as its id says where it belongs. */
 export function methodsOf({ paths, components: { schemas } }: OpenApi): Method[] {
   return Object.entries(paths).flatMap(([path, verbs]) =>
-    Object.entries(verbs).map(([verb, { operationId, summary, parameters, requestBody, responses }]) => {
+    Object.entries(verbs).map(([verb, { operationId, summary, description, parameters, requestBody, responses }]) => {
       const resource = operationId.split(".");
       const name = resource.pop()!;
       const body = requestBody?.content["application/json"];
@@ -89,7 +90,7 @@ export function methodsOf({ paths, components: { schemas } }: OpenApi): Method[]
       const returned = schema?.$ref && nameOf(schema.$ref);
       const item = returned && schemas[returned]?.properties?.data?.items?.$ref;
       return {
-        ...{ resource, name, summary, verb: verb.toUpperCase(), path },
+        ...{ resource, name, summary, description, verb: verb.toUpperCase(), path },
         inPath: parameters.filter((one) => one.in === "path"),
         query: parameters.filter((one) => one.in === "query"),
         body: body ? { name: nameOf(body.schema.$ref!), required: requestBody!.required } : null,

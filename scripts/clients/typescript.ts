@@ -15,13 +15,15 @@ export function typescriptOf(document: OpenApi): string {
     'export type { ClientOptions, Fetch, RequestOptions } from "./client.ts";',
     'export * from "./errors.ts";',
     'export { List, type Page } from "./list.ts";',
-    'export { RunStream, type StreamOptions } from "./run-stream.ts";',
-    'export type { Decision, LoopOptions, RequiredCall, ToolFunctions } from "./runs.ts";',
+    'export { type FollowOptions, RunStream, type StreamOptions } from "./run-stream.ts";',
+    'export type { FileContent } from "./files.ts";',
+    'export type { Decision, LoopOptions, RequiredCall, ToolContext, ToolFunction, ToolFunctions } from "./runs.ts";',
   ];
   return `${head.join("\n")}
 
 ${typesOf(document)}
 ${streamEventsOf(document)}
+${methods.map(queryTypeOf).join("")}
 ${[...tree].map(([path, own]) => classOf(path, own, tree)).join("\n")}
 /** The API of a runnel server. */
 ${"export"} class Runnel extends Client {
@@ -49,13 +51,19 @@ function treeOf(methods: readonly Method[]): Map<string, Method[]> {
 /** Resources that have more than their routes, by what they are made of. */
 const bases: Record<string, string> = {
   runs: "RunsBase<Run, StreamEvent, CreateRunRequest>",
-  files: "FilesBase<File, CreateFileRequestInParts>",
+  files: "FilesBase<FileObject, CreateFileRequestInParts>",
 };
 
 const ownMethods: Record<string, string> = {
   webhooks: `
-  /** The event that was received; throws when it was not signed with this secret. */
-  verify(body: string | Uint8Array, headers: Parameters<typeof verifyWebhook>[1], secret: string): Promise<WebhookEvent> {
+  /**
+   * The event that was received, when it was signed with this secret and is not older than five minutes.
+   *
+   * @param body What was received, to the byte: verify it before you parse it.
+   * @param secret One secret, or several while you change it.
+   * @throws {WebhookVerificationError}
+   */
+  verify(body: string | Uint8Array, headers: Parameters<typeof verifyWebhook>[1], secret: string | readonly string[]): Promise<WebhookEvent> {
     return verifyWebhook<WebhookEvent>(body, headers, secret);
   }
 `,
@@ -77,35 +85,69 @@ const childrenOf = (path: string, tree: Map<string, Method[]>): string[] =>
 
 const lastOf = (path: string): string => camel(path.split(".").at(-1)!);
 
-function methodOf({ name, summary, verb, path, inPath, query, body, returns }: Method): string {
+function methodOf(method: Method): string {
+  const { name, summary, description, verb, path, inPath, query, body, returns } = method;
   const url = `\`${path.replace(/\{(\w+)\}/g, (_, name) => `\${at(${camel(name)})}`)}\``;
   const args = [
-    ...inPath.map((one) => `${camel(one.name)}: string | number`),
-    ...(body ? [`body${body.required ? "" : "?"}: ${body.name}`] : []),
-    ...(query.length > 0 ? [`query?: ${queryOf(query)}`] : []),
+    ...inPath.map((one) => `${camel(one.name)}: ${isNumber(one) ? "number | string" : "string"}`),
+    ...(body ? [`body${body.required ? "" : "?"}: ${typeName(body.name)}`] : []),
+    ...(query.length > 0 ? [`query${query.some(({ required }) => required) ? "" : "?"}: ${queryNameOf(method)}`] : []),
     "options?: RequestOptions",
   ];
   const parts = [query.length > 0 && "query", body && (body.required ? "body" : "body: body ?? {}"), "...options"];
   const list = parts.filter(Boolean).join(", ");
   const answer =
     returns?.items && verb === "GET"
-      ? `List<${returns.items}> {\n    return new List(this.client, ${url}, ${query.length > 0 ? "query" : "undefined"}, options);`
+      ? `List<${typeName(returns.items)}> {\n    return new List(this.client, ${url}, ${query.length > 0 ? "query" : "undefined"}, options);`
       : returns
-        ? `Promise<${returns.name || "unknown"}> {\n    return this.client.json("${verb}", ${url}, { ${list} });`
+        ? `Promise<${returns.name ? typeName(returns.name) : "unknown"}> {\n    return this.client.json("${verb}", ${url}, { ${list} });`
         : `Promise<Response> {\n    return this.client.send("${verb}", ${url}, { ${list} });`;
-  return `\n  /** ${summary}. */\n  ${camel(name)}(${args.join(", ")}): ${answer}\n  }\n`;
+  const doc = docOf([
+    `${summary}.`,
+    ...(description ? ["", description] : []),
+    ...inPath.map((one, index) => `${index === 0 ? "\n" : ""}@param ${camel(one.name)} ${one.description}`),
+  ]);
+  return `\n${doc}  ${camel(name)}(${args.join(", ")}): ${answer}\n  }\n`;
 }
 
-const queryOf = (query: readonly Parameter[]): string =>
-  `{ ${query.map(({ name, required, schema }) => `${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(schema)}`).join("; ")} }`;
+/** A comment on a method. */
+const docOf = (lines: readonly string[]): string =>
+  `  /**\n${lines
+    .join("\n")
+    .split("\n")
+    .map((line) => `   * ${commentOf(line)}`.trimEnd())
+    .join("\n")}\n   */\n`;
+
+/** A text that cannot end the comment that it stands in. */
+const commentOf = (text: string): string => text.replaceAll("*/", "*\\/");
+
+/** Whether a part of a path is a number: a number says so as well as its text does. */
+const isNumber = ({ schema: { type, pattern } }: Parameter): boolean =>
+  type === "integer" || /^\^\[1-9\]/.test(pattern ?? "");
+
+/** `AgentsListQuery` */
+const queryNameOf = ({ resource, name }: Method): string =>
+  `${[...resource, name].map((word) => capital(camel(word))).join("")}Query`;
+
+function queryTypeOf(method: Method): string {
+  if (method.query.length === 0) return "";
+  const lines = method.query.map(({ name, required, schema, description }) =>
+    fieldOf(name, required, typeOf(schema), description, ""),
+  );
+  return `/** What \`${[...method.resource.map(camel), camel(method.name)].join(".")}\` takes besides. */\nexport interface ${queryNameOf(method)} {\n${lines.join("\n")}\n}\n\n`;
+}
+
+/** Names of the document that would hide what every program knows. */
+const renamed: Record<string, string> = { Error: "ErrorResponse", Event: "RunEvent", File: "FileObject" };
+const typeName = (name: string): string => renamed[name] ?? name;
 
 function typesOf({ components: { schemas } }: OpenApi): string {
   return Object.entries(schemas)
     .map(([name, schema]) => {
-      const doc = schema.description ? `/** ${schema.description} */\n` : "";
+      const doc = schema.description ? `/** ${commentOf(schema.description)} */\n` : "";
       if (Object.keys(schema.properties ?? {}).length > 0 && !schema.anyOf)
-        return `${doc}export interface ${name} ${shapeOf(schema, "")}\n`;
-      return `${doc}export type ${name} = ${typeOf(schema)};\n`;
+        return `${doc}export interface ${typeName(name)} ${shapeOf(schema, "")}\n`;
+      return `${doc}export type ${typeName(name)} = ${typeOf(schema)};\n`;
     })
     .join("\n");
 }
@@ -122,7 +164,7 @@ function streamEventsOf({ components: { schemas } }: OpenApi): string {
 
 function typeOf(schema: Schema): string {
   const { $ref, type, items, anyOf, oneOf, const: only, enum: values, properties, additionalProperties } = schema;
-  if ($ref) return nameOf($ref);
+  if ($ref) return typeName(nameOf($ref));
   if (only !== undefined) return JSON.stringify(only);
   if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
   const choices = anyOf ?? oneOf;
@@ -143,15 +185,23 @@ function typeOf(schema: Schema): string {
 }
 
 function shapeOf({ properties = {}, required = [] }: Schema, indent: string): string {
-  const lines = Object.entries(properties).map(([name, its]) => {
-    const doc = its.description ? `${indent}  /** ${its.description} */\n` : "";
-    return `${doc}${indent}  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required.includes(name) ? "" : "?"}: ${typeOf(its)};`;
-  });
+  const lines = Object.entries(properties).map(([name, its]) =>
+    fieldOf(name, required.includes(name), typeOf(its), its.description, indent),
+  );
   return lines.length > 0 ? `{\n${lines.join("\n")}\n${indent}}` : "Record<string, never>";
 }
 
+function fieldOf(
+  name: string,
+  required: boolean,
+  type: string,
+  description: string | undefined,
+  indent: string,
+): string {
+  const doc = description ? `${indent}  /** ${commentOf(description)} */\n` : "";
+  return `${doc}${indent}  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required ? "" : "?"}: ${type};`;
+}
+
 export const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-const className = (path: string): string => {
-  const words = path.split(".").map(camel);
-  return `${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("")}Resource`;
-};
+const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
+const className = (path: string): string => `${path.split(".").map(camel).map(capital).join("")}Resource`;

@@ -1,47 +1,52 @@
-import { APIError, ConnectionError, RunnelError, TimeoutError } from "./errors.ts";
+import { APIError, CertificateError, ConnectionError, RunnelError, TimeoutError } from "./errors.ts";
 import { fetchTrusting } from "./fetch-trusting.ts";
+import { mayRetry, retryDelay, sleep } from "./retries.ts";
 
 export interface ClientOptions {
   /** Where the server is. By default `RUNNEL_URL`, else `https://127.0.0.1:8443`. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** By default `RUNNEL_API_KEY`. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** The certificate of a server that signed its own, as PEM. By default the file that `RUNNEL_CACERT` names. */
-  ca?: string;
-  /** How long one attempt may take until the response begins, in milliseconds. By default 60,000. */
-  timeoutMs?: number;
+  ca?: string | undefined;
+  /** How long one attempt may take, in milliseconds. By default 60,000. */
+  timeoutMs?: number | undefined;
   /** How often a request is retried that may succeed later. By default 2. */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** Used instead of the global `fetch`. */
-  fetch?: Fetch;
+  fetch?: Fetch | undefined;
 }
 
 /** What one request may ask for itself. */
 export interface RequestOptions {
-  /** Under which the server does the same thing only once. A POST has one by itself. */
-  idempotencyKey?: string;
-  timeoutMs?: number;
-  maxRetries?: number;
-  signal?: AbortSignal;
-  headers?: Record<string, string>;
+  /** Under this key the server does the same thing only once. Every POST has one; give one to choose it yourself. */
+  idempotencyKey?: string | undefined;
+  /** How long one attempt may take, in milliseconds. Of a stream or a download: until it begins. */
+  timeoutMs?: number | undefined;
+  /** How often it is retried. */
+  maxRetries?: number | undefined;
+  /** Ends the request when it is aborted; what is thrown then is the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** More headers. */
+  headers?: Record<string, string> | undefined;
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export type Query = Record<string, unknown> | undefined;
+export type Query = object | undefined;
 
 interface RequestParts extends RequestOptions {
   query?: Query;
-  /** Sent as JSON, but for a form and bytes. */
+  /** Sent as JSON, but for bytes: a `Blob` or a `Uint8Array`. */
   body?: unknown;
 }
 
 /** Sends requests: with the key, within a time, and again where that is safe. */
 export class Client {
   readonly baseUrl: string;
+  readonly maxRetries: number;
   readonly #apiKey: string;
   readonly #timeoutMs: number;
-  readonly #maxRetries: number;
   readonly #fetch: Promise<Fetch>;
 
   constructor(options: ClientOptions = {}) {
@@ -50,46 +55,64 @@ export class Client {
     this.baseUrl = baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#apiKey = apiKey;
     this.#timeoutMs = options.timeoutMs ?? 60_000;
-    this.#maxRetries = options.maxRetries ?? 2;
+    this.maxRetries = options.maxRetries ?? 2;
     this.#fetch = options.fetch
       ? Promise.resolve(options.fetch)
       : fetchTrusting({ ca: options.ca, file: setting("RUNNEL_CACERT") });
     this.#fetch.catch(() => {}); // Thrown by the first request.
   }
 
-  /** The body of a response as JSON. */
+  /** The body of a response as JSON. Throws an `APIError` for a refusal. */
   async json<T>(method: string, path: string, parts?: RequestParts): Promise<T> {
-    const response = await this.send(method, path, parts);
-    return (await bodyOf(() => response.json())) as T;
-  }
-
-  /** A response whose body has not been read. Throws an `APIError` for a refusal. */
-  async send(method: string, path: string, parts: RequestParts = {}): Promise<Response> {
-    const { maxRetries = this.#maxRetries, signal } = parts;
-    const key = method === "POST" ? (parts.idempotencyKey ?? crypto.randomUUID()) : undefined;
-    for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#attempt(method, path, { ...parts, idempotencyKey: key }).catch((error: unknown) => {
-        if (!(error instanceof ConnectionError)) throw error;
-        return error;
+    const text = await this.#send(method, path, parts, (response) => response.text());
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw new RunnelError(`${this.baseUrl}${path} did not return JSON. Is that the address of a runnel server?`, {
+        cause,
       });
-      if (outcome instanceof Response && outcome.ok) return outcome;
-      const error = outcome instanceof Response ? await refusalOf(outcome) : outcome;
-      if (attempt >= maxRetries || !mayRetry(error)) throw error;
-      await sleep(retryDelay(attempt, error), signal);
     }
   }
 
-  async #attempt(
+  /** A response whose body has not been read. Throws an `APIError` for a refusal. */
+  send(method: string, path: string, parts?: RequestParts): Promise<Response> {
+    return this.#send(method, path, parts, async (response) => response);
+  }
+
+  /** `read` takes what is wanted of a response within the time of an attempt. */
+  async #send<T>(
     method: string,
     path: string,
-    { query, body, headers, idempotencyKey, timeoutMs, signal }: RequestParts,
-  ): Promise<Response> {
+    parts: RequestParts = {},
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const { maxRetries = this.maxRetries, signal } = parts;
+    // The same for all attempts: the server does it once, whichever of them arrived.
+    const idempotencyKey = method === "POST" ? (parts.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#attempt(method, path, { ...parts, idempotencyKey }, read);
+      } catch (error) {
+        if (attempt >= maxRetries || !mayRetry(error) || (isConditional(parts) && !(error instanceof APIError)))
+          throw error;
+        await sleep(retryDelay(attempt, error), signal);
+      }
+    }
+  }
+
+  async #attempt<T>(
+    method: string,
+    path: string,
+    { query, body, headers, idempotencyKey, timeoutMs = this.#timeoutMs, signal }: RequestParts,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    signal?.throwIfAborted();
     const fetch = await this.#fetch;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), timeoutMs ?? this.#timeoutMs);
-    const isRaw = body === undefined || body instanceof FormData || body instanceof Uint8Array || body instanceof Blob;
+    const timer = setTimeout(() => late.abort(), timeoutMs + waitOf(query) * 1000);
+    const isRaw = body === undefined || body instanceof Blob || body instanceof Uint8Array;
     try {
-      return await fetch(this.baseUrl + path + queryText(query), {
+      const response = await fetch(this.baseUrl + path + queryText(query), {
         method,
         headers: {
           authorization: `Bearer ${this.#apiKey}`,
@@ -97,30 +120,24 @@ export class Client {
           ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
           ...headers,
         },
-        body: (isRaw ? body : JSON.stringify(body)) as RequestInit["body"],
+        body: isRaw ? ((body as RequestInit["body"]) ?? null) : JSON.stringify(body),
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
       });
+      if (!response.ok) throw await refusalOf(response);
+      return await read(response);
     } catch (cause) {
+      if (cause instanceof APIError) throw cause;
       if (signal?.aborted) throw signal.reason;
       if (late.signal.aborted) throw new TimeoutError("The server did not respond in time.", { cause });
-      throw new ConnectionError(`${this.baseUrl} was not reached: ${messageOf(cause)}`, { cause });
+      throw lostBy(cause, this.baseUrl);
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-/** Reading a body may lose the connection too. */
-export async function bodyOf<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (cause) {
-    throw new ConnectionError(`The connection was lost: ${messageOf(cause)}`, { cause });
-  }
-}
-
 async function refusalOf(response: Response): Promise<APIError> {
-  const text = await response.text().catch(() => "");
+  const text = await response.text();
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -130,38 +147,32 @@ async function refusalOf(response: Response): Promise<APIError> {
   return APIError.of(response.status, body, response.headers);
 }
 
-/** What may succeed later. A request may be sent again whatever became of it: a POST goes under the same key. */
-export function mayRetry(error: unknown): boolean {
-  if (error instanceof ConnectionError) return true;
-  if (!(error instanceof APIError)) return false;
-  return error.status === 429 || error.status >= 500 || error.code === "idempotency_in_progress";
+/** Why a request came to nothing. The reason is in the error's cause in node, in the error itself in Bun. */
+function lostBy(error: unknown, baseUrl: string): ConnectionError {
+  const reasons = [error, (error as { cause?: unknown } | null)?.cause].filter((one) => one instanceof Error);
+  const codes = reasons.map((one) => String((one as { code?: unknown }).code ?? ""));
+  const fault = [...codes, ...reasons.map(({ message }) => message)].find((text) =>
+    /CERT|UNABLE_TO_VERIFY/i.test(text),
+  );
+  if (fault)
+    return new CertificateError(
+      `The certificate of ${baseUrl} is not trusted (${fault}): pass \`ca\`, or set RUNNEL_CACERT to the certificate's file.`,
+      { cause: error },
+    );
+  const reason = reasons.at(-1)?.message || codes.find(Boolean) || String(error);
+  return new ConnectionError(`The connection to ${baseUrl} failed: ${reason}`, { cause: error });
 }
 
-/** The server's own wish, else half a second, doubled each time, up to eight seconds; shortened by chance. */
-export function retryDelay(attempt: number, error?: unknown): number {
-  const wish = error instanceof APIError ? Number(error.headers.get("retry-after") ?? Number.NaN) : Number.NaN;
-  if (wish >= 0 && wish <= 60) return wish * 1000;
-  return Math.min(8000, 500 * 2 ** attempt) * (1 - Math.random() / 4);
-}
+/** Whether it is carried out on a condition that it ends itself: sent again it would be refused though it succeeded. */
+const isConditional = ({ headers = {}, body }: RequestParts): boolean =>
+  Object.keys(headers).some((name) => name.toLowerCase() === "if-match") ||
+  (typeof body === "object" && body !== null && "expected_version" in body);
 
-/** Ends early, with the signal's reason, when that is aborted. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
-}
+/** For how many seconds the server was asked to hold the response back. */
+const waitOf = (query: Query): number => Number((query as { wait?: unknown } | undefined)?.wait ?? 0) || 0;
 
 /** `{status: "failed", metadata: {a: "b"}}` becomes `?status=failed&metadata[a]=b`. */
-function queryText(query: Query): string {
+export function queryText(query: Query): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined || value === null) continue;
@@ -177,5 +188,3 @@ function setting(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   return process?.env?.[name] || undefined;
 }
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

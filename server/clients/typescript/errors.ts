@@ -1,9 +1,7 @@
 /** What every error of this library is. */
 export class RunnelError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
+  // Each class says its own: what a bundler makes of a class's name is nobody's.
+  override readonly name: string = "RunnelError";
 }
 
 /** A fault of a request: which parameter, and what is wrong with it. */
@@ -14,6 +12,7 @@ export interface Fault {
 
 /** The server refused a request. */
 export class APIError extends RunnelError {
+  override readonly name: string = "APIError";
   readonly status: number;
   /** What went wrong, for programs: `validation_failed`, `resource_not_found`, … */
   readonly code: string;
@@ -44,20 +43,49 @@ export class APIError extends RunnelError {
     const Class = byStatus[status] ?? (status >= 500 ? InternalServerError : APIError);
     return new Class(status, body, headers);
   }
+
+  /** Of a stream that ends with an error: the key is valid no more, for one. */
+  static inStream(body: unknown, headers: Headers): APIError {
+    return APIError.of(statusByType[(body as ErrorBody | null)?.error?.type ?? ""] ?? 500, body, headers);
+  }
 }
+
+/** A stream says only by its body why it ends; its own status was 200. */
+const statusByType: Record<string, number> = { authentication_error: 401, permission_error: 403, not_found_error: 404 };
 
 interface ErrorBody {
   error?: { message?: string; code?: string; type?: string; param?: string | null; errors?: Fault[]; doc_url?: string };
   request_id?: string;
 }
 
-export class BadRequestError extends APIError {}
-export class AuthenticationError extends APIError {}
-export class PermissionDeniedError extends APIError {}
-export class NotFoundError extends APIError {}
-export class ConflictError extends APIError {}
-export class RateLimitError extends APIError {}
-export class InternalServerError extends APIError {}
+/** 400: the request is not valid; `errors` says where. */
+export class BadRequestError extends APIError {
+  override readonly name = "BadRequestError";
+}
+/** 401: the API key is missing, unknown or valid no more. */
+export class AuthenticationError extends APIError {
+  override readonly name = "AuthenticationError";
+}
+/** 403: the key lacks a scope. */
+export class PermissionDeniedError extends APIError {
+  override readonly name = "PermissionDeniedError";
+}
+/** 404: there is no such thing in this project and environment. */
+export class NotFoundError extends APIError {
+  override readonly name = "NotFoundError";
+}
+/** 409: it does not fit how things stand. */
+export class ConflictError extends APIError {
+  override readonly name = "ConflictError";
+}
+/** 429: too much at once; the client has retried already. */
+export class RateLimitError extends APIError {
+  override readonly name = "RateLimitError";
+}
+/** 5xx: the server failed, stops, or has no room; the client has retried already. */
+export class InternalServerError extends APIError {
+  override readonly name = "InternalServerError";
+}
 
 const byStatus: Record<number, typeof APIError> = {
   400: BadRequestError,
@@ -69,13 +97,23 @@ const byStatus: Record<number, typeof APIError> = {
 };
 
 /** The server was not reached, or the connection was lost. */
-export class ConnectionError extends RunnelError {}
+export class ConnectionError extends RunnelError {
+  override readonly name: string = "ConnectionError";
+}
+
+/** The server's certificate is not trusted. It is not tried again: pass `ca`, or set RUNNEL_CACERT. */
+export class CertificateError extends ConnectionError {
+  override readonly name = "CertificateError";
+}
 
 /** The server did not respond within `timeoutMs`. */
-export class TimeoutError extends ConnectionError {}
+export class TimeoutError extends ConnectionError {
+  override readonly name = "TimeoutError";
+}
 
 /** A run ended without completing. */
 export class RunFailedError extends RunnelError {
+  override readonly name = "RunFailedError";
   readonly run: { id: string; status: string; error: { code: string; message: string } | null };
 
   constructor(run: RunFailedError["run"]) {
@@ -85,4 +123,6 @@ export class RunFailedError extends RunnelError {
 }
 
 /** What was received as a webhook was not signed with this secret, or is too old. */
-export class WebhookVerificationError extends RunnelError {}
+export class WebhookVerificationError extends RunnelError {
+  override readonly name = "WebhookVerificationError";
+}

@@ -4,7 +4,13 @@ import type { Fetch } from "./client.ts";
  * `fetch` for a server that signed its own certificate. Bun and Deno can be told whom to trust; node's `fetch` cannot, so
  * there node's own `https` is behind it. Browsers trust what the system trusts.
  */
-export async function fetchTrusting({ ca, file }: { ca?: string; file?: string }): Promise<Fetch> {
+export async function fetchTrusting({
+  ca,
+  file,
+}: {
+  ca?: string | undefined;
+  file?: string | undefined;
+}): Promise<Fetch> {
   const { Bun, Deno, process } = globalThis as {
     Bun?: unknown;
     Deno?: { createHttpClient(options: { caCerts: string[] }): unknown };
@@ -26,14 +32,14 @@ export async function fetchTrusting({ ca, file }: { ca?: string; file?: string }
   const agent = new https.Agent({ ca: [...rootCertificates, pem], keepAlive: true });
   return async (url, init) => {
     if (!url.startsWith("https:")) return fetch(url, init);
-    const request = new Request(url, init); // Makes bytes of forms, with their content type.
+    const request = new Request(url, init); // Makes bytes of the body, with their content type.
     const body =
       init.body === undefined || init.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
     return await new Promise<Response>((resolve, reject) => {
       const headers = { ...Object.fromEntries(request.headers), ...(body && { "content-length": body.length }) };
       const sent = https.request(
         url,
-        { method: init.method, headers, agent, signal: init.signal },
+        { method: init.method, headers, agent, signal: init.signal ?? undefined },
         (answer: Incoming) => {
           const { statusCode: status } = answer;
           const empty = status === 204 || status === 304 || init.method === "HEAD";

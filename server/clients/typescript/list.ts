@@ -16,7 +16,7 @@ export class List<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
   readonly #backward: boolean;
 
   constructor(client: Client, path: string, query?: Query, options?: RequestOptions) {
-    this.#backward = query?.ending_before !== undefined;
+    this.#backward = (query as { ending_before?: string } | undefined)?.ending_before !== undefined;
     this.#read = (cursor) => client.json("GET", path, { ...options, query: { ...query, ...cursor } });
   }
 
@@ -29,7 +29,7 @@ export class List<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
   }
 
   /** Page by page. */
-  async *pages(): AsyncGenerator<Page<T>> {
+  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     let cursor: Query;
     for (;;) {
       const page = await this.#read(cursor);
@@ -40,13 +40,15 @@ export class List<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
     }
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    for await (const page of this.pages()) yield* page.data;
+  /** All items. With `ending_before`: those before it, the nearest first. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for await (const { data } of this.pages()) yield* this.#backward ? data.toReversed() : data;
   }
 
-  /** All items. Say how many there may be at most. */
-  async toArray({ limit = 10_000 }: { limit?: number } = {}): Promise<T[]> {
+  /** All items, or the first `limit`. */
+  async toArray({ limit = Number.POSITIVE_INFINITY }: { limit?: number } = {}): Promise<T[]> {
     const items: T[] = [];
+    if (limit < 1) return items;
     for await (const item of this) {
       items.push(item);
       if (items.length >= limit) break;

@@ -1,6 +1,7 @@
-import { type Client, mayRetry, type RequestOptions, retryDelay, sleep } from "./client.ts";
+import type { Client, RequestOptions } from "./client.ts";
 import { APIError, ConnectionError, RunnelError } from "./errors.ts";
-import { readFrames } from "./sse.ts";
+import { mayRetry, retryDelay, sleep } from "./retries.ts";
+import { type Frame, readFrames } from "./sse.ts";
 
 /** What every event of a run has. */
 export interface AnyEvent {
@@ -12,34 +13,44 @@ export interface AnyEvent {
 }
 
 export interface StreamOptions extends RequestOptions {
-  /** Begin after this event. */
-  lastEventId?: string;
   /** How long the server may be away before the stream gives up, in milliseconds. By default 300,000. */
-  patienceMs?: number;
+  patienceMs?: number | undefined;
+  /** After how long without any sign of life the connection counts as lost, in milliseconds. By default 20,000. */
+  silenceMs?: number | undefined;
+}
+
+export interface FollowOptions extends StreamOptions {
+  /** Begin after this event. */
+  lastEventId?: string | undefined;
 }
 
 const ends = new Set(["run.completed", "run.failed"]);
-/** The server sends something at least every five seconds. */
-const silenceMs = 20_000;
+/** Who never heard of the server learns soon that it is not there. */
+const firstPatienceMs = 30_000;
 
 /**
  * The events of a run, each once and in order, until the run ends. Lost connections and restarts of the server are
- * survived: the stream reconnects after the last event that it had.
+ * survived: the stream reconnects after the last event that it had. It can be read once.
  */
 export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
-  /** The run, once the first event has come. */
+  /** The run, once the server has said it. */
   runId: string | null;
-  /** The text of the model's current answer so far. What a retried step had said before is taken back. */
+  /**
+   * What the model says in its current turn, as far as it came; after the end, the run's output. What an attempt had
+   * said that the server gave up is taken back.
+   */
   text = "";
   readonly #client: Client;
   readonly #create: { path: string; body: object } | null;
-  readonly #options: StreamOptions;
+  readonly #options: FollowOptions;
+  /** When anything last came of the server, an event or a sign of life. Null: nothing yet. */
+  #heardAt: number | null = null;
   #lastId: string | undefined;
   #started = false;
-  /** The step that speaks, and where its text begins. */
-  #step: { seq: number; at: number } | null = null;
+  /** The event that began the step whose text this is. */
+  #speaking: number | null = null;
 
-  constructor(client: Client, from: { runId: string } | { path: string; body: object }, options: StreamOptions = {}) {
+  constructor(client: Client, from: { runId: string } | { path: string; body: object }, options: FollowOptions = {}) {
     this.#client = client;
     this.runId = "runId" in from ? from.runId : null;
     this.#create = "path" in from ? from : null;
@@ -47,39 +58,36 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
     this.#lastId = options.lastEventId;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<E> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<E, void, undefined> {
     if (this.#started) throw new RunnelError("A stream can be read only once.");
     this.#started = true;
-    const { patienceMs = 300_000, signal } = this.#options;
-    let lastHeard = Date.now();
+    const startedAt = Date.now();
+    const { silenceMs = 20_000 } = this.#options; // The server sends something every five seconds.
     for (let attempt = 0; ; attempt++) {
+      let problem: unknown;
+      const [before, openedAt] = [this.#lastId, Date.now()];
       try {
         const response = await this.#open();
+        this.#notice();
         if (response.status === 204) return; // The last event was the end.
-        for await (const { event, id, data } of readFrames(noticingSilence(response.body!, silenceMs))) {
-          lastHeard = Date.now();
-          attempt = 0;
-          if (event === "error") throw APIError.of(401, JSON.parse(data), response.headers);
-          const read = { event, id, data: JSON.parse(data) } as E;
-          this.#note(read);
-          yield read;
-          if (ends.has(event)) return;
+        for await (const frame of readFrames(noticing(response.body!, this.#notice, silenceMs))) {
+          const event = this.#take(frame, response.headers);
+          yield event;
+          if (ends.has(event.event)) return;
         }
+        // It ended in the middle: the server stops, or a proxy lost its patience.
+        problem = new ConnectionError("The stream ended before the run.");
       } catch (error) {
-        signal?.throwIfAborted();
-        if (!mayRetry(error) && !(error instanceof LostConnection)) throw error;
-        if (Date.now() - lastHeard > patienceMs) throw error;
-        await sleep(retryDelay(attempt, error), signal);
-        continue;
+        problem = error;
       }
-      // It ended in the middle: the server stops, or a proxy lost its patience.
-      if (Date.now() - lastHeard > patienceMs) throw new ConnectionError("The stream was lost.");
-      await sleep(retryDelay(attempt), signal);
+      // It brought something, or lasted.
+      if (this.#lastId !== before || (this.#heardAt !== null && this.#heardAt - openedAt > 10_000)) attempt = 0;
+      await this.#pause(attempt, problem, startedAt);
     }
   }
 
   /** The text of the model as it comes, piece by piece. */
-  async *textDeltas(): AsyncGenerator<string> {
+  async *textDeltas(): AsyncGenerator<string, void, undefined> {
     for await (const { event, data } of this) if (event === "token" && data.kind === "output") yield data.delta;
   }
 
@@ -88,54 +96,85 @@ export class RunStream<E extends AnyEvent> implements AsyncIterable<E> {
     for await (const _ of this);
   }
 
-  #open(): Promise<Response> {
-    const { patienceMs: _, lastEventId: __, ...options } = this.#options;
+  async #open(): Promise<Response> {
+    const { patienceMs: _, silenceMs: __, lastEventId: ___, ...options } = this.#options;
     if (this.runId === null && this.#create) {
       const { path, body } = this.#create;
       // Under the same key the server starts one run, however often it is asked, and returns its events from the first.
-      return this.#client.send("POST", path, { ...options, body: { ...body, stream: true }, maxRetries: 0 });
+      const created = await this.#client.send("POST", path, {
+        ...{ ...options, body: { ...body, stream: true }, maxRetries: 0 },
+      });
+      this.runId = created.headers.get("location")?.split("/").at(-1) ?? null;
+      return created;
     }
     const headers = {
+      ...options.headers,
       accept: "text/event-stream",
       ...(this.#lastId !== undefined && { "last-event-id": this.#lastId }),
     };
-    return this.#client.send("GET", `/v1/runs/${this.runId}/events`, {
-      ...{ ...options, headers: { ...options.headers, ...headers } },
-      ...{ idempotencyKey: undefined, maxRetries: 0 },
+    return await this.#client.send("GET", `/v1/runs/${encodeURIComponent(this.runId ?? "")}/events`, {
+      ...{ ...options, headers, maxRetries: 0 },
     });
   }
 
-  #note({ event, id, data }: E): void {
+  readonly #notice = (): void => {
+    this.#heardAt = Date.now();
+  };
+
+  /** Waits before the next attempt. Throws `problem` where no attempt would help, or enough were made. */
+  async #pause(attempt: number, problem: unknown, startedAt: number): Promise<void> {
+    const { patienceMs = 300_000, maxRetries = this.#client.maxRetries, signal } = this.#options;
+    signal?.throwIfAborted();
+    if (!mayRetry(problem)) throw problem;
+    if (this.#heardAt === null && problem instanceof APIError && attempt >= maxRetries) throw problem;
+    const patience = this.#heardAt === null ? Math.min(patienceMs, firstPatienceMs) : patienceMs;
+    if (Date.now() - (this.#heardAt ?? startedAt) > patience) throw problem;
+    await sleep(retryDelay(attempt, problem), signal);
+  }
+
+  #take({ event, id, data: text }: Frame, headers: Headers): E {
+    const data = JSON.parse(text);
+    if (event === "error") throw APIError.inStream(data, headers);
     if (id !== null) this.#lastId = id;
     this.runId ??= data.run_id;
-    if (event === "step.started" && data.type === "model_call") {
-      this.#step = { seq: data.seq, at: 0 };
+    const begins = event === "step.started" && data.type === "model_call";
+    if (begins || (event === "step.restarted" && data.discards === this.#speaking)) {
+      this.#speaking = data.seq;
       this.text = "";
-    } else if (event === "step.restarted" && this.#step?.seq === data.discards) {
-      this.#step = { seq: data.seq, at: 0 };
-      this.text = "";
-    } else if (event === "token" && data.kind === "output") this.text += data.delta;
+    } else if (event === "token" && data.kind === "output") {
+      this.#speaking ??= data.seq;
+      this.text += data.delta;
+    }
+    return { event, id, data } as E;
   }
 }
 
-class LostConnection extends Error {}
-
-/** Fails when nothing at all comes for a while, though the server sends a sign of life every five seconds. */
-function noticingSilence(body: ReadableStream<Uint8Array>, silenceMs: number): ReadableStream<Uint8Array> {
+/**
+ * The bytes of a body. `notice` is told of each piece. Fails with a `ConnectionError` when the connection is lost, and
+ * when nothing at all comes within `patienceMs`.
+ */
+function noticing(
+  body: ReadableStream<Uint8Array>,
+  notice: () => void,
+  patienceMs: number,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new LostConnection("Nothing came for too long.")), silenceMs);
+        timer = setTimeout(() => reject(new ConnectionError("Nothing came for too long.")), patienceMs);
       });
       try {
         const { done, value } = await Promise.race([reader.read(), silence]);
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
+        if (done) return controller.close();
+        notice();
+        controller.enqueue(value);
+      } catch (cause) {
         reader.cancel().catch(() => {});
-        controller.error(error instanceof LostConnection ? error : new LostConnection(String(error)));
+        controller.error(
+          cause instanceof ConnectionError ? cause : new ConnectionError("The connection was lost.", { cause }),
+        );
       } finally {
         clearTimeout(timer);
       }

@@ -7,32 +7,49 @@ const toleranceSeconds = 300;
 
 /**
  * The event of a webhook, when it was signed with this secret (https://www.standardwebhooks.com) and is not older than
- * five minutes; else throws a `WebhookVerificationError`. `body` is what was received, to the byte.
+ * five minutes; else throws a `WebhookVerificationError`. `body` is what was received, to the byte. While a secret is
+ * rotated the server signs with both, and either verifies; `secrets` may be several too.
  */
 export async function verifyWebhook<Event>(
   body: string | Uint8Array,
   headers: HeaderSource,
-  secret: string,
+  secrets: string | readonly string[],
 ): Promise<Event> {
-  const header = (name: string): string => {
-    const value = headers instanceof Headers ? headers.get(name) : (headers[name] ?? headers[name.toLowerCase()]);
-    if (typeof value !== "string") throw new WebhookVerificationError(`The header ${name} is missing.`);
-    return value;
-  };
-  const [id, timestamp, signatures] = [header("webhook-id"), header("webhook-timestamp"), header("webhook-signature")];
-  if (!/^\d+$/.test(timestamp) || Math.abs(Date.now() / 1000 - Number(timestamp)) >= toleranceSeconds)
+  const [id, timestamp, signatures] = ["id", "timestamp", "signature"].map((name) =>
+    headerOf(headers, `webhook-${name}`),
+  );
+  if (!/^\d+$/.test(timestamp!) || Math.abs(Date.now() / 1000 - Number(timestamp)) >= toleranceSeconds)
     throw new WebhookVerificationError("The timestamp is not of the last five minutes.");
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  const signed = new Uint8Array([...new TextEncoder().encode(`${id}.${timestamp}.`), ...bytes]);
-  const hmac = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", fromBase64(secret.replace(/^whsec_/, "")), hmac, false, ["verify"]);
-  for (const signature of signatures.split(" ")) {
-    const [version, value = ""] = signature.split(",");
-    // `verify` compares in constant time.
-    if (version === "v1" && (await crypto.subtle.verify("HMAC", key, fromBase64(value), signed)))
-      return JSON.parse(new TextDecoder().decode(bytes)) as Event;
+  const head = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const signed = new Uint8Array(head.length + bytes.length);
+  signed.set(head);
+  signed.set(bytes, head.length);
+  for (const secret of [secrets].flat()) {
+    const key = await keyOf(secret);
+    for (const signature of signatures!.split(" ")) {
+      const [version, value = ""] = signature.split(",");
+      // `verify` compares in constant time.
+      if (version === "v1" && (await crypto.subtle.verify("HMAC", key, fromBase64(value), signed)))
+        return JSON.parse(new TextDecoder().decode(bytes)) as Event;
+    }
   }
   throw new WebhookVerificationError("The signature is not of this secret.");
+}
+
+function headerOf(headers: HeaderSource, name: string): string {
+  const found =
+    headers instanceof Headers
+      ? headers.get(name)
+      : Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
+  if (typeof found !== "string") throw new WebhookVerificationError(`The header ${name} is missing.`);
+  return found;
+}
+
+async function keyOf(secret: string): Promise<CryptoKey> {
+  const raw = fromBase64(secret.replace(/^whsec_/, ""));
+  if (raw.length === 0) throw new WebhookVerificationError("This is not a webhook's secret: it begins with `whsec_`.");
+  return await crypto.subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {

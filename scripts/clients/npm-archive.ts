@@ -1,0 +1,32 @@
+import { gzipSync } from "node:zlib";
+
+/** An archive of files by their paths, as npm packs one: nothing in it says when or where it was made. */
+export function npmArchive(files: readonly (readonly [path: string, content: Uint8Array])[]): Uint8Array {
+  const blocks = files.flatMap(([path, content]) => [headerOf(path, content.length), padded(content)]);
+  return gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * blockSize)]), { level: 9 });
+}
+
+const blockSize = 512;
+/** The time that npm gives to every file: 1985-10-26T08:15:00Z. */
+const mtime = 499_162_500;
+
+/** Of a file in an archive by POSIX (ustar). Throws for a path that does not fit. */
+function headerOf(path: string, length: number): Buffer {
+  const header = Buffer.alloc(blockSize);
+  const octal = (value: number, width: number): string => value.toString(8).padStart(width - 1, "0");
+  if (Buffer.byteLength(path) > 100) throw new Error(`The path is too long for an archive: ${path}`);
+  header.write(path, 0);
+  header.write(octal(0o644, 8), 100);
+  header.write(octal(0, 8), 108); // Nobody's, and of no group.
+  header.write(octal(0, 8), 116);
+  header.write(octal(length, 12), 124);
+  header.write(octal(mtime, 12), 136);
+  header.write("        0", 148); // The sum is made as if spaces stood in its place; then the type: a file.
+  header.write("ustar\x0000", 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${octal(sum, 7)}\0 `, 148);
+  return header;
+}
+
+const padded = (content: Uint8Array): Buffer =>
+  Buffer.concat([content, Buffer.alloc((blockSize - (content.length % blockSize)) % blockSize)]);

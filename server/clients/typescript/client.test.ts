@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import { Client, type Fetch, queryText } from "./client.ts";
+import { CertificateError, ConnectionError, TimeoutError } from "./errors.ts";
+import { List, type Page } from "./list.ts";
+
+/** A client whose requests `answer` answers, and what was asked. */
+function clientOf(answer: (url: URL, init: RequestInit, index: number) => Response | Promise<Response>) {
+  const asked: { method: string; url: URL; headers: Record<string, string>; body: unknown }[] = [];
+  const fetch: Fetch = async (address, init) => {
+    const url = new URL(address);
+    asked.push({ method: init.method!, url, headers: init.headers as Record<string, string>, body: init.body });
+    return await answer(url, init, asked.length - 1);
+  };
+  return { client: new Client({ baseUrl: "https://runnel.example/v1/", apiKey: "sk_test_1", fetch }), asked };
+}
+
+const soon = (status: number): Response => Response.json({}, { status, headers: { "retry-after": "0" } });
+
+test("a query leaves out what is not said, and writes objects and lists as the API reads them", () => {
+  expect(queryText(undefined)).toBe("");
+  expect(queryText({ limit: undefined })).toBe("");
+  const query = { limit: 2, files: false, "created_at[gt]": "2026-01-01", metadata: { "a b": "c&d" }, ids: ["x", "y"] };
+  expect(decodeURIComponent(queryText(query))).toBe(
+    "?limit=2&files=false&created_at[gt]=2026-01-01&metadata[a+b]=c&d&ids=x,y",
+  );
+});
+
+describe("a request", () => {
+  test("that is a POST has one key for all attempts, and others have none", async () => {
+    const { client, asked } = clientOf((_, __, index) => (index === 0 ? soon(503) : Response.json({ id: "agt_1" })));
+    expect(await client.json<object>("POST", "/v1/agents", { body: { name: "Weather" } })).toEqual({ id: "agt_1" });
+    const [first, second] = asked;
+    expect(first!.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second!.headers).toEqual(first!.headers);
+    expect(second!.body).toBe(first!.body);
+    expect(String(first!.url)).toBe("https://runnel.example/v1/agents");
+    await client.json("GET", "/v1/agents/agt_1");
+    expect(asked[2]!.headers).toEqual({ authorization: "Bearer sk_test_1" });
+  });
+
+  test("on a condition is not sent again when nobody knows what became of it", async () => {
+    const { client, asked } = clientOf(() => {
+      throw new TypeError("socket closed");
+    });
+    const condition = { headers: { "If-Match": '"3"' }, body: { value: 1 } };
+    expect(client.json("PUT", "/v1/memory/mem_1/keys/city", condition)).rejects.toBeInstanceOf(ConnectionError);
+    await client.json("PATCH", "/v1/agents/agt_1", { body: { expected_version: 2 } }).catch(() => {});
+    expect(asked).toHaveLength(2);
+  });
+
+  test("that holds the response back has that long on top of its time", async () => {
+    const never: Fetch = (_, { signal }) =>
+      new Promise((_, reject) => signal!.addEventListener("abort", () => reject(signal!.reason)));
+    const late = new Client({ apiKey: "sk_test_1", timeoutMs: 5, maxRetries: 0, fetch: never });
+    await expect(late.json("GET", "/v1/me")).rejects.toBeInstanceOf(TimeoutError);
+    const waiting = late.json("GET", "/v1/me", { query: { wait: 60 } }).catch((error: unknown) => error);
+    expect(await Promise.race([waiting, Bun.sleep(50)])).toBeUndefined();
+  });
+
+  test("to a server whose certificate is not trusted says what to do, at once", async () => {
+    const { client, asked } = clientOf(() => {
+      throw new TypeError("fetch failed", {
+        cause: Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }),
+      });
+    });
+    const error = await client.json("GET", "/v1/me").catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(CertificateError);
+    expect(String(error)).toContain("RUNNEL_CACERT");
+    expect(asked).toHaveLength(1);
+  });
+
+  test("that is answered by another server than runnel says so", async () => {
+    const { client } = clientOf(() => new Response("<html>Welcome"));
+    expect(client.json("GET", "/v1/me")).rejects.toThrow("Is that the address of a runnel server?");
+  });
+});
+
+describe("a list", () => {
+  const ids = ["e", "d", "c", "b", "a"];
+  /** Pages of two, as the API cuts them. */
+  const paged = () =>
+    clientOf(({ searchParams }) => {
+      const [after, before] = [searchParams.get("starting_after"), searchParams.get("ending_before")];
+      const left = before ? ids.slice(0, ids.indexOf(before)) : ids.slice(after ? ids.indexOf(after) + 1 : 0);
+      const data = before ? left.slice(-2) : left.slice(0, 2);
+      const [first_id = null, last_id = null] = [data[0], data.at(-1)];
+      return Response.json({ data, has_more: left.length > data.length, first_id, last_id });
+    });
+
+  test("goes through all items, and asks for a page only when it is needed", async () => {
+    const { client, asked } = paged();
+    const list = new List<string>(client, "/v1/agents", { limit: 2 });
+    expect(asked).toHaveLength(0);
+    expect(await list.toArray()).toEqual(ids);
+    expect(asked).toHaveLength(3);
+    expect(await list.toArray({ limit: 2 })).toEqual(["e", "d"]);
+    expect(asked).toHaveLength(4);
+    const page: Page<string> = await list;
+    expect(page).toEqual({ data: ["e", "d"], has_more: true, first_id: "e", last_id: "d" });
+  });
+
+  test("goes back from `ending_before`, the nearest first", async () => {
+    const { client } = paged();
+    expect(await new List<string>(client, "/v1/agents", { ending_before: "b" }).toArray()).toEqual(["c", "d", "e"]);
+  });
+});
