@@ -1,20 +1,25 @@
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { inProject } from "./root.ts";
 
 /**
  * The folder of the programs of a Python environment in `.tools/` that has these packages (`httpx==0.28.1`), fetched
  * from PyPI when it is not there yet. Null where that cannot be had: it needs python3 with venv, and PyPI. PYTHON names
- * another python3.
+ * another python3, unless `python` does.
  */
-export async function pythonWith(name: string, packages: readonly string[]): Promise<string | null> {
+export async function pythonWith(
+  name: string,
+  packages: readonly string[],
+  python = process.env.PYTHON ?? "python3",
+): Promise<string | null> {
   const folder = inProject(".tools", name);
   const programs = join(folder, "bin");
   if (existsSync(join(folder, ".installed"))) return programs;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const steps = [
-    [process.env.PYTHON ?? "python3", "-m", "venv", folder],
+    [python, "-m", "venv", folder],
     [join(programs, "pip"), "install", "--quiet", "--disable-pip-version-check", ...packages],
   ];
   for (const command of steps) {
@@ -28,4 +33,14 @@ export async function pythonWith(name: string, packages: readonly string[]): Pro
   }
   await Bun.write(join(folder, ".installed"), "");
   return programs;
+}
+
+/** The path of a Python of this version (`3.10`), wherever it stands: also where pyenv has it and does not choose it. */
+export function interpreterOf(version: string): string | null {
+  const pyenv = process.env.PYENV_ROOT ?? join(homedir(), ".pyenv");
+  const versions = join(pyenv, "versions");
+  const found = existsSync(versions) ? readdirSync(versions).filter((name) => name.startsWith(`${version}.`)) : [];
+  const candidates = [Bun.which(`python${version}`), ...found.map((name) => join(versions, name, "bin/python3"))];
+  const runs = (path: string | null) => path !== null && Bun.spawnSync([path, "--version"]).success;
+  return candidates.find(runs) ?? null;
 }

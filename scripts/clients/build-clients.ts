@@ -1,13 +1,12 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { zipSync } from "fflate";
 import { build } from "../../server/lib/build-info.ts";
 import { inProject } from "../root.ts";
 import { npmArchive } from "./npm-archive.ts";
 import type { OpenApi } from "./openapi.ts";
-import { pythonOf, withoutAsync } from "./python.ts";
 import { typescriptOf } from "./typescript.ts";
+import { wheelOf } from "./wheel.ts";
 
 const license = "Apache-2.0";
 const description = "The client of runnel, a self-hosted agent runtime.";
@@ -22,36 +21,7 @@ export async function buildClients(document: OpenApi, folder: string): Promise<v
   const { archive, module } = await npmPackage(document);
   await Bun.write(join(folder, `runnel-${build.version}.tgz`), archive);
   await Bun.write(join(folder, `runnel-${build.version}.js`), module);
-  await Bun.write(join(folder, `runnel-${build.version}-py3-none-any.whl`), wheel(document));
-}
-
-/** A wheel, as `pip install` takes it: https://packaging.python.org/en/latest/specifications/binary-distribution-format/ */
-function wheel(document: OpenApi): Uint8Array {
-  const from = inProject("server/clients/python");
-  const written = [...new Bun.Glob("runnel/**/*.py").scanSync({ cwd: from })].map((path): [string, string] => [
-    path.replaceAll("\\", "/"),
-    readFileSync(join(from, path), "utf8"),
-  ]);
-  const files = new Map([
-    ...written,
-    ...Object.entries(pythonOf(document)).map(([name, text]): [string, string] => [`runnel/${name}`, text]),
-  ]);
-  files.set("runnel/_client.py", withoutAsync(files.get("runnel/_async_client.py")!));
-  files.set("runnel/py.typed", "");
-  const info = `runnel-${build.version}.dist-info`;
-  const readme = readFileSync(join(from, "README.md"), "utf8");
-  files.set(
-    `${info}/METADATA`,
-    `Metadata-Version: 2.1\nName: runnel\nVersion: ${build.version}\nSummary: ${description}\nLicense: ${license}\nRequires-Python: >=3.10\nRequires-Dist: httpx>=0.23\nDescription-Content-Type: text/markdown\n\n${readme}`,
-  );
-  files.set(`${info}/WHEEL`, "Wheel-Version: 1.0\nGenerator: runnel\nRoot-Is-Purelib: true\nTag: py3-none-any\n");
-  const record = [...files].map(([path, text]) => {
-    const bytes = Buffer.from(text);
-    return `${path},sha256=${new Bun.CryptoHasher("sha256").update(bytes).digest("base64url")},${bytes.length}`;
-  });
-  files.set(`${info}/RECORD`, `${record.join("\n")}\n${info}/RECORD,,\n`);
-  const entries = [...files].map(([path, text]): [string, Uint8Array] => [path, Buffer.from(text)]);
-  return zipSync(Object.fromEntries(entries), { mtime: "2000-01-01T00:00:00Z" }); // The same sources, the same wheel.
+  await Bun.write(join(folder, `runnel-${build.version}-py3-none-any.whl`), wheelOf(document));
 }
 
 /** JavaScript with its types, as `npm install` takes it, and all of it as one module, as a page imports it. */

@@ -2,84 +2,154 @@ import { type Method, methodsOf, nameOf, type OpenApi, type Schema } from "./ope
 
 /** The files of the Python client that are made of the API's document, by their names in the package. */
 export function pythonOf(document: OpenApi): Record<string, string> {
+  const asynchronous = resourcesOf(document);
   return {
     "types.py": typesOf(document),
-    "_async_resources.py": resourcesOf(document, true),
-    "_resources.py": resourcesOf(document, false),
+    "_version.py": `__version__ = ${JSON.stringify(document.info.version)}\n`,
+    "_async_resources.py": asynchronous,
+    "_resources.py": withoutAsync(asynchronous),
   };
 }
 
-/** The client that blocks, made of the one that awaits. */
+/** A module that blocks, made of one that awaits. */
 export const withoutAsync = (source: string): string =>
   source
-    .replace(/^"""[\s\S]*?"""/, '"""The client that blocks."""')
-    .replaceAll("import asyncio\nimport inspect\n", "")
-    .replaceAll("await asyncio.sleep", "time.sleep")
-    .replace(/async def _resolved[\s\S]*?\n\n\n/, "")
-    .replace(/await _resolved\(((?:[^()]|\([^()]*\))*)\)/g, "$1")
+    .replace(/^"""The client that awaits\.[\s\S]*?"""/, '"""The client that blocks. Made of `_async_client.py`."""')
+    .replace(/AsyncGenerator\[(.+), None\]/g, "Generator[$1, None, None]")
+    .replace(/\bAsync(?=[A-Z])/g, "")
     .replace(/\basync (def|for|with)\b/g, "$1")
     .replace(/\bawait /g, "")
-    .replace(/\bAsync(?=[A-Z])/g, "")
-    .replaceAll("httpx.Client", "httpx.Client")
-    .replaceAll("AsyncIterator", "Iterator")
-    .replaceAll("__aiter__", "__iter__")
-    .replaceAll("__aenter__", "__enter__")
-    .replaceAll("__aexit__", "__exit__")
-    .replaceAll(/\.a(close|read|iter_bytes)\(/g, ".$1(");
+    .replace(/\b__a(iter|enter|exit)__\b/g, "__$1__")
+    .replace(/\.a(close|read|iter_bytes)\(/g, ".$1(")
+    .replace(/\b_async_(client|resources)\b/g, "_$1")
+    .replace(/\b_waiting\b/g, "_blocking");
 
-function typesOf({ info, components: { schemas } }: OpenApi): string {
-  const classes = Object.entries(schemas)
-    .filter(([, schema]) => schema.properties && !schema.anyOf)
-    .map(([name, schema]) => classOf(name, schema));
-  const unions = Object.entries(schemas)
-    .filter(([, schema]) => !schema.properties || schema.anyOf)
-    .map(([name, schema]) => `${name} = ${typeOf(schema)}\n`);
+function typesOf({ info, components: { schemas }, ...document }: OpenApi): string {
+  const returned = reachable(document.paths, schemas);
+  const wanted = Object.entries(schemas).filter(([name]) => returned.has(name));
+  const isClass = ({ properties, anyOf }: Schema) => properties !== undefined && !anyOf;
+  const classes = wanted.filter(([, schema]) => isClass(schema)).map(([name, schema]) => classOf(name, schema));
+  const unions = wanted
+    .filter(([, schema]) => !isClass(schema))
+    .map(([name, schema]) => `${name} = ${typeOf(schema, "return")}\n`);
+  const { mapping = {} } = schemas.Event?.discriminator ?? {};
+  const streamed = Object.entries(mapping).map(([event, ref]) => {
+    const data = schemas[nameOf(ref)]?.properties?.data;
+    return {
+      name: nameOf(ref).replace(/Event$/, "StreamEvent"),
+      properties: {
+        event: { const: event, description: "The event's name." },
+        id: { type: ["string", "null"], description: "Opaque: where the stream goes on after this event." },
+        data: { ...data, description: "What happened." },
+      },
+    };
+  });
+  const events = streamed.map(({ name, properties }) =>
+    classOf(name, {
+      description: `\`${properties.event.const}\` in a stream.`,
+      properties,
+      required: Object.keys(properties),
+    }),
+  );
   return `"""The types of the API. Made of the OpenAPI document of runnel ${info.version}."""
 
 from __future__ import annotations
 
 from typing import Any, Dict, List, Literal, Optional, Union
 
-from ._object import Object
+from ._object import Object, Record
 
-${classes.join("\n\n")}
+${[...classes, ...events].join("\n\n")}
 
-${unions.join("\n")}`;
+${unions.join("\n")}
+#: An event of a run's stream.
+StreamEvent = Union[
+${streamed.map(({ name }) => `    "${name}",\n`).join("")}]
+`;
+}
+
+/** The names of the schemas that responses and events are made of. */
+function reachable(paths: OpenApi["paths"], schemas: OpenApi["components"]["schemas"]): Set<string> {
+  const found = new Set<string>();
+  const visit = (part: unknown): void => {
+    for (const [, name] of JSON.stringify(part ?? null).matchAll(/#\/components\/schemas\/(\w+)/g))
+      if (!found.has(name!)) {
+        found.add(name!);
+        visit(schemas[name!]);
+      }
+  };
+  for (const operation of Object.values(paths).flatMap((verbs) => Object.values(verbs))) visit(operation.responses);
+  for (const name of ["Event", "WebhookEvent"].filter((name) => schemas[name]))
+    visit({ $ref: `#/components/schemas/${name}` });
+  return found;
 }
 
 function classOf(name: string, { description, properties = {}, required = [] }: Schema): string {
   const fields = Object.entries(properties)
     .filter(([field]) => /^[a-z_]\w*$/.test(field) && !keywords.has(field) && !methodsOfDict.has(field))
     .map(([field, its]) => {
-      const doc = its.description ? `    #: ${its.description}\n` : "";
-      return `${doc}    ${field}: ${required.includes(field) ? typeOf(its) : `Optional[${typeOf(its)}]`}\n`;
+      const type = typeOf(its, "return");
+      const optional = required.includes(field) || type.startsWith("Optional[") ? type : `Optional[${type}]`;
+      return `${its.description ? `    #: ${oneLine(its.description)}\n` : ""}    ${field}: ${optional}\n`;
     });
-  return `class ${name}(Object):\n    """${description ?? `${name}, as the API returns it.`}"""\n\n${fields.join("")}${fields.length === 0 ? "    pass\n" : ""}`;
+  const text = description ? `    """${docText(description)}"""\n` : "";
+  const body = [text, fields.join("")].filter(Boolean).join("\n");
+  return `class ${name}(Record):\n${body || "    pass\n"}`;
 }
 
-function typeOf(schema: Schema): string {
-  const { $ref, type, items, anyOf, oneOf, const: only, enum: values } = schema;
-  if ($ref) return `"${nameOf($ref)}"`;
+/** The type of what the API returns, or of an argument: there objects are any mappings, and lists any sequences. */
+function typeOf(schema: Schema, use: "return" | "argument", schemas: Record<string, Schema> = {}): string {
+  const of = (its: Schema): string => typeOf(its, use, schemas);
+  const { $ref, type, items, anyOf, oneOf, const: only, enum: values, additionalProperties: rest } = schema;
+  if ($ref) return use === "return" ? `"${nameOf($ref)}"` : of(schemas[nameOf($ref)] ?? {});
   if (only !== undefined) return literal([only]);
   if (values) return literal(values);
   const choices = anyOf ?? oneOf;
-  if (choices) return `Union[${[...new Set(choices.map(typeOf))].join(", ")}]`;
-  if (Array.isArray(type)) return `Union[${type.map((one) => typeOf({ ...schema, type: one })).join(", ")}]`;
-  if (type === "array") return `List[${items ? typeOf(items) : "Any"}]`;
-  if (type === "object") return "Dict[str, Any]";
-  return (
-    ({ string: "str", integer: "int", number: "float", boolean: "bool", null: "None" } as Record<string, string>)[
-      type ?? ""
-    ] ?? "Any"
-  );
+  if (choices) return unionOf(choices.map(of));
+  if (Array.isArray(type)) return unionOf(type.map((one) => of({ ...schema, type: one })));
+  if (type === "array") return listOf(items ? of(items) : "Any", use);
+  if (type === "object") {
+    if (use === "argument") return "Mapping[str, Any]";
+    return typeof rest === "object" && Object.keys(rest).length > 0 ? `Dict[str, ${of(rest)}]` : "Object";
+  }
+  return simple[type ?? ""] ?? "Any";
 }
 
-const literal = (values: readonly unknown[]): string =>
-  `Literal[${values.map((value) => (typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value))).join(", ")}]`;
+const simple: Record<string, string> = {
+  string: "str",
+  integer: "int",
+  number: "float",
+  boolean: "bool",
+  null: "None",
+};
 
-function resourcesOf(document: OpenApi, isAsync: boolean): string {
-  const prefix = isAsync ? "Async" : "";
-  const module = isAsync ? "_async_client" : "_client";
+/** A str would be a sequence of str, too. */
+const listOf = (item: string, use: "return" | "argument"): string =>
+  use === "argument" && item !== "str" ? `Sequence[${item}]` : `List[${item}]`;
+
+function unionOf(types: readonly string[]): string {
+  const others = [...new Set(types)].filter((type) => type !== "None");
+  const union = others.length === 1 ? others[0]! : `Union[${others.join(", ")}]`;
+  return types.includes("None") ? `Optional[${union}]` : union;
+}
+
+const literal = (values: readonly unknown[]): string => `Literal[${values.map(constantOf).join(", ")}]`;
+
+const constantOf = (value: unknown): string =>
+  value === null ? "None" : typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
+
+interface Argument {
+  /** In Python. */
+  name: string;
+  /** In the request. */
+  field: string;
+  type: string;
+  required: boolean;
+  description: string;
+}
+
+/** The resources of the client that awaits. */
+function resourcesOf(document: OpenApi): string {
   const tree = new Map<string, Method[]>();
   for (const method of methodsOf(document))
     for (let depth = method.resource.length; depth >= 1; depth--) {
@@ -88,116 +158,290 @@ function resourcesOf(document: OpenApi, isAsync: boolean): string {
     }
   // A class stands below those that it has within.
   const paths = [...tree.keys()].sort((one, other) => other.split(".").length - one.split(".").length);
-  const within = (parent: string) => paths.filter((path) => path.split(".").slice(0, -1).join(".") === parent);
   const made = (parent: string, client: string) =>
-    within(parent).map((path) => `        self.${path.split(".").at(-1)} = ${prefix}${className(path)}(${client})\n`);
+    paths
+      .filter((path) => path.split(".").slice(0, -1).join(".") === parent)
+      .map((path) => `        self.${path.split(".").at(-1)} = ${className(path)}(${client})\n`);
   const classes = paths.map((path) => {
-    const base = path === "runs" ? `${prefix}RunsBase` : path === "files" ? `${prefix}FilesBase` : "";
-    const verify =
-      path === "webhooks"
-        ? `
-    @staticmethod
-    def verify(body: Union[str, bytes], headers: Mapping[str, str], secret: str) -> types.WebhookEvent:
-        """The event that was received; raises ${"``"}WebhookVerificationError${"``"} when it was not signed with this secret."""
-        return _verify(body, headers, secret)
-`
-        : "";
-    return `class ${prefix}${className(path)}${base ? `(${base})` : ""}:
-    def __init__(self, client: ${prefix}Client) -> None:
-${base ? "        super().__init__(client)\n" : "        self._client = client\n"}${made(path, "client").join("")}${verify}${tree
+    const own = byHand[path];
+    return `class ${className(path)}${own?.base ? `(${own.base})` : ""}:
+    def __init__(self, client: AsyncClient) -> None:
+${own?.base ? "        super().__init__(client)\n" : "        self._client = client\n"}${made(path, "client").join("")}${own?.methods(document) ?? ""}${tree
   .get(path)!
-  .map((method) => methodOf(method, document, isAsync))
+  .map((method) => methodOf(method, document))
   .join("")}`;
   });
   return `"""The resources of the API. Made of the OpenAPI document of runnel ${document.info.version}."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Mapping, Optional, Union
+import os
+from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
+
+import httpx
 
 from . import types
-from .${module} import ${prefix}Client, ${prefix}FilesBase, ${prefix}Pager, ${prefix}RunsBase, at
+from ._async_client import AsyncClient, AsyncFilesBase, AsyncPager, AsyncRunsBase, AsyncRunStream, at
 from ._object import NOT_GIVEN, NotGiven, given
+from ._webhooks import Headers
 from ._webhooks import verify as _verify
 
 ${classes.join("\n\n")}
 
-class ${prefix}Runnel(${prefix}Client):
-    """The API of a runnel server."""
+class AsyncRunnel(AsyncClient):
+    """The API of a runnel server.
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    ${"``base_url``"} is by default ${"``RUNNEL_URL``, else ``https://127.0.0.1:8443``; ``api_key`` is ``RUNNEL_API_KEY``; ``ca``"} is
+    the path of the certificate of a server that signed its own, by default ${"``RUNNEL_CACERT``. ``timeout``"} is how many
+    seconds one attempt may wait for the server, and ${"``max_retries``"} how often a request is sent again that may succeed
+    later. ${"``http_client``"} is used instead of one of its own; it is not closed.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        ca: Optional[str] = None,
+        timeout: float = 60.0,
+        max_retries: int = 2,
+        http_client: Optional[httpx.AsyncClient] = None,
+    ) -> None:
+        super().__init__(
+            base_url=base_url,
+            api_key=api_key,
+            ca=ca,
+            timeout=timeout,
+            max_retries=max_retries,
+            http_client=http_client,
+        )
 ${made("", "self").join("")}`;
 }
 
-function methodOf(method: Method, { components: { schemas } }: OpenApi, isAsync: boolean): string {
-  const { name, summary, verb, path, inPath, query, body, returns } = method;
-  const schema = body ? schemas[body.name] : undefined;
-  const required = schema?.required ?? [];
-  const fields = Object.entries(schema?.properties ?? {})
-    .filter(([field]) => field !== "stream") // What returns events is \`runs.stream\`.
-    .sort(([one], [other]) => Number(required.includes(other)) - Number(required.includes(one)));
-  const args = [
-    ...inPath.map((one) => `${safe(one.name)}: Union[str, int]`),
-    "*",
-    ...fields.map(([field, its]) =>
-      required.includes(field)
-        ? `${safe(field)}: ${argOf(its)}`
-        : `${safe(field)}: Union[${argOf(its)}, NotGiven] = NOT_GIVEN`,
-    ),
-    ...query.map((one) => `${safe(one.name)}: Union[${argOf(one.schema)}, NotGiven] = NOT_GIVEN`),
-    ...(verb === "POST" ? ["idempotency_key: Optional[str] = None"] : []),
-    "timeout: Optional[float] = None",
-    "max_retries: Optional[int] = None",
-  ];
-  const url = `f"${path.replace(/\{(\w+)\}/g, (_, name) => `{at(${safe(name)})}`)}"`.replace(/^f"([^{]*)"$/, '"$1"');
-  const options = [
-    "timeout=timeout",
-    "max_retries=max_retries",
-    ...(verb === "POST" ? ["idempotency_key=idempotency_key"] : []),
-  ];
-  const queryArg =
-    query.length > 0 ? `{${query.map((one) => `${JSON.stringify(one.name)}: ${safe(one.name)}`).join(", ")}}` : null;
-  const filtered = queryArg
-    ? `{name: value for name, value in ${queryArg}.items() if not isinstance(value, NotGiven)}`
-    : "{}";
-  const isList = Boolean(returns?.items) && verb === "GET";
-  const call = isAsync ? "await " : "";
-  const parts = [
-    ...(queryArg ? [`query=${filtered}`] : []),
-    ...(schema ? [`body=given(${fields.map(([field]) => `${keywordOf(field)}`).join(", ")})`] : []),
-    ...options,
-  ].join(", ");
-  const prefix = isAsync ? "Async" : "";
-  const lines = isList
-    ? [`return ${prefix}Pager(self._client, ${url}, ${filtered}, {"timeout": timeout, "max_retries": max_retries})`]
-    : returns
-      ? [`return ${call}self._client.json("${verb}", ${url}, ${parts})`]
-      : [`return ${call}self._client.content("${verb}", ${url}, ${parts})`];
-  const result = isList
-    ? `${prefix}Pager[types.${returns!.items}]`
-    : returns
-      ? returns.name
-        ? `types.${returns.name}`
-        : "Any"
-      : "bytes";
-  return `
-    ${isAsync && !isList ? "async " : ""}def ${safe(name)}(
-        self,
-${args.map((arg) => `        ${arg},\n`).join("")}    ) -> ${result}:
-        """${summary}."""
-${lines.map((line) => `        ${line}\n`).join("")}`;
+/** What resources have beside their routes. */
+const byHand: Record<string, { base?: string; methods(document: OpenApi): string }> = {
+  runs: {
+    base: "AsyncRunsBase",
+    methods(document) {
+      const fields = fieldsOf(document, "CreateRunRequest").filter(({ field }) => field !== "stream");
+      const others = fields.filter(({ field }) => field !== "agent_id" && field !== "input");
+      const patience = {
+        signature: "patience: float = 300.0",
+        doc: "patience: how many seconds the server may be away before this gives up.",
+      };
+      const key = {
+        signature: "idempotency_key: Optional[str] = None",
+        doc: "idempotency_key: under which this starts one run, however often it is called.",
+      };
+      const stream = definition({
+        name: "stream",
+        isAsync: false,
+        head: ["*", ...fields.map(signatureOf)],
+        more: [key, patience, silence],
+        fields,
+        result: "AsyncRunStream",
+        doc: "Starts a run and returns its events, each once, over lost connections and restarts of the server.",
+        body: `        body = ${givenOf(fields)}
+        return AsyncRunStream(
+            self._client, body=body, idempotency_key=idempotency_key, patience=patience, timeout=timeout
+        )
+`,
+      });
+      const run = definition({
+        name: "run",
+        isAsync: true,
+        head: [
+          "agent: Union[str, Mapping[str, Any]]",
+          "input: Union[str, Sequence[Mapping[str, Any]]]",
+          "*",
+          "tools: Optional[Mapping[str, Callable[..., Any]]] = None",
+          "decide: Optional[Callable[[Any], Any]] = None",
+          "on_event: Optional[Callable[[types.StreamEvent], Any]] = None",
+          ...others.map(signatureOf),
+        ],
+        more: [key, patience],
+        fields: others,
+        result: "types.Run",
+        doc: `Runs an agent, or the agent of an id, to its end and returns the run.
+
+        ${"``tools``"} are functions by the names of client tools: one gets the call's arguments by their names, what it
+        returns is the output, and what it raises the model reads as an error. ${"``decide``"} gets a call that needs an
+        approval, or whose outcome nobody knows, and returns ${'``{"decision": "approve"}`` or ``{"decision": "reject"}``'}.
+        ${"``on_event``"} sees every event. Raises ${"``RunFailedError``"} when the run fails or is cancelled.`,
+        body: `        agent_id = agent if isinstance(agent, str) else agent["id"]
+        run: types.Run = await self._run(
+            {"agent_id": agent_id, "input": input, **${givenOf(others).replaceAll("\n", "\n    ")}},
+            tools=tools,
+            decide=decide,
+            on_event=on_event,
+            idempotency_key=idempotency_key,
+            patience=patience,
+        )
+        return run
+`,
+      });
+      return stream + run;
+    },
+  },
+  files: {
+    base: "AsyncFilesBase",
+    methods(document) {
+      const fields = fieldsOf(document, "CreateFileRequestInParts").filter(
+        ({ field }) => field !== "file" && field !== "filename",
+      );
+      return definition({
+        name: "upload",
+        isAsync: true,
+        head: [
+          'file: Union[str, "os.PathLike[str]", bytes, IO[Any]]',
+          "*",
+          ...fields.map(signatureOf),
+          "filename: Optional[str] = None",
+        ],
+        more: requestOptions("POST"),
+        fields,
+        result: "types.File",
+        doc: "Uploads a file: of a path, of bytes with ``filename``, or of something that is open for reading.",
+        body: `        file_: types.File = await self._upload(
+            file,
+            filename,
+            ${givenOf(fields).replaceAll("\n", "\n    ")},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return file_
+`,
+      });
+    },
+  },
+  webhooks: {
+    methods: () => `
+    @staticmethod
+    def verify(body: Union[str, bytes], headers: Headers, secret: str) -> types.WebhookEvent:
+        """The event that was received: ${"``body``"} is what came, to the byte.
+
+        Raises ${"``WebhookVerificationError``"} when it was not signed with this secret, or is older than five minutes.
+        """
+        event: types.WebhookEvent = _verify(body, headers, secret)
+        return event
+`,
+  },
+};
+
+const silence = {
+  signature: "timeout: Optional[float] = None",
+  doc: "timeout: how many seconds of silence are a lost connection, by default 20; the server says something every 5.",
+};
+
+function fieldsOf({ components: { schemas } }: OpenApi, name: string): Argument[] {
+  const { properties = {}, required = [] } = schemas[name] ?? {};
+  return Object.entries(properties)
+    .map(([field, its]) => ({
+      name: safe(field),
+      field,
+      type: typeOf(its, "argument", schemas),
+      required: required.includes(field),
+      description: its.description ?? "",
+    }))
+    .sort((one, other) => Number(other.required) - Number(one.required));
 }
 
-/** The type of an argument: objects are given as plain dicts. */
-function argOf(schema: Schema): string {
-  const { $ref, type, items, anyOf, oneOf } = schema;
-  if ($ref) return "Any";
-  const choices = anyOf ?? oneOf;
-  if (choices) return `Union[${[...new Set(choices.map(argOf))].join(", ")}]`;
-  if (Array.isArray(type)) return `Union[${type.map((one) => argOf({ ...schema, type: one })).join(", ")}]`;
-  if (type === "array") return `List[${items ? argOf(items) : "Any"}]`;
-  return typeOf(schema);
+const signatureOf = ({ name, type, required }: Argument): string =>
+  required ? `${name}: ${type}` : `${name}: Union[${type}, NotGiven] = NOT_GIVEN`;
+
+/** `given({"name": name, …})` */
+function givenOf(fields: readonly Argument[]): string {
+  if (fields.length === 0) return "{}";
+  return `given(\n            {\n${fields.map(({ field, name }) => `                ${JSON.stringify(field)}: ${name},\n`).join("")}            }\n        )`;
+}
+
+interface Definition {
+  name: string;
+  isAsync: boolean;
+  /** As they stand in the signature. */
+  head: string[];
+  more: { signature: string; doc: string }[];
+  /** They are described in the docstring. */
+  fields: Argument[];
+  result: string;
+  doc: string;
+  body: string;
+}
+
+function definition({ name, isAsync, head, more, fields, result, doc, body }: Definition): string {
+  const described = fields.filter(({ description }) => description !== "");
+  const lines = [
+    ...described.map(({ name, description }) => `${name}: ${oneLine(description)}`),
+    ...more.filter(({ doc }) => doc !== "").map(({ doc }) => doc),
+  ];
+  const args =
+    lines.length > 0
+      ? `\n\n        Args:\n${lines.map((line) => `            ${docText(line)}\n`).join("")}        `
+      : "";
+  return `
+    ${isAsync ? "async " : ""}def ${name}(
+        self,
+${[...head, ...more.map(({ signature }) => signature)].map((arg) => `        ${arg},\n`).join("")}    ) -> ${result}:
+        """${docText(doc)}${args}"""
+${body}`;
+}
+
+const requestOptions = (verb: string) => [
+  ...(verb === "POST" ? [{ signature: "idempotency_key: Optional[str] = None", doc: "" }] : []),
+  { signature: "timeout: Optional[float] = None", doc: "" },
+  { signature: "max_retries: Optional[int] = None", doc: "" },
+];
+
+function methodOf({ name, summary, verb, path, inPath, query, body, returns }: Method, document: OpenApi): string {
+  // What returns events is `runs.stream`.
+  const fields = body ? fieldsOf(document, body.name).filter(({ field }) => field !== "stream") : [];
+  const queried = query.map((one) => ({
+    name: safe(one.name),
+    field: one.name,
+    type: typeOf(one.schema, "argument", document.components.schemas),
+    required: false,
+    description: one.description ?? "",
+  }));
+  const isList = Boolean(returns?.items) && verb === "GET";
+  const url = `f"${path.replace(/\{(\w+)\}/g, (_, name) => `{at(${safe(name)})}`)}"`.replace(/^f"([^{]*)"$/, '"$1"');
+  const options = requestOptions(verb);
+  const parts = [
+    ...(queried.length > 0 && !isList ? [`query=${givenOf(queried)}`] : []),
+    ...(body ? [`body=${givenOf(fields)}`] : []),
+    ...(verb === "POST" ? ["idempotency_key=idempotency_key"] : []),
+    "timeout=timeout",
+    "max_retries=max_retries",
+  ].map((part) => `            ${part.replaceAll("\n", "\n    ")},\n`);
+  const request = (kind: string) =>
+    `await self._client.${kind}(\n            "${verb}",\n            ${url},\n${parts.join("")}        )\n`;
+  const pager = `        return AsyncPager(
+            self._client,
+            ${url},
+            ${givenOf(queried).replaceAll("\n", "\n    ")},
+            {"timeout": timeout, "max_retries": max_retries},
+        )
+`;
+  const result = returns?.name ? `types.${returns.name}` : "Any";
+  return definition({
+    name: safe(name),
+    isAsync: !isList,
+    head: [
+      ...inPath.map((one) => `${safe(one.name)}: Union[str, int]`),
+      "*",
+      ...fields.map(signatureOf),
+      ...queried.map(signatureOf),
+    ],
+    more: options,
+    fields: [...fields, ...queried],
+    result: isList ? `AsyncPager[types.${returns!.items}]` : returns ? result : "bytes",
+    doc: `${summary}.`,
+    body: isList
+      ? pager
+      : returns
+        ? `        returned: ${result} = ${request("json")}        return returned\n`
+        : `        return ${request("content")}`,
+  });
 }
 
 /** `from` → `from_`, `created_at[gt]` → `created_at_gt`. */
@@ -206,29 +450,21 @@ export function safe(name: string): string {
   return keywords.has(word) ? `${word}_` : word;
 }
 
-const keywordOf = (field: string): string =>
-  keywords.has(field) ? `**{"${field}": ${safe(field)}}` : `${field}=${field}`;
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
+/** Nothing in a text ends the docstring, or escapes. */
+const docText = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"""', "'''").replace(/"$/, '" ');
 
-const keywords = new Set([
-  "from",
-  "import",
-  "class",
-  "def",
-  "global",
-  "in",
-  "is",
-  "not",
-  "pass",
-  "with",
-  "async",
-  "await",
-]);
+const keywords = new Set(
+  "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield".split(
+    " ",
+  ),
+);
 
 /** A field of such a name is there in brackets only. */
-const methodsOfDict = new Set(["clear", "copy", "get", "items", "keys", "pop", "update", "values"]);
+const methodsOfDict = new Set("clear copy fromkeys get items keys pop popitem setdefault update values".split(" "));
 
 const className = (path: string): string =>
-  `${path
+  `Async${path
     .split(/[._]/)
     .map((word) => word[0]!.toUpperCase() + word.slice(1))
     .join("")}Resource`;

@@ -19,8 +19,9 @@ from ._errors import (
     TimeoutError,
     WebhookVerificationError,
 )
-from ._object import NOT_GIVEN, Object
+from ._object import NOT_GIVEN, Object, Page
 from ._resources import Runnel
+from ._version import __version__
 
 __all__ = [
     "NOT_GIVEN",
@@ -33,9 +34,10 @@ __all__ = [
     "ConflictError",
     "ConnectionError",
     "InternalServerError",
-    "Pager",
     "NotFoundError",
     "Object",
+    "Page",
+    "Pager",
     "PermissionDeniedError",
     "RateLimitError",
     "RunFailedError",
@@ -44,5 +46,6 @@ __all__ = [
     "RunnelError",
     "TimeoutError",
     "WebhookVerificationError",
+    "__version__",
     "types",
 ]

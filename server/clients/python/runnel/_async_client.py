@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import json
 import os
 import random
 import ssl
 import time
 import uuid
-from typing import Any, AsyncIterator, Callable, Dict, Generic, List, Mapping, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, AsyncGenerator, AsyncIterator, Callable, Dict, Generic, List
+from typing import Mapping, Optional, Tuple, TypeVar, Union, cast
 from urllib.parse import quote
 
 import httpx
 
 from ._errors import APIError, ConnectionError, RunFailedError, RunnelError, TimeoutError
-from ._object import Object
+from ._object import Object, Page
+from ._version import __version__
+from ._waiting import expect_callable_here, settled, sleep, together
+
+if TYPE_CHECKING:
+    from . import types
 
 T = TypeVar("T")
+Self = TypeVar("Self", bound="AsyncClient")
 
 #: The server sends something at least every five seconds.
 SILENCE_SECONDS = 20.0
+
+#: How a connection fails. Before httpx 0.24 the errors of TLS came as they are.
+LOST = (httpx.RequestError, ssl.SSLError)
 
 
 class AsyncClient:
@@ -29,7 +37,9 @@ class AsyncClient:
 
     ``base_url`` is by default ``RUNNEL_URL``, else ``https://127.0.0.1:8443``; ``api_key`` is ``RUNNEL_API_KEY``; ``ca``
     is the path of the certificate of a server that signed its own, by default ``RUNNEL_CACERT``. ``timeout`` is how
-    many seconds one attempt may take until the response begins.
+    many seconds one attempt may wait for the server, and ``max_retries`` how often a request is sent again that may
+    succeed later: it was not answered, or answered with 429 or 500 and above. ``http_client`` is used instead of one of
+    its own, which knows ``ca``; it is not closed.
     """
 
     def __init__(
@@ -49,14 +59,16 @@ class AsyncClient:
         self.base_url = base.rstrip("/").removesuffix("/v1")
         self.timeout = timeout
         self.max_retries = max_retries
-        self._headers = {"authorization": f"Bearer {key}"}
+        self._headers = {"authorization": f"Bearer {key}", "user-agent": f"runnel-python/{__version__}"}
+        self._is_own = http_client is None
         self._http = http_client or httpx.AsyncClient(verify=_trusting(ca or os.environ.get("RUNNEL_CACERT")))
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._http.aclose()
+        if self._is_own:
+            await self._http.aclose()
 
-    async def __aenter__(self: T) -> T:
+    async def __aenter__(self: Self) -> Self:
         return self
 
     async def __aexit__(self, *_: Any) -> None:
@@ -83,8 +95,12 @@ class AsyncClient:
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
         max_retries: Optional[int] = None,
+        patience: float = 0.0,
     ) -> httpx.Response:
-        """A response whose body has not been read. Raises an ``APIError`` for a refusal."""
+        """A response whose body has not been read. Raises an ``APIError`` for a refusal.
+
+        ``patience`` is how many seconds it is sent again at least, however often that is.
+        """
         retries = self.max_retries if max_retries is None else max_retries
         sent = {**self._headers, **(headers or {})}
         if method == "POST":
@@ -92,14 +108,16 @@ class AsyncClient:
         if files is not None:
             content: Dict[str, Any] = {"files": files, "data": body or {}}
         elif body is not None:
-            content = {"content": json.dumps(body).encode()}
+            content = {"content": _json(body)}
             sent["content-type"] = "application/json"
         else:
             content = {}
-        limit = httpx.Timeout(timeout or self.timeout)
+        limit = self.timeout if timeout is None else timeout
+        limit += float((query or {}).get("wait") or 0)  # So long the server holds the response back.
         request = self._http.build_request(
             method, self.base_url + path, params=_pairs(query), headers=sent, timeout=limit, **content
         )
+        begun = time.monotonic()
         attempt = 0
         while True:
             error: RunnelError
@@ -111,12 +129,12 @@ class AsyncClient:
             except httpx.TimeoutException as cause:
                 error = TimeoutError("The server did not respond in time.")
                 error.__cause__ = cause
-            except httpx.TransportError as cause:
-                error = ConnectionError(f"{self.base_url} was not reached: {cause}")
+            except LOST as cause:
+                error = ConnectionError(f"{self.base_url} was not reached: {cause or type(cause).__name__}")
                 error.__cause__ = cause
-            if attempt >= retries or not may_retry(error):
+            if not may_retry(error) or (attempt >= retries and time.monotonic() - begun >= patience):
                 raise error
-            await asyncio.sleep(retry_delay(attempt, error))
+            await sleep(retry_delay(attempt, error))
             attempt += 1
 
 
@@ -131,8 +149,8 @@ async def _refusal(response: httpx.Response) -> APIError:
 async def _read(response: httpx.Response) -> bytes:
     try:
         return await response.aread()
-    except httpx.TransportError as cause:
-        raise ConnectionError(f"The connection was lost: {cause}") from cause
+    except LOST as cause:
+        raise ConnectionError(f"The connection was lost: {cause or type(cause).__name__}") from cause
     finally:
         await response.aclose()
 
@@ -146,16 +164,16 @@ class AsyncPager(Generic[T]):
         self._query = query
         self._options = options
 
-    async def first_page(self) -> Any:
+    async def first_page(self) -> Page[T]:
         """The first page: ``data``, ``has_more``, ``first_id`` and ``last_id``."""
-        return await self._client.json("GET", self._path, query=self._query, **self._options)
+        return cast(Page[T], await self._client.json("GET", self._path, query=self._query, **self._options))
 
-    async def pages(self) -> AsyncIterator[Any]:
+    async def pages(self) -> AsyncIterator[Page[T]]:
         """Page by page."""
         backward = self._query.get("ending_before") is not None
         query = dict(self._query)
         while True:
-            page = await self._client.json("GET", self._path, query=query, **self._options)
+            page: Page[T] = await self._client.json("GET", self._path, query=query, **self._options)
             yield page
             following = page.get("first_id" if backward else "last_id")
             if not page.get("has_more") or following is None:
@@ -172,7 +190,8 @@ class AsyncRunStream:
     """The events of a run, each once and in order, until the run ends.
 
     Lost connections and restarts of the server are survived: the stream reconnects after the last event that it had.
-    Each event has ``event``, ``id`` and ``data``.
+    Each event has ``event``, ``id`` and ``data``. Whoever stops reading before the end may ``close()`` it, or use it by
+    ``with``.
     """
 
     def __init__(
@@ -195,24 +214,47 @@ class AsyncRunStream:
         self._last_id = last_event_id
         self._key = idempotency_key or str(uuid.uuid4())
         self._patience = patience
-        self._timeout = timeout
-        self._started = False
+        self._timeout = SILENCE_SECONDS if timeout is None else timeout
+        self._heard = 0.0
+        # The step that speaks, by the number of the event that began it.
+        self._step: Optional[int] = None
+        self._events = self._read()
 
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        if self._started:
-            raise RunnelError("A stream can be read only once.")
-        self._started = True
-        heard = time.monotonic()
+    def __aiter__(self) -> AsyncIterator[types.StreamEvent]:
+        return self._events
+
+    async def text_deltas(self) -> AsyncIterator[str]:
+        """The text of the model as it comes, piece by piece."""
+        async for event in self._events:
+            if event.event == "token" and event.data.kind == "output":
+                yield event.data.delta
+
+    async def done(self) -> None:
+        """Reads the stream to its end."""
+        async for _ in self._events:
+            pass
+
+    async def close(self) -> None:
+        """Ends the reading; the run goes on, unless it was created with ``on_disconnect="cancel"``."""
+        await self._events.aclose()
+
+    async def __aenter__(self) -> AsyncRunStream:
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self.close()
+
+    async def _read(self) -> AsyncGenerator[types.StreamEvent, None]:
+        self._heard = time.monotonic()
         attempt = 0
         while True:
             problem: Optional[RunnelError] = None
             try:
                 response = await self._open()
-                if response.status_code == 204:
-                    return  # The last event was the end.
                 try:
-                    async for frame in _frames(response):
-                        heard = time.monotonic()
+                    if response.status_code == 204:
+                        return  # The last event was the end.
+                    async for frame in self._frames(response):
                         attempt = 0
                         if frame.event == "error":
                             raise APIError.of(401, frame.data, response.headers)
@@ -222,29 +264,18 @@ class AsyncRunStream:
                             return
                 finally:
                     await response.aclose()
-            except httpx.TransportError as cause:
-                problem = ConnectionError(f"The stream was lost: {cause}")
+            except LOST as cause:
+                problem = ConnectionError(f"The stream was lost: {cause or type(cause).__name__}")
                 problem.__cause__ = cause
             except RunnelError as error:
                 if not may_retry(error):
                     raise
                 problem = error
             # Without a problem it ended in the middle: the server stops, or a proxy lost its patience.
-            if time.monotonic() - heard > self._patience:
+            if time.monotonic() - self._heard > self._patience:
                 raise problem or ConnectionError("The stream was lost.")
-            await asyncio.sleep(retry_delay(attempt, problem))
+            await sleep(retry_delay(attempt, problem))
             attempt += 1
-
-    async def text_deltas(self) -> AsyncIterator[str]:
-        """The text of the model as it comes, piece by piece."""
-        async for event in self:
-            if event.event == "token" and event.data["kind"] == "output":
-                yield event.data["delta"]
-
-    async def done(self) -> None:
-        """Reads the stream to its end."""
-        async for _ in self:
-            pass
 
     async def _open(self) -> httpx.Response:
         if self.run_id is None:
@@ -254,51 +285,52 @@ class AsyncRunStream:
                 "/v1/runs",
                 body={**(self._body or {}), "stream": True},
                 idempotency_key=self._key,
-                timeout=self._timeout or SILENCE_SECONDS,
+                timeout=self._timeout,
                 max_retries=0,
             )
         headers = {"accept": "text/event-stream"}
         if self._last_id is not None:
             headers["last-event-id"] = self._last_id
         path = f"/v1/runs/{at(self.run_id)}/events"
-        return await self._client.send(
-            "GET", path, headers=headers, timeout=self._timeout or SILENCE_SECONDS, max_retries=0
-        )
+        return await self._client.send("GET", path, headers=headers, timeout=self._timeout, max_retries=0)
+
+    async def _frames(self, response: httpx.Response) -> AsyncIterator[Any]:
+        """Server-sent events, as the HTML standard has them. What a lost connection cut off is not an event."""
+        event: str = ""
+        id: Optional[str] = None
+        data: List[str] = []
+        rest = b""
+        async for chunk in response.aiter_bytes():
+            self._heard = time.monotonic()  # Also by a comment, which is all that comes while a run waits.
+            *lines, rest = (rest + chunk).split(b"\n")
+            for raw in lines:
+                line = raw.rstrip(b"\r").decode()
+                if line == "":
+                    if data:
+                        yield Object(event=event or "message", id=id, data=_parsed("\n".join(data)))
+                    event, id, data = "", None, []
+                    continue
+                field, _, value = line.partition(":")
+                value = value.removeprefix(" ")
+                if field == "event":
+                    event = value
+                elif field == "data":
+                    data.append(value)
+                elif field == "id":
+                    id = value
 
     def _note(self, frame: Any) -> None:
-        if frame["id"] is not None:
-            self._last_id = frame["id"]
+        if frame.id is not None:
+            self._last_id = frame.id
         data = frame.data
-        self.run_id = self.run_id or data["run_id"]
-        if frame.event == "step.restarted" or (frame.event == "step.started" and data["type"] == "model_call"):
+        self.run_id = self.run_id or data.run_id
+        begins = frame.event == "step.started" and data.type == "model_call"
+        begins_again = frame.event == "step.restarted" and data.discards == self._step
+        if begins or begins_again:
+            self._step = data.seq
             self.text = ""
-        elif frame.event == "token" and data["kind"] == "output":
-            self.text += data["delta"]
-
-
-async def _frames(response: httpx.Response) -> AsyncIterator[Any]:
-    """Server-sent events, as the HTML standard has them. What a lost connection cut off is not an event."""
-    event: str = ""
-    id: Optional[str] = None
-    data: List[str] = []
-    rest = b""
-    async for chunk in response.aiter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
-        for raw in lines:
-            line = raw.rstrip(b"\r").decode()
-            if line == "":
-                if data:
-                    yield Object(event=event or "message", id=id, data=_parsed("\n".join(data)))
-                event, id, data = "", None, []
-                continue
-            field, _, value = line.partition(":")
-            value = value.removeprefix(" ")
-            if field == "event":
-                event = value
-            elif field == "data":
-                data.append(value)
-            elif field == "id":
-                id = value
+        elif frame.event == "token" and data.kind == "output":
+            self.text += data.delta
 
 
 class AsyncFilesBase:
@@ -307,19 +339,11 @@ class AsyncFilesBase:
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
 
-    async def upload(self, file: Any, *, purpose: str, filename: Optional[str] = None, **fields: Any) -> Any:
-        """Uploads a file: a path, bytes with ``filename``, or something that is open for reading."""
-        if isinstance(file, (str, os.PathLike)):
-            with open(file, "rb") as opened:
-                return await self.upload(
-                    opened, purpose=purpose, filename=filename or os.path.basename(file), **fields
-                )
-        name = filename or os.path.basename(getattr(file, "name", "file"))
-        parts = {key: json.dumps(its) if isinstance(its, (dict, list)) else str(its) for key, its in fields.items()}
-        content = file if isinstance(file, bytes) else file.read()  # Whole: a retry must be able to send it again.
-        return await self._client.json(
-            "POST", "/v1/files", body={"purpose": purpose, **parts}, files={"file": (name, content)}
-        )
+    async def _upload(self, file: Any, filename: Optional[str], fields: Mapping[str, Any], **parts: Any) -> Any:
+        name, content = _named(file)
+        texts = {key: its if isinstance(its, str) else _json(its).decode() for key, its in fields.items()}
+        files = {"file": (filename or name, content)}
+        return await self._client.json("POST", "/v1/files", body=texts, files=files, **parts)
 
 
 class AsyncRunsBase:
@@ -328,89 +352,131 @@ class AsyncRunsBase:
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
 
-    def stream(
-        self, *, idempotency_key: Optional[str] = None, patience: float = 300.0, **body: Any
-    ) -> AsyncRunStream:
-        """Starts a run and returns its events, each once, over lost connections and restarts of the server."""
-        return AsyncRunStream(self._client, body=body, idempotency_key=idempotency_key, patience=patience)
-
     def follow(
-        self, run_id: str, *, last_event_id: Optional[str] = None, patience: float = 300.0
+        self,
+        run_id: str,
+        *,
+        last_event_id: Optional[str] = None,
+        patience: float = 300.0,
+        timeout: Optional[float] = None,
     ) -> AsyncRunStream:
         """The events of a run that was started elsewhere: from the first, or after ``last_event_id``."""
-        return AsyncRunStream(self._client, run_id=run_id, last_event_id=last_event_id, patience=patience)
-
-    async def run(
-        self,
-        agent: Union[str, Mapping[str, Any]],
-        input: Any,
-        *,
-        tools: Optional[Mapping[str, Callable[..., Any]]] = None,
-        decide: Optional[Callable[[Any], Any]] = None,
-        on_event: Optional[Callable[[Any], None]] = None,
-        idempotency_key: Optional[str] = None,
-        patience: float = 300.0,
-        **fields: Any,
-    ) -> Any:
-        """Runs an agent to its end and returns the run.
-
-        ``tools`` are functions by the names of client tools: one gets the call's arguments by their names, what it
-        returns is the output, and what it raises the model reads as an error. ``decide`` gets a call that needs an
-        approval, or whose outcome nobody knows, and returns ``{"decision": "approve"}`` or ``{"decision": "reject"}``.
-        Raises ``RunFailedError`` when the run fails or is cancelled.
-        """
-        agent_id = agent if isinstance(agent, str) else agent["id"]
-        events = self.stream(
-            idempotency_key=idempotency_key, patience=patience, agent_id=agent_id, input=input, **fields
+        return AsyncRunStream(
+            self._client, run_id=run_id, last_event_id=last_event_id, patience=patience, timeout=timeout
         )
-        async for event in events:
-            if on_event:
-                on_event(event)
-            if event.event != "run.requires_action":
-                continue
-            calls: List[Any] = event.data["required_action"]["submit_tool_outputs"]["tool_calls"]
-            outputs = [await _result(call, tools or {}, decide) for call in calls]
-            path = f"/v1/runs/{at(str(events.run_id))}/submit_tool_outputs"
-            await self._client.json("POST", path, body={"tool_outputs": outputs}, max_retries=8)
-        run = await self._client.json("GET", f"/v1/runs/{at(str(events.run_id))}")
-        if run["status"] != "completed":
+
+    async def _run(
+        self,
+        body: Mapping[str, Any],
+        *,
+        tools: Optional[Mapping[str, Callable[..., Any]]],
+        decide: Optional[Callable[[Any], Any]],
+        on_event: Optional[Callable[[Any], Any]],
+        idempotency_key: Optional[str],
+        patience: float,
+    ) -> Any:
+        events = AsyncRunStream(self._client, body=body, idempotency_key=idempotency_key, patience=patience)
+        answers: Dict[Tuple[str, str], Any] = {}
+        async with events:
+            async for event in events:
+                if on_event:
+                    await settled(on_event(event))
+                if event.event == "run.requires_action":
+                    # A call is listed again when others of its step were answered elsewhere; it is made once.
+                    calls = event.data.required_action.submit_tool_outputs.tool_calls
+                    fresh = [call for call in calls if (call.id, call.needs) not in answers]
+                    _expect_all(fresh, tools or {}, decide)
+                    made = await together(_answer(call, tools or {}, decide) for call in fresh)
+                    answers.update(zip(((call.id, call.needs) for call in fresh), made))
+                    outputs = [answers[call.id, call.needs] for call in calls]
+                    await self._submit(str(events.run_id), outputs, patience)
+        run = await self._client.json("GET", f"/v1/runs/{at(str(events.run_id))}", patience=patience)
+        if run.status != "completed":
             raise RunFailedError(run)
         return run
 
+    async def _submit(self, run_id: str, answers: List[Any], patience: float) -> None:
+        path = f"/v1/runs/{at(run_id)}/submit_tool_outputs"
+        try:
+            await self._client.json("POST", path, body={"tool_outputs": answers}, patience=patience)
+        except APIError as error:
+            if error.code not in _ANSWERED_ELSEWHERE:
+                raise
+            if len(answers) > 1:
+                for answer in answers:
+                    await self._submit(run_id, [answer], patience)
 
-async def _result(call: Any, tools: Mapping[str, Callable[..., Any]], decide: Optional[Callable[[Any], Any]]) -> Any:
-    if call["needs"] != "output":
-        if decide is None:
-            raise RunnelError(f"The call of {call['tool']} needs a decision ({call['needs']}): pass decide.")
-        return {"tool_call_id": call["id"], **await _resolved(decide(call))}
-    tool = tools.get(call["tool"])
-    if tool is None:
-        raise RunnelError(f"The run asks for the output of {call['tool']}: pass it in tools.")
+
+#: Somebody answered the call meanwhile, in the dashboard for example, or the run ended.
+_ANSWERED_ELSEWHERE = ("tool_call_already_resolved", "run_not_awaiting_action", "run_already_terminal")
+
+
+def _expect_all(
+    calls: List[Any], tools: Mapping[str, Callable[..., Any]], decide: Optional[Callable[[Any], Any]]
+) -> None:
+    """Raises a ``RunnelError`` for a call that nothing here can answer, before any is made."""
+    for call in calls:
+        if call.needs != "output":
+            if decide is None:
+                raise RunnelError(f"The call of {call.tool} needs a decision ({call.needs}): pass decide.")
+            expect_callable_here(decide)
+        elif call.tool not in tools:
+            raise RunnelError(f"The run asks for the output of {call.tool}: pass it in tools.")
+        else:
+            expect_callable_here(tools[call.tool])
+
+
+async def _answer(
+    call: Any, tools: Mapping[str, Callable[..., Any]], decide: Optional[Callable[[Any], Any]]
+) -> Dict[str, Any]:
+    if call.needs != "output" and decide is not None:
+        return {**(await settled(decide(call))), "tool_call_id": call.id}
     try:
-        return {"tool_call_id": call["id"], "output": await _resolved(tool(**call["arguments"]))}
+        output = await settled(tools[call.tool](**call.arguments))
+        _json(output)  # What is not JSON is a fault of the tool too.
+        return {"tool_call_id": call.id, "output": output}
     except Exception as error:  # noqa: BLE001 - the model is told of whatever it was
-        return {"tool_call_id": call["id"], "output": str(error) or type(error).__name__, "is_error": True}
+        return {"tool_call_id": call.id, "output": str(error) or type(error).__name__, "is_error": True}
 
 
-async def _resolved(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+def _named(file: Any) -> Tuple[str, bytes]:
+    """The name and the bytes of what is uploaded: whole, as a retry must be able to send it again."""
+    if isinstance(file, (str, os.PathLike)):
+        with open(file, "rb") as opened:
+            return os.path.basename(file), opened.read()
+    if isinstance(file, (bytes, bytearray, memoryview)):
+        return "file", bytes(file)
+    content = file.read()
+    name = getattr(file, "name", None)
+    return os.path.basename(name) if isinstance(name, str) else "file", (
+        content.encode() if isinstance(content, str) else content
+    )
 
 
 def may_retry(error: RunnelError) -> bool:
     """What may succeed later. A request may be sent again whatever became of it: a POST goes under the same key."""
     if isinstance(error, ConnectionError):
-        return True
+        return not _is_distrust(error)
     if not isinstance(error, APIError):
         return False
     return error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress"
 
 
+def _is_distrust(error: Optional[BaseException]) -> bool:
+    """Whether the server's certificate was refused: it will be the next time too."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def retry_delay(attempt: int, error: Optional[RunnelError] = None) -> float:
     """The server's own wish, else half a second, doubled each time, up to eight seconds; shortened by chance."""
     wish = error.headers.get("retry-after") if isinstance(error, APIError) else None
-    if wish is not None and wish.isdigit() and int(wish) <= 60:
+    if wish is not None and wish.isascii() and wish.isdigit() and int(wish) <= 60:
         return float(wish)
-    return min(8.0, 0.5 * 2**attempt) * (1 - random.random() / 4)
+    return min(8.0, 0.5 * 2.0 ** min(attempt, 4)) * (1 - random.random() / 4)
 
 
 def at(value: Union[str, int]) -> str:
@@ -420,6 +486,10 @@ def at(value: Union[str, int]) -> str:
 
 def _parsed(text: Union[str, bytes]) -> Any:
     return json.loads(text, object_hook=Object)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, allow_nan=False).encode()
 
 
 def _pairs(query: Optional[Mapping[str, Any]]) -> List[Any]:
@@ -439,9 +509,12 @@ def _pairs(query: Optional[Mapping[str, Any]]) -> List[Any]:
     return pairs
 
 
-def _trusting(ca: Optional[str]) -> Any:
+def _trusting(ca: Optional[str]) -> Union[bool, ssl.SSLContext]:
     if ca is None:
         return True
     context = ssl.create_default_context()
-    context.load_verify_locations(cafile=ca)
+    try:
+        context.load_verify_locations(cafile=ca)
+    except OSError as cause:  # An SSLError is one too.
+        raise RunnelError(f"The certificate {ca} cannot be used: {cause}") from cause
     return context

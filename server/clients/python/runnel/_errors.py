@@ -13,7 +13,8 @@ class APIError(RunnelError):
     """The server refused a request."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
-        error = (body.get("error") if isinstance(body, dict) else None) or {}
+        error = body.get("error") if isinstance(body, dict) else None
+        error = error if isinstance(error, dict) else {}  # A proxy may have said something of its own.
         super().__init__(error.get("message") or f"The server returned {status}.")
         self.status = status
         #: What went wrong, for programs: ``validation_failed``, ``resource_not_found``, …

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
+import { interpreterOf } from "../scripts/python-tool.ts";
+import { inProject } from "../scripts/root.ts";
+import { build } from "../server/lib/build-info.ts";
+import { programOf } from "./doc-examples.ts";
+import { createAgent, createScripted, createTool } from "./fixtures.ts";
+import { freePort } from "./free-port.ts";
+import { type Ended, type Json, type Runnel, startRunnel } from "./harness.ts";
+import { installClient, type Kind, kinds } from "./python-programs.ts";
+import { type Fate, type Passed, startRoughProxy } from "./rough-proxy.ts";
+
+// The Python client as the executable serves it, against the executable: the client that awaits and the one that blocks.
+
+type Client = NonNullable<Awaited<ReturnType<typeof installClient>>>;
+
+const done: Ended = { code: 0, stdout: "done\n", stderr: "" };
+const words = "word ".repeat(60).trim();
+const whole = { code: 0, stderr: "" };
+
+/** What a run of `stream.py` printed: its events, and at last what it joined. */
+function printed({ code, stdout, stderr }: Ended): { events: Json[]; run_id: string; text: string } {
+  expect({ code, stderr }).toEqual(whole);
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return { ...events.pop(), events };
+}
+
+/** Each event once, in order, and one end. What a step said before it began again is void. */
+function expectExact(events: Json[]): void {
+  const ids = events.map(({ id }) => id.split(".").map(Number));
+  for (const [at, id] of ids.entries()) {
+    const [seq, offset = 0] = id;
+    const [before = 0, beforeOffset = 0] = ids[at - 1] ?? [];
+    if (offset > 0) expect(seq === before ? offset > beforeOffset : seq <= before).toBe(true);
+  }
+  const seqs = ids.filter((id) => id.length === 1).map(([seq]) => seq);
+  expect(seqs).toEqual(seqs.map((_, at) => at + 1));
+  expect(events.filter(({ event }) => event === "run.completed" || event === "run.failed")).toEqual([events.at(-1)]);
+}
+
+const fixed = () => startRunnel({ flags: ["--port", String(freePort())] });
+
+describe("the Python client", () => {
+  let server: Runnel;
+  let client: Client | null;
+  beforeAll(async () => {
+    server = await fixed();
+    client = await installClient(server);
+    if (!client) console.warn("skipped: the Python client (no python3 with venv and PyPI)");
+  });
+  afterAll(async () => {
+    client?.[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  /** A test for each of the two clients; none where there is no Python, which is said above. */
+  const forBoth = (name: string, body: (client: Client, kind: Kind) => Promise<void>) =>
+    test.each(kinds.map((kind) => [kind]))(`${name} (%s)`, async (kind) => {
+      if (client) await body(client, kind);
+    });
+
+  forBoth("has resources, pages, errors, files and trust", async (client, kind) => {
+    expect(await client.run(["resources"], kind)).toEqual(done);
+  });
+
+  forBoth("answers the calls of client tools", async (client, kind) => {
+    expect(await client.run(["loop", `loop_${kind}`], kind)).toEqual(done);
+  });
+
+  forBoth("verifies webhooks", async (client, kind) => {
+    const secret = `whsec_${Buffer.from("a secret of twenty-four.").toString("base64")}`;
+    const body = JSON.stringify({ id: "evt_1", type: "run.completed" });
+    const now = new Date();
+    const headers = {
+      "webhook-id": "evt_1",
+      "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+      "webhook-signature": new Webhook(secret).sign("evt_1", now, body),
+    };
+    const RECEIVED = JSON.stringify({ body, headers, secret });
+    expect(await client.run(["webhook"], kind, { RECEIVED })).toEqual(done);
+  });
+
+  forBoth("retries under the same key, as the server wishes, and not for ever", async (client, kind) => {
+    const refused = { status: 429, headers: { "retry-after": "0" }, body: "Slow down." };
+    using proxy = await startRoughProxy(server, ({ method, path }, earlier) => {
+      const before = earlier.filter((one) => one.method === method && one.path === path).length;
+      if (method === "POST") return { loseResponse: before === 0 };
+      if (path.startsWith("/v1/threads")) return before === 0 ? { respond: refused } : {};
+      if (path.startsWith("/v1/agents")) return { respond: refused };
+      return path.startsWith("/v1/models") ? { mute: true } : {};
+    });
+    expect(await client.run(["retries"], kind, { RUNNEL_URL: proxy.url })).toEqual(done);
+    const posts = proxy.requests.filter(({ method }) => method === "POST");
+    expect(posts.length).toBe(2);
+    expect(new Set(posts.map(({ key }) => key)).size).toBe(1);
+    expect(posts[0]!.key).toMatch(/^[\w-]{20,}$/);
+    expect(proxy.requests.filter(({ path }) => path.startsWith("/v1/agents"))).toHaveLength(1);
+  });
+
+  forBoth("streams a run over kill -9 and a restart", async (client, kind) => {
+    const agent_id = await createScripted(server, [{ text: words, delta_ms: 40 }]);
+    const STREAM = JSON.stringify({ agent_id, input: "Go" });
+    const middle = Promise.withResolvers<void>();
+    const ended = client.run(["stream"], kind, { STREAM }, (line) => {
+      if (JSON.parse(line).data?.offset > 50) middle.resolve();
+    });
+    await Promise.race([middle.promise, ended]);
+    await server.kill9();
+    await server.restart();
+    const { events, run_id, text } = printed(await ended);
+    expectExact(events);
+    expect(events.map(({ event }) => event)).toContain("run.recovered");
+    expect(text).toBe(words);
+    expect((await server.get(`/v1/runs/${run_id}`)).body).toMatchObject({ status: "completed", output: words });
+    expect((await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
+  });
+
+  const fates: [string, (request: Passed, earlier: readonly Passed[]) => Fate, Record<string, unknown>][] = [
+    // At random places, but not for ever: a connection that is cut before its first event brings nothing on.
+    [
+      "cut at random places",
+      (_, earlier) => (earlier.length < 12 ? { cutAfter: 1 + Math.floor(Math.random() * 1500) } : {}),
+      {},
+    ],
+    ["whose first response is lost", (_, earlier) => ({ loseResponse: earlier.length === 0 }), {}],
+    ["that falls silent", (_, earlier) => ({ silent: earlier.length < 2 }), { timeout: 1.0 }],
+    [
+      "that is refused for a while",
+      (_, earlier) =>
+        earlier.length === 1 || earlier.length === 2
+          ? { respond: { status: 503, body: "Later." } }
+          : { cutAfter: earlier.length === 0 ? 500 : undefined },
+      {},
+    ],
+  ];
+  for (const [name, fateOf, options] of fates)
+    forBoth(`streams a run over a connection ${name}`, async (client, kind) => {
+      const agent_id = await createScripted(server, [{ text: words, delta_ms: 5 }]);
+      using proxy = await startRoughProxy(server, fateOf);
+      const STREAM = JSON.stringify({ agent_id, input: "Go", ...options });
+      const { events, text } = printed(await client.run(["stream"], kind, { STREAM, RUNNEL_URL: proxy.url }));
+      expectExact(events);
+      expect(text).toBe(words);
+      expect(proxy.requests.length).toBeGreaterThan(1);
+      expect((await server.get(`/v1/runs?agent_id=${agent_id}`)).body.data).toHaveLength(1);
+    });
+
+  forBoth("follows a run from where somebody was", async (client, kind) => {
+    const agent_id = await createAgent(server, "test/echo");
+    const { body: run } = await server.post("/v1/runs?wait=30", { agent_id, input: "Hello" });
+    const from = async (more: object) =>
+      printed(await client.run(["stream"], kind, { STREAM: JSON.stringify({ follow: run.id, ...more }) }));
+    const all = await from({});
+    expectExact(all.events);
+    expect(all.text).toBe("Hello");
+    const later = await from({ last_event_id: "2" });
+    expect(later.events).toEqual(all.events.filter(({ id }) => Number.parseFloat(id) > 2));
+    expect((await from({ last_event_id: all.events.at(-1).id })).events).toEqual([]);
+  });
+
+  forBoth("calls a tool once, though the server dies before its output is submitted", async (client, kind) => {
+    const tool = await createTool(server);
+    const script = [{ tool_calls: [{ name: tool.name, arguments: { city: "Oslo" } }] }, { text: "Thank you." }];
+    const AGENT = await createScripted(server, script, { tools: [tool.id] });
+    const CALLED = join(client.folder, `called-${kind}`);
+    const isSubmission = ({ path }: Passed) => path.endsWith("/submit_tool_outputs");
+    // The first submission finds the server dead, the second one loses its response.
+    using proxy = await startRoughProxy(server, (request, earlier) => {
+      if (!isSubmission(request)) return {};
+      const before = earlier.filter(isSubmission).length;
+      if (before === 0) return { first: () => server.kill9().then(() => server.restart()), loseRequest: true };
+      return { loseResponse: before === 1 };
+    });
+    const { code, stdout, stderr } = await client.run(["once"], kind, {
+      ...{ AGENT, CALLED, TOOL: tool.name, RUNNEL_URL: proxy.url },
+    });
+    expect({ code, stdout, stderr }).toEqual({ ...whole, stdout: "completed Thank you.\n" });
+    expect(readFileSync(CALLED, "utf8")).toBe("Oslo\n");
+    const submissions = proxy.requests.filter(isSubmission);
+    expect(submissions.length).toBeGreaterThan(2);
+    expect(new Set(submissions.map(({ key }) => key)).size).toBe(1);
+    expect((await server.get(`/v1/runs?agent_id=${AGENT}`)).body.data).toHaveLength(1);
+  });
+});
+
+/** A client in an environment of its own; null where it cannot be had, which is said. */
+async function inEnvironment(server: Runnel, name: string, env: string, packages: string[], python?: string | null) {
+  const client = python === null ? null : await installClient(server, { env, packages, python });
+  if (!client) console.warn(`skipped: the Python client with ${name} (it is not here, or PyPI is not)`);
+  return client;
+}
+
+describe("the wheel", () => {
+  test("has a README that runs as it stands", async () => {
+    await using server = await fixed();
+    using client = await inEnvironment(server, "its README", "docs-python", ["httpx==0.28.1"]);
+    if (!client) return;
+    const readme = readFileSync(inProject("server/clients/python/README.md"), "utf8");
+    const { code, stdout, stderr } = await client.python("-c", programOf(readme, "python")!);
+    expect({ code, stderr }).toEqual(whole);
+    expect(stdout).toStartWith("Good morning!Good evening!\nrun_");
+    expect(stdout).toContain("404 resource_not_found req_");
+    expect((await server.get("/v1/agents")).body.data).toEqual([]);
+  });
+
+  const others: [string, string | undefined, string][] = [
+    ["Python 3.10", "3.10", "httpx==0.28.1"],
+    ["Python 3.12", "3.12", "httpx==0.28.1"],
+    ["Python 3.13", "3.13", "httpx==0.28.1"],
+    ["httpx 0.23.3", undefined, "httpx==0.23.3"],
+  ];
+  test.each(others)("works with %s", async (name, version, httpx) => {
+    await using server = await fixed();
+    const python = version && interpreterOf(version);
+    const env = `client-${version ?? "python3"}-${httpx.replace("==", "-")}`;
+    using client = await inEnvironment(server, name, env, [httpx], python);
+    if (!client) return;
+    for (const kind of kinds) {
+      for (const program of [["resources"], ["loop", `loop_${kind}`]])
+        expect(await client.run(program, kind)).toEqual(done);
+      const agent_id = await createScripted(server, [{ text: words, delta_ms: 5 }]);
+      using proxy = await startRoughProxy(server, (_, earlier) => (earlier.length === 0 ? { cutAfter: 900 } : {}));
+      const STREAM = JSON.stringify({ agent_id, input: "Go" });
+      const { events, text } = printed(await client.run(["stream"], kind, { STREAM, RUNNEL_URL: proxy.url }));
+      expectExact(events);
+      expect(text).toBe(words);
+    }
+  });
+
+  test("is whole, says what it is, and type checkers understand it", async () => {
+    await using server = await fixed();
+    const packages = ["httpx==0.28.1", "mypy==2.4.1"];
+    using client = await inEnvironment(server, "mypy", "client-mypy", packages);
+    if (!client) return;
+    const info = join(client.site, `runnel-${build.version}.dist-info`);
+    const metadata = readFileSync(join(info, "METADATA"), "utf8");
+    for (const line of [`Version: ${build.version}`, "License-Expression: Apache-2.0", "Requires-Python: >=3.10"])
+      expect(metadata).toContain(`\n${line}\n`);
+    expect(metadata).toEndWith(readFileSync(inProject("server/clients/python/README.md"), "utf8"));
+    expect(readFileSync(join(info, "licenses/LICENSE"), "utf8")).toContain("Apache License");
+    expect(existsSync(join(client.site, "runnel/py.typed"))).toBe(true);
+
+    expect(await client.python("-m", "zipfile", "-t", client.wheel)).toMatchObject(whole);
+    expect(await client.python("-m", "compileall", "-q", "-f", join(client.site, "runnel"))).toMatchObject(whole);
+    const checked = await client.python("-m", "pip", "--disable-pip-version-check", "check");
+    expect(checked).toMatchObject({ code: 0, stdout: "No broken requirements found.\n" });
+    const { origin, host } = new URL(server.url);
+    const address = `${origin}/docs/clients/runnel-${build.version}-py3-none-any.whl`;
+    const install = [
+      "-m",
+      "pip",
+      "install",
+      "--disable-pip-version-check",
+      "--no-index",
+      "--no-deps",
+      "--target",
+      "again",
+    ];
+    expect(await client.python(...install, address, "--trusted-host", host.split(":")[0]!)).toMatchObject({ code: 0 });
+    expect(await client.python("-c", recordCheck, client.wheel)).toEqual({ ...whole, stdout: "whole\n" });
+
+    const program = join(client.folder, "typed.py");
+    copyFileSync(inProject("e2e/clients/typed.py"), program);
+    const strict = ["--strict", "--warn-unused-ignores", "--no-incremental", "--python-version", "3.10"];
+    const mypy = await client.python("-m", "mypy", ...strict, join(client.site, "runnel"), program);
+    expect(mypy.stdout).toContain("Success: no issues found");
+  });
+});
+
+/** What pip does not look at: that each file is in RECORD, with its hash and its size. */
+const recordCheck = `
+import base64, csv, hashlib, sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+name = next(name for name in wheel.namelist() if name.endswith("/RECORD"))
+rows = list(csv.reader(wheel.read(name).decode().splitlines()))
+assert sorted(row[0] for row in rows) == sorted(wheel.namelist())
+for path, digest, size in rows:
+    if path != name:
+        content = wheel.read(path)
+        assert digest == "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+        assert int(size) == len(content)
+print("whole")
+`;

@@ -1,0 +1,49 @@
+# What a type checker has to understand. Lines that it must refuse say so, and --warn-unused-ignores sees that it does.
+from typing import Optional
+
+from runnel import APIError, AsyncRunnel, NotFoundError, Runnel, types
+
+
+def main(runnel: Runnel) -> Optional[str]:
+    agent: types.Agent = runnel.agents.create(
+        name="Clerk",
+        instructions="Be brief.",
+        model="test/echo",
+        budget={"max_cost_usd": 1},
+        model_settings={"temperature": 0.5},
+        guardrails=[{"type": "moderation"}],
+    )
+    agent.colour  # type: ignore[attr-defined]
+    runnel.agents.create(name="Clerk", instructions="", model="test/echo", colour="red")  # type: ignore[call-arg]
+    runnel.agents.create(name=1, instructions="", model="test/echo")  # type: ignore[arg-type]
+    runnel.runs.list(status="done")  # type: ignore[arg-type]
+    for item in runnel.agents.list(limit=10):
+        name: str = item.name
+        print(name)
+    has_more: bool = runnel.runs.list().first_page().has_more
+    run = runnel.runs.run(agent, "Hello", tools={"weather": lambda city: "clear"})
+    output: Optional[str] = run.output
+    run.output + "!"  # type: ignore[operator]
+    content: bytes = runnel.files.content("file_1")
+    try:
+        with runnel.runs.stream(agent_id=agent.id, input="Hello") as stream:
+            for event in stream:
+                if event.event == "token":
+                    delta: str = event.data.delta
+                    print(delta)
+                elif event.event == "run.requires_action":
+                    print(event.data.required_action.submit_tool_outputs.tool_calls[0].tool)
+    except NotFoundError as error:
+        print(error.request_id)
+    except APIError as error:
+        print(error.code, has_more, content)
+    return output
+
+
+async def wait(runnel: AsyncRunnel) -> None:
+    async with runnel:
+        async for item in runnel.agents.list():
+            print(item.id)
+        run: types.Run = await runnel.runs.create(agent_id="agent_1", input=[{"role": "user", "content": "Hello"}])
+        async for event in runnel.runs.follow(run.id):
+            print(event.id)

@@ -1,0 +1,112 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { withoutAsync } from "../scripts/clients/python.ts";
+import { pythonWith } from "../scripts/python-tool.ts";
+import { inProject } from "../scripts/root.ts";
+import { build } from "../server/lib/build-info.ts";
+import type { Ended, Runnel } from "./harness.ts";
+
+/** The two clients of the package. */
+export const kinds = ["sync", "async"] as const;
+export type Kind = (typeof kinds)[number];
+
+/**
+ * Somebody who installed the wheel that a server serves, and runs the programs in `e2e/clients` with it. They are
+ * written for the client that awaits; for the other one their async words are taken out, as the package's own are.
+ */
+export async function installClient(
+  server: Runnel,
+  { env = "docs-python", packages = ["httpx==0.28.1"], python = "" } = {},
+) {
+  const programs = await pythonWith(env, packages, python || undefined);
+  if (programs === null) return null;
+  const folder = mkdtempSync(join(tmpdir(), "runnel-python-"));
+  const site = join(folder, "site");
+  const certificate = join(folder, "ca.pem");
+  writeFileSync(certificate, server.ca ?? "");
+  const name = `runnel-${build.version}-py3-none-any.whl`;
+  const wheel = join(folder, name);
+  await Bun.write(wheel, await server.fetch(`/docs/clients/${name}`, { key: null }));
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"];
+  const installed = await runProgram([join(programs, "python"), ...pip, "--target", site, wheel], { cwd: folder });
+  if (installed.code !== 0) throw new Error(`The wheel is not installed:\n${installed.stderr}`);
+
+  const environment = {
+    PATH: process.env.PATH ?? "",
+    HOME: folder,
+    PYTHONPATH: site,
+    PYTHONDONTWRITEBYTECODE: "1",
+    RUNNEL_URL: server.url,
+    RUNNEL_API_KEY: server.keys.test,
+    RUNNEL_CACERT: certificate,
+  };
+
+  const write = (names: string[], kind: Kind): string => {
+    const source = names.map((name) => readFileSync(inProject("e2e/clients", `${name}.py`), "utf8")).join("\n");
+    const path = join(mkdtempSync(join(folder, "program-")), `${names[0]}.py`);
+    writeFileSync(
+      path,
+      kind === "sync" ? `${withoutAsync(source)}\n\nmain()\n` : `${source}\n\nimport asyncio\n\nasyncio.run(main())\n`,
+    );
+    return path;
+  };
+
+  return {
+    folder,
+    site,
+    wheel,
+    programs,
+    /** Runs the program that these files of `e2e/clients` are together; `onLine` hears each line that it prints. */
+    run: (
+      names: string[],
+      kind: Kind,
+      env: Record<string, string> = {},
+      onLine?: (line: string) => void,
+    ): Promise<Ended> =>
+      runProgram([join(programs, "python"), write(names, kind)], {
+        ...{ cwd: folder, env: { ...environment, ...env }, onLine },
+      }),
+    /** Runs Python, or with `-m` a tool of its environment, with these arguments. */
+    python: (...args: string[]): Promise<Ended> => {
+      const cwd = join(folder, "work");
+      mkdirSync(cwd, { recursive: true });
+      return runProgram([join(programs, "python"), ...args], { cwd, env: environment });
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const patience_ms = 120_000;
+
+interface Options {
+  cwd: string;
+  env?: Record<string, string>;
+  onLine?: (line: string) => void;
+}
+
+async function runProgram(command: string[], { cwd, env = {}, onLine }: Options): Promise<Ended> {
+  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
+  const [stdout, stderr, code] = await Promise.all([
+    textOf(child.stdout, onLine),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  clearTimeout(timer);
+  return { code, stdout, stderr };
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>, onLine: Options["onLine"]): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let heard = 0;
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf("\n", heard); end >= 0; end = text.indexOf("\n", heard)) {
+      onLine?.(text.slice(heard, end));
+      heard = end + 1;
+    }
+  }
+  return text;
+}

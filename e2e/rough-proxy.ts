@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Runnel } from "./harness.ts";
+
+/** What happens to a request: it is passed on whole unless something else is said. */
+export interface Fate {
+  /** What happens to the server before. */
+  first?: () => Promise<unknown>;
+  /** The connection is cut, and the server hears nothing of it. */
+  loseRequest?: boolean;
+  /** Nobody ever answers. */
+  mute?: boolean;
+  /** The server performs it, and its response is lost. */
+  loseResponse?: boolean;
+  /** The connection is cut after so many bytes of the body. */
+  cutAfter?: number;
+  /** Nothing more comes after the first bytes of the body, and the connection stays. */
+  silent?: boolean;
+  /** The proxy answers by itself. */
+  respond?: { status: number; headers?: Record<string, string>; body: string };
+}
+
+export interface Passed {
+  method: string;
+  path: string;
+  key: string | undefined;
+}
+
+/** A proxy that treats connections as `fateOf` says, at an address that stays while the server is started again. */
+export async function startRoughProxy(server: Runnel, fateOf: (request: Passed, earlier: readonly Passed[]) => Fate) {
+  const requests: Passed[] = [];
+  const abort = new AbortController();
+  const proxy = createServer(async (incoming, outgoing) => {
+    const cut = () => incoming.socket.destroy();
+    outgoing.on("error", () => {});
+    try {
+      const body = await bodyOf(incoming);
+      const { method = "GET", url: path = "/" } = incoming;
+      const passed = { method, path, key: incoming.headers["idempotency-key"] as string | undefined };
+      const fate = fateOf(passed, [...requests]);
+      requests.push(passed);
+      await fate.first?.();
+      if (fate.loseRequest) cut();
+      if (fate.loseRequest || fate.mute) return;
+      if (fate.respond) {
+        outgoing.writeHead(fate.respond.status, fate.respond.headers).end(fate.respond.body);
+        return;
+      }
+      const headers = Object.fromEntries(
+        Object.entries(incoming.headers).filter(
+          ([name]) => !/^(host|connection|content-length|accept-encoding)$/.test(name),
+        ),
+      ) as Record<string, string>;
+      const left = new AbortController();
+      outgoing.on("close", () => left.abort());
+      const signal = AbortSignal.any([abort.signal, left.signal]);
+      const response = await server.fetch(path, {
+        ...{ method, headers, signal, key: null },
+        body: body.length > 0 ? new Uint8Array(body) : undefined,
+      });
+      if (fate.loseResponse) {
+        await response.body?.getReader().read();
+        left.abort();
+        cut();
+        return;
+      }
+      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+      outgoing.flushHeaders();
+      let sent = 0;
+      for await (const chunk of response.body ?? []) {
+        const left = fate.cutAfter === undefined ? chunk.length : Math.max(0, fate.cutAfter - sent);
+        if (fate.silent && sent > 0) continue;
+        await new Promise((written) => outgoing.write(chunk.subarray(0, left), written));
+        sent += chunk.length;
+        if (fate.cutAfter !== undefined && sent >= fate.cutAfter) {
+          cut();
+          return;
+        }
+      }
+      outgoing.end();
+    } catch {
+      cut(); // The server is gone: so is the connection.
+    }
+  });
+  await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    requests,
+    [Symbol.dispose]() {
+      abort.abort();
+      proxy.closeAllConnections();
+      proxy.close();
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

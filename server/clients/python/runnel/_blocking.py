@@ -1,0 +1,29 @@
+"""What waiting is for the client that blocks; `_waiting.py` is its counterpart."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from typing import Any, Callable, Iterable, List, TypeVar
+
+from ._errors import RunnelError
+
+T = TypeVar("T")
+
+sleep = time.sleep
+
+
+def together(results: Iterable[T]) -> List[T]:
+    """What all of them came to, one after the other."""
+    return list(results)
+
+
+def settled(value: T) -> T:
+    """What a function returned."""
+    return value
+
+
+def expect_callable_here(function: Callable[..., Any]) -> None:
+    """Raises a ``RunnelError`` for a function that has to be awaited."""
+    if inspect.iscoroutinefunction(function):
+        raise RunnelError(f"{getattr(function, '__name__', 'This function')} is async: use AsyncRunnel, or a plain function.")
