@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { runErrorCodes } from "../server/core/errors.ts";
 import { inProject } from "./root.ts";
 
-const recipes = readFileSync(inProject("server/recipes.md"), "utf8");
+const recipes = readFileSync(inProject("server/docs/develop/recipes.md"), "utf8");
 
-describe("server/recipes.md", () => {
+describe("server/docs/develop/recipes.md", () => {
   const paths = [...recipes.matchAll(/`([\w./<>-]*\/[\w./<>-]+|README\.md|[\w/-]+\/)`/g)].map(([, path]) => path!);
 
   test("names files", () => {

@@ -25,7 +25,7 @@ const sentencesOf = (text: string): string[] =>
 /** The words that pages do not use, as the glossary lists them. */
 export function refusedInPages(glossary: string): string[] {
   const [, section = ""] = glossary.split("## Words of the documentation\n");
-  return [...section.matchAll(/^- ([^:\n]+): /gm)].map(([, word]) => word!);
+  return [...section.matchAll(/^- `([^`\n]+)`: /gm)].map(([, word]) => word!);
 }
 
 /** Those of the words that a page has outside of its code. */
