@@ -55,7 +55,7 @@ test("every response of the API says what is left, whatever it is, and a retry s
     ["bad body", 400, 300, () => server.fetch("/v1/agents", { method: "POST", body: "{}" })],
     ["unknown address, no key", 401, 60, () => server.fetch("/v1/nothing", { key: null })],
     ["health", 200, 60, () => server.fetch("/healthz")],
-    ["documentation of errors", 200, 60, () => server.fetch("/docs/errors")],
+    ["documentation of errors", 200, 60, () => server.fetch("/docs/reference/errors")],
     ["no address at all", 404, 60, () => server.fetch("/nothing")],
     ["dashboard", 200, 60, () => server.fetch("/dashboard")],
     ["no key", 401, 60, () => server.fetch("/v1/agents", { key: null })],
