@@ -129,7 +129,7 @@ export function licensePages({ server, dashboard, parts }: Notices): Page[] {
 
 runnel has the Apache License, version 2.0. It carries software that others wrote, under licenses of their own.
 
-[\`licenses.txt\`](/docs/licenses.txt) has every license in full. \`runnel licenses\` prints the same text.
+[\`licenses.txt\`](/docs/licenses.txt) has the license texts that come with the packages. What comes without one stands there with its name, its license's id and its source. \`runnel licenses\` prints the same text.
 
 - [Packages in the server](server.md): ${server.length}
 - [Packages in the dashboard](dashboard.md): ${dashboard.length}
