@@ -10,7 +10,10 @@ const checks: Record<string, string[]> = {
   "types: dashboard": [...bin("tsc"), "-p", "dashboard"],
   "types: scripts and e2e": [...bin("tsc"), "-p", "scripts"],
   tidy: [process.execPath, "test", "./scripts/tidy.test.ts"],
-  docs: [process.execPath, "test", "./scripts/docs.test.ts", "./scripts/recipes.test.ts"],
+  docs: [
+    ...[process.execPath, "test", "--timeout=30000", "./scripts/docs.test.ts", "./scripts/docs/pages.test.ts"],
+    "./scripts/recipes.test.ts",
+  ],
 };
 
 /** Runs one check in silence: its line says how it went, its output follows only when it failed. */

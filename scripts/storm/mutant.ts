@@ -20,7 +20,7 @@ export async function runMutant(mutant: Mutant, seed: number): Promise<StormRepo
 async function compileMutant(mutant: Mutant, folder: string): Promise<string> {
   const copy = join(folder, "sources");
   mkdirSync(copy);
-  for (const name of ["server", "migrations", "package.json", "dist/dashboard"])
+  for (const name of ["server", "migrations", "package.json", "dist/dashboard", "dist/docs"])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   const file = join(copy, mutant.file);

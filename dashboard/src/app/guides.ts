@@ -4,7 +4,7 @@ export const guides = {
   "/start": "start/quickstart",
   "/playground": "start/real-model",
   "/runs": "guides/traces",
-  "/approvals": "guides/client-tools",
+  "/approvals": "guides/approvals",
   "/threads": "guides/threads",
   "/agents": "start/concepts",
   "/tools": "guides/http-tools",
