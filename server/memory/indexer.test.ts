@@ -23,7 +23,7 @@ const vectorOf = (model: string, dimensions: number, text: string): Float32Array
 type Embed = (model: string, texts: readonly string[]) => void | Promise<void>;
 
 /** Stores and entries on a database of their own; `restart` gives them another process. */
-function start(options: { embed?: Embed } = {}) {
+function start(options: { embed?: Embed; pause_ms?: number } = {}) {
   const db = openDatabase(":memory:", { vecLibrary: library });
   const { sqlite } = db;
   const scopes = new Map<string, Scope>();
@@ -47,7 +47,13 @@ function start(options: { embed?: Embed } = {}) {
   };
   const open = () =>
     createIndexer({
-      ...{ db, embedders, log: silentLog, pause_ms: 1, forget: (store) => void forgotten.push(store) },
+      ...{
+        db,
+        embedders,
+        log: silentLog,
+        pause_ms: options.pause_ms ?? 1,
+        forget: (store) => void forgotten.push(store),
+      },
       documents: {
         reading: (_, id) => {
           const known = documents.get(id);
@@ -376,6 +382,21 @@ test("another embedding is filled in beside what is searched, and replaces it at
   expect(memory.forgotten).toContain(store.number);
   memory.expectWhole(store, 403);
   expect(memory.count(`sqlite_schema WHERE name = 'memory_${store.number}_vectors_1'`)).toBe(0);
+});
+
+test("an embedding that takes the place of one that failed is tried at once, and does not rest for it", async () => {
+  await using memory = start({ pause_ms: 60_000 });
+  const store = await memory.store("p", "old", 8);
+  await memory.indexer.settled(await memory.add(store, { text: "a" }), 5000);
+  memory.embedAs((model) => {
+    if (model === "bad") throw new EmbeddingError("model_not_available", "There is none.", false);
+  });
+  await memory.change(store, "bad", 16);
+  memory.indexer.changed();
+  await until(() => memory.indexer.progressOf(memory.row(store.id))?.error !== null);
+  await memory.change(store, "good", 4);
+  memory.indexer.changed();
+  await until(() => memory.row(store.id).model === "good");
 });
 
 test("a new embedding that fails leaves the old one in use, and says why", async () => {

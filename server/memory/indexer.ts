@@ -154,7 +154,8 @@ export function createIndexer(options: IndexerOptions) {
   }
 
   async function change(store: VectorStoreRow): Promise<boolean> {
-    const name = `change:${store.id}`;
+    // By its model: another one that takes its place is tried at once, however long the one before it has failed.
+    const name = `change:${store.id}:${store.next_model}`;
     if (rests.has(name)) return false;
     try {
       await generations.turn(store);
