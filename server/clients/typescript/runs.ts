@@ -51,6 +51,7 @@ interface EndedRun {
   status: string;
   error: { code: string; message: string } | null;
   required_action: { submit_tool_outputs: { tool_calls: RequiredCall[] } } | null;
+  tool_calls: { id: string; type: string }[];
 }
 
 type Answer = { tool_call_id: string; is_error?: boolean } & (Decision | { output: unknown });
@@ -100,7 +101,7 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
     const answering = onceEach({ tools, decide, signal });
     for await (const event of events) {
       onEvent?.(event);
-      if (event.event === "run.requires_action") await this.#answerAll(events.runId!, answering, request);
+      if (event.event === "run.requires_action") await this.#answerAll(events.runId!, tools, answering, request);
     }
     const run = await this.client.json<Run>("GET", `/v1/runs/${events.runId}`, request);
     if (run.status !== "completed") throw new RunFailedError(run);
@@ -110,12 +111,13 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
   /** Answers what the run waits for now: an event may be older than what others have answered since. */
   async #answerAll(
     runId: string,
+    tools: ToolFunctions,
     answersTo: (calls: readonly RequiredCall[]) => Promise<Answer[]>,
     request: RequestOptions,
   ): Promise<void> {
     for (;;) {
       const run = await this.client.json<Run>("GET", `/v1/runs/${runId}`, request);
-      const calls = run.required_action?.submit_tool_outputs.tool_calls ?? [];
+      const calls = await this.#withoutWebhooks(run, tools, request);
       if (calls.length === 0) return;
       const tool_outputs = await unlessAborted(answersTo(calls), request.signal);
       try {
@@ -126,6 +128,19 @@ export abstract class RunsBase<Run extends EndedRun, E extends AnyEvent, Body ex
         if (!(error instanceof APIError && answeredElsewhere.has(error.code))) throw error;
       }
     }
+  }
+
+  /** What the run waits for, without the calls of webhook tools: their receivers send the result themselves. */
+  async #withoutWebhooks(run: Run, tools: ToolFunctions, request: RequestOptions): Promise<RequiredCall[]> {
+    const calls: RequiredCall[] = [];
+    for (const call of run.required_action?.submit_tool_outputs.tool_calls ?? []) {
+      if (call.needs === "output" && !Object.hasOwn(tools, call.tool)) {
+        const caller = call.run_id ? await this.client.json<Run>("GET", `/v1/runs/${call.run_id}`, request) : run;
+        if (caller.tool_calls.some(({ id, type }) => id === call.id && type === "webhook")) continue;
+      }
+      calls.push(call);
+    }
+    return calls;
   }
 }
 

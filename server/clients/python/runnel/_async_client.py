@@ -383,7 +383,14 @@ class AsyncRunsBase:
                     await settled(on_event(event))
                 if event.event == "run.requires_action":
                     # A call is listed again when others of its step were answered elsewhere; it is made once.
-                    calls = event.data.required_action.submit_tool_outputs.tool_calls
+                    calls = await self._without_webhooks(
+                        str(events.run_id),
+                        event.data.required_action.submit_tool_outputs.tool_calls,
+                        tools or {},
+                        patience,
+                    )
+                    if not calls:
+                        continue
                     fresh = [call for call in calls if (call.id, call.needs) not in answers]
                     _expect_all(fresh, tools or {}, decide)
                     made = await together(_answer(call, tools or {}, decide) for call in fresh)
@@ -394,6 +401,20 @@ class AsyncRunsBase:
         if run.status != "completed":
             raise RunFailedError(run)
         return run
+
+    async def _without_webhooks(
+        self, run_id: str, calls: List[Any], tools: Mapping[str, Any], patience: float
+    ) -> List[Any]:
+        """Without the calls of webhook tools: their receivers send the result themselves."""
+        kept = []
+        for call in calls:
+            if call.needs == "output" and call.tool not in tools:
+                caller = call.get("run_id") or run_id
+                run = await self._client.json("GET", f"/v1/runs/{at(caller)}", patience=patience)
+                if any(its.id == call.id and its.type == "webhook" for its in run.tool_calls):
+                    continue
+            kept.append(call)
+        return kept
 
     async def _submit(self, run_id: str, answers: List[Any], patience: float) -> None:
         path = f"/v1/runs/{at(run_id)}/submit_tool_outputs"
