@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { languages, programOf } from "../../e2e/doc-examples.ts";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
@@ -26,6 +26,14 @@ const faults = (pages: readonly Page[], of: (page: Page) => string[]): string[] 
 
 test("README.md has at most 10 kB", () => {
   expect(statSync(inProject("README.md")).size).toBeLessThanOrEqual(10_000);
+});
+
+test("the site's style uses only tokens that there are", () => {
+  const style = readFileSync(inProject("scripts/docs/site.css"), "utf8");
+  const known = readFileSync(inProject("dashboard/src/tokens.css"), "utf8") + style;
+  const used = new Set([...style.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name!));
+  expect(used.size).toBeGreaterThan(20);
+  expect([...used].filter((name) => !known.includes(`${name}:`))).toEqual([]);
 });
 
 describe("a page of the documentation", () => {

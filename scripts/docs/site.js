@@ -151,7 +151,8 @@
     };
     const choose = (index) => {
       const items = [...list.querySelectorAll("a")];
-      if (items.length === 0) return;
+      // What was chosen among earlier results may be gone.
+      if (items.length === 0) return input.removeAttribute("aria-activedescendant");
       chosen = (index + items.length) % items.length;
       for (const [at, item] of items.entries()) item.setAttribute("aria-selected", String(at === chosen));
       input.setAttribute("aria-activedescendant", items[chosen].id);
