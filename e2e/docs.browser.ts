@@ -43,6 +43,7 @@ test("a search by keyboard alone finds a page and opens it", async ({ page }) =>
   await page.keyboard.press("Enter");
   await expect(title(page)).toHaveText("Streaming");
 
+  await expect(box).toBeVisible(); // It is there once the page's script has run.
   await page.keyboard.press("/");
   await page.keyboard.type("quetzalcoatl");
   await expect(page.getByText("No page has")).toBeVisible();
