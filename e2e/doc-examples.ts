@@ -3,11 +3,13 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { pythonWith } from "../scripts/python-tool.ts";
 import { build } from "../server/lib/build-info.ts";
-import { type Ended, executable, type Runnel } from "./harness.ts";
+import { type Ended, executable, type Runnel, runProgram } from "./harness.ts";
 
 /** The languages of the examples. What a page only shows is in another one: `sh`, `text`, `json`. */
 export const languages = ["bash", "ts", "python"] as const;
 type Language = (typeof languages)[number];
+
+const patience_ms = 60_000;
 
 /** All blocks of a page in one language are one program, in their order. Null: the page has none. */
 export function programOf(markdown: string, language: Language): string | null {
@@ -31,7 +33,12 @@ export async function createExampleRunner(server: Runnel) {
   const site = join(folder, "python");
   if (python) {
     const wheel = await download(`runnel-${build.version}-py3-none-any.whl`);
-    await run([join(python, "pip"), "install", "--quiet", "--no-deps", "--target", site, wheel], folder);
+    await runProgram(
+      [join(python, "pip"), "install", "--quiet", "--no-deps", "--target", site, wheel],
+      folder,
+      {},
+      patience_ms,
+    );
   }
 
   // Examples call the executable as `runnel`.
@@ -62,22 +69,8 @@ export async function createExampleRunner(server: Runnel) {
       mkdirSync(join(cwd, "node_modules"));
       cpSync(join(folder, "npm/package"), join(cwd, "node_modules/runnel"), { recursive: true });
       writeFileSync(join(cwd, file), before + program);
-      return await run(command, cwd, environment);
+      return await runProgram(command, cwd, environment, patience_ms);
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
-}
-
-const patience_ms = 60_000;
-
-async function run(command: string[], cwd: string, env: Record<string, string> = {}): Promise<Ended> {
-  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  clearTimeout(timer);
-  return { code, stdout, stderr };
 }

@@ -155,12 +155,20 @@ export async function startRunnel({
 }
 
 /** Runs one command of the executable to its end. */
-export async function runCommand(
+export const runCommand = (
   args: string[],
   { cwd = tmpdir(), env = cleanEnvironment({}) }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Ended> => runProgram([executable, ...args], cwd, env);
+
+/** Runs any program to its end; one that takes too long is killed. */
+export async function runProgram(
+  command: string[],
+  cwd: string,
+  env: Record<string, string>,
+  patience = patience_ms,
 ): Promise<Ended> {
-  const child = Bun.spawn([executable, ...args], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
+  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const timer = setTimeout(() => child.kill("SIGKILL"), patience);
   const [stdout, stderr, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -3,7 +3,7 @@ type ReadJson = { value: unknown; fault: null } | { value: undefined; fault: str
 
 /** Reads JSON while somebody writes it: what is wrong is told, not thrown. */
 export function readJson(text: string): ReadJson {
-  if (text.trim() === "") return { value: undefined, fault: "Nothing is written yet. Text stands in quotes." };
+  if (text.trim() === "") return { value: undefined, fault: "Nothing is written yet. Put text in quotes." };
   try {
     return { value: JSON.parse(text), fault: null };
   } catch (error) {

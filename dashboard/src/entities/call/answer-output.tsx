@@ -21,7 +21,7 @@ export function AnswerOutput({ call, busy, example, onAnswer }: AnswerProps & { 
       <CallArguments value={call.arguments} />
       <TextArea
         label="Output"
-        hint="Any JSON. Text stands in quotes."
+        hint="Any JSON value. Put text in quotes."
         mono
         rows={4}
         value={text}
@@ -94,7 +94,7 @@ export function AnswerReconcile({ call, busy, onAnswer }: AnswerProps) {
       {outcome === "happened" && (
         <TextArea
           label="Result of the call"
-          hint="Any JSON. Text stands in quotes."
+          hint="Any JSON value. Put text in quotes."
           mono
           rows={3}
           value={text}

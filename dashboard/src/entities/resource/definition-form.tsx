@@ -89,7 +89,7 @@ export function DefinitionForm<Thing extends { id: string; name: string }, Draft
     edited.edit(change);
     if (save.isError && !newer) save.reset();
   };
-  // What somebody else saved comes with the next reading of the page: nobody has written here yet, so it is taken.
+  // Somebody else may save meanwhile: the form shows their values as long as it has no unsaved changes.
   if (kind.isNewer(thing, base) && !isDirty && !save.isPending) take(thing);
   return (
     <SheetForm

@@ -65,7 +65,7 @@ export function ListPage<Item extends { id: string }, Search extends PageSearch>
   );
 }
 
-/** The rows of a list with what stands in their place where there are none, and the way to older ones. */
+/** The rows of a list, its empty state, and the button that loads older rows. */
 export function Listed<Item extends { id: string }, Search extends PageSearch>({
   noun,
   label,

@@ -16,7 +16,7 @@ export function useKeptText(name: string, begun = "") {
   return [text, write] as const;
 }
 
-/** The name that something is kept under for who is signed in: whoever signs in next at this tab does not read it. */
+/** The storage key for the signed-in person: the next person who signs in at this tab cannot read the value. */
 export function useKeptName(name: string): string {
   return `${useSessionUser()?.id ?? ""}.${name}`;
 }

@@ -50,7 +50,7 @@ export function KeyDialog({
     }),
     send: (draft) =>
       writeKey(at, placeOf(draft.key), bodyOf(draft), over.current?.version ?? 0).catch(async (error) => {
-        // Whoever deleted it meanwhile leaves nothing to show.
+        // Somebody may have deleted it meanwhile: then there is nothing to show.
         if (isConflict(error)) setTheirs(await readKey(at, placeOf(draft.key)).catch(() => null));
         throw error;
       }),
@@ -90,7 +90,7 @@ export function KeyDialog({
         label="Value"
         rows={8}
         readOnly={!may}
-        hint="Any JSON, up to 100 KB. Text stands in quotes."
+        hint="Any JSON value, up to 100 KB. Put text in quotes."
         {...form.json("value")}
       />
       <Field

@@ -74,7 +74,7 @@ function BasicsForm({ store }: { store: Store }) {
   const theirs = basicsChanges(basicsOf(store), base);
   const isBehind = Object.keys(theirs).length > 0 && !change.isPending;
   const isSame = Object.keys(basicsChanges(draft, store)).length === 0;
-  // What somebody else saved comes with the next reading of the page: where nothing else is written here, it is taken.
+  // Somebody else may save meanwhile: the form shows their values as long as it has no unsaved changes.
   if (isBehind && (isSame || !isDirty)) take(store);
   const save = (said: object) => change.mutate(said, { onSuccess: take });
   useUnsaved(isDirty && !change.isPending);
