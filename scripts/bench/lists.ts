@@ -7,23 +7,8 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  answer,
-  asks,
-  completed,
-  created,
-  requested,
-  started,
-  stateOf,
-  text,
-  toolDone,
-  toolStarted,
-} from "../../server/core/__fixtures__/events.ts";
 import { newId } from "../../server/core/ids.ts";
-import type { Scope } from "../../server/core/scope.ts";
-import { openDatabase } from "../../server/db/open.ts";
-import { createJournal } from "../../server/journal/journal.ts";
-import { createRunProjector } from "../../server/runs/project.ts";
+import { storeLongRuns } from "./long-runs.ts";
 import { memory } from "./processes.ts";
 import { startProduct } from "./product.ts";
 
@@ -35,7 +20,7 @@ const atOnce = 8;
 const folder = mkdtempSync(join(tmpdir(), "runnel-lists-"));
 await using product = await startProduct({ parent: folder, model: "http://127.0.0.1:8999", tls: false });
 try {
-  await storeLongRuns(product.database);
+  await storeLongRuns(product.database, { runs, calls, output_bytes });
   await product.read(); // There is an agent now.
   storeLongAgents(product.database);
   const { url, headers } = product.list();
@@ -73,30 +58,6 @@ async function measure(url: string, quiet: string, headers: Record<string, strin
     "others waited, ms": Math.round(waited),
     "RSS, MiB": Math.round(peak),
   };
-}
-
-/** Beside the server, which is idle. */
-async function storeLongRuns(path: string): Promise<void> {
-  const db = openDatabase(path);
-  db.sqlite.run("PRAGMA synchronous = OFF");
-  const scope = db.sqlite
-    .query<Scope, []>("SELECT project_id, environment FROM api_keys WHERE environment = 'test'")
-    .get()!;
-  const journal = createJournal({ db, project: createRunProjector(db.sqlite), wake: () => {}, now: Date.now });
-  for (let run = 0; run < runs; run++) {
-    const run_id = newId("run");
-    const ids = Array.from({ length: calls }, () => newId("tool_call"));
-    const ofCalls = ids.flatMap((id, i) => [
-      requested(id, i + 1),
-      toolStarted(id, i + 1),
-      ...toolDone(id, i + 1, { output: `${run} ${i} ${"x".repeat(output_bytes)}` }),
-    ]);
-    const said = [started(0), completed(0, { answer: answer([text("Done."), ...ids.map((id) => asks(id))]) })];
-    const { usage } = stateOf(created(), ...said, ...ofCalls);
-    const end = { type: "run.completed", output: "Done.", output_json: null, usage } as const;
-    await journal.append(run_id, [created({ run_id, ...scope }), ...said, ...ofCalls, end]);
-  }
-  db.close();
 }
 
 function storeLongAgents(path: string): void {

@@ -16,6 +16,8 @@ export interface Load {
   /** Ends after so many requests, or after so many milliseconds. */
   requests?: number;
   duration_ms?: number;
+  /** The connections begin evenly over so many milliseconds; all in one instant without it. */
+  spread_ms?: number;
   /** Reads server-sent events: `runnel` counts the characters of its tokens, `model` a model's own chunks. */
   events?: "runnel" | "model";
   /** What an answer must hold to count as right. */
@@ -29,6 +31,7 @@ export interface Measured {
   perSecond: number;
   p50: number;
   p99: number;
+  slowest: number;
   first50: number;
   first99: number;
   characters: number;
@@ -47,7 +50,8 @@ async function run({ body_file, ...rest }: Load): Promise<Measured> {
   const end = begun + (load.duration_ms ?? Number.POSITIVE_INFINITY);
   let left = load.requests ?? Number.POSITIVE_INFINITY;
   await Promise.all(
-    Array.from({ length: load.connections }, async () => {
+    Array.from({ length: load.connections }, async (_, index) => {
+      if (load.spread_ms) await Bun.sleep((index / load.connections) * load.spread_ms);
       while (left-- > 0 && performance.now() < end) await once(load, totals, firsts, sums);
     }),
   );
@@ -59,6 +63,7 @@ async function run({ body_file, ...rest }: Load): Promise<Measured> {
     perSecond: (totals.length / elapsed_ms) * 1000,
     p50: quantile(totals, 0.5),
     p99: quantile(totals, 0.99),
+    slowest: totals.at(-1) ?? Number.NaN,
     first50: quantile(firsts, 0.5),
     first99: quantile(firsts, 0.99),
     elapsed_ms,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Load, Measured } from "./load.ts";
 
 /** The core of the system under test, and the one of everything that puts it to work. */
@@ -71,6 +71,27 @@ export async function measure(load: Load): Promise<Measured> {
   return measured;
 }
 
+const wrk = Bun.which("wrk");
+
+/** Reads at 32 connections, and the processor time that the server took for each: by wrk, since a load in Bun caps it. */
+export async function measureReads(pid: number, load: Omit<Load, "connections">, duration_ms: number) {
+  const before = processorTime(pid);
+  const count = wrk
+    ? await wrkReads(load, duration_ms)
+    : (await measure({ ...load, connections: 32, duration_ms })).count;
+  return { perSecond: (count / duration_ms) * 1000, time_us: ((processorTime(pid) - before) / count) * 1000 };
+}
+
+async function wrkReads({ url, headers = {} }: Omit<Load, "connections">, duration_ms: number): Promise<number> {
+  const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const command = [wrk!, "-t1", "-c32", `-d${Math.max(1, Math.round(duration_ms / 1000))}s`, ...sent, url];
+  const child = Bun.spawn(pinned(command, "rest"), { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const text = await new Response(child.stdout).text();
+  const [, count] = /(\d+) requests in/.exec(text) ?? [];
+  if (!count || text.includes("Non-2xx")) throw new Error(`wrk on ${url}: ${text}`);
+  return Number(count);
+}
+
 /** Puts a load on a server until it is disposed of. */
 export function keepUp(load: Load): Disposable {
   const command = [process.execPath, `${import.meta.dir}/load.ts`, JSON.stringify(load)];
@@ -84,11 +105,27 @@ export function memory(pid: number): number {
   return Number(kib) / 1024;
 }
 
-/** Processor time that a process has taken, with its threads, in milliseconds. */
+/** Processor time that a process has taken, with its threads that are over, in milliseconds. */
 export function processorTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10; // In ticks of 10 ms.
+}
+
+/** Processor time of the threads that a process has now, in milliseconds, by the names that the runtime gives them. */
+export function threadTimes(pid: number): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const read = (file: string) => readFileSync(`/proc/${pid}/task/${thread}/${file}`, "utf8");
+    const name =
+      thread === String(pid)
+        ? "main"
+        : read("comm")
+            .trim()
+            .replace(/\s*\d+$/, "");
+    times.set(name, (times.get(name) ?? 0) + Number(read("schedstat").split(" ")[0]) / 1e6);
+  }
+  return times;
 }
 
 /** How long something takes, in milliseconds. */

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inProject } from "../root.ts";
 import type { Load } from "./load.ts";
-import { memory, type Started, start } from "./processes.ts";
+import { type Started, start } from "./processes.ts";
 
 interface Line {
   address: string;
@@ -61,7 +61,6 @@ export async function startProduct({ parent, model, tls }: ProductOptions) {
     pid: server.pid,
     database: join(dataDir, "runnel.db"),
     first200_ms,
-    idle_mib: memory(server.pid),
     /** Reads one agent. */
     read: async (): Promise<Omit<Load, "connections">> => ({
       url: `${address}/v1/agents/${await agent("t1-d0")}`,
@@ -87,6 +86,8 @@ export async function startProduct({ parent, model, tls }: ProductOptions) {
       body: JSON.stringify({ agent_id: await agent(name), input: "Go." }),
       expect: '"status":"completed"',
     }),
+    /** What a server gives of a path. */
+    get: (path: string): Omit<Load, "connections"> => ({ url: `${address}${path}`, headers, ca }),
     /** Makes runs of a model and reads each as a stream. */
     stream: async (name: string): Promise<Omit<Load, "connections">> => ({
       url: `${address}/v1/runs`,

@@ -1,15 +1,15 @@
 import type { Load, Measured } from "./load.ts";
-import { measure, memory, processorTime } from "./processes.ts";
+import { storeLongRuns } from "./long-runs.ts";
+import { measure, measureReads, memory, processorTime, threadTimes } from "./processes.ts";
 import type { Product } from "./product.ts";
 
 /** What one round puts side by side. */
 export interface Systems {
   product: Product;
-  /** The same executable with its data in memory. */
-  volatile: Product;
   hello: string;
-  read: string;
+  read: { url: string; pid: number };
   pipe: { url: string; pid: number };
+  relay: string;
   model: string;
   ca?: string;
 }
@@ -19,7 +19,9 @@ export type Figures = Record<string, number>;
 
 const charactersPerToken = 5; // Of the model's words, their space included.
 const streamed = "t200-d5";
-const burst = "t2000-d0";
+const burst = "t200-d0";
+const shortRuns = 5000;
+const warmRuns = 20_000;
 
 /** One round over all systems. `scale` shortens it. */
 export async function measureRound(systems: Systems, scale: number): Promise<Figures> {
@@ -27,6 +29,7 @@ export async function measureRound(systems: Systems, scale: number): Promise<Fig
   return {
     ...(await reads(systems, ms)),
     ...(await runs(systems, ms)),
+    ...(await firstTokens(systems)),
     ...(await pacedStreams(systems, 20, 20 * Math.ceil(2 * scale))),
     ...(await pacedStreams(systems, 200, 200 * Math.ceil(2 * scale))),
     ...(await bursts(systems, ms)),
@@ -34,39 +37,70 @@ export async function measureRound(systems: Systems, scale: number): Promise<Fig
   };
 }
 
+/** What the first runs of a fresh server cost, and then as many as make it warm. */
+export async function warmUp({ product }: Pick<Systems, "product">, scale: number): Promise<Figures> {
+  const one = { ...(await product.run("t1-d0")), connections: 32 };
+  const first = Math.ceil(shortRuns * scale);
+  const [measured, time] = await timed(product.pid, { ...one, requests: first });
+  await measure({ ...one, requests: Math.ceil(warmRuns * scale) - first });
+  return { "run.first_time_us": (time / measured.count) * 1000 };
+}
+
 async function reads({ product, hello, read, ca }: Systems, duration_ms: number): Promise<Figures> {
   const request = await product.read();
-  const bare = { url: `${read}/agents/agt_1`, ca };
-  await measure({ ...request, connections: 32, duration_ms: duration_ms / 4 });
-  const yardstick = await measure({ ...bare, connections: 32, duration_ms });
-  const ours = await measure({ ...request, connections: 32, duration_ms });
+  await measureReads(product.pid, request, duration_ms / 2);
+  const yardstick = await measureReads(read.pid, { url: `${read.url}/agents/agt_1`, ca }, duration_ms);
+  const ours = await measureReads(product.pid, request, duration_ms);
   const helloAlone = await measure({ url: hello, ca, connections: 1, duration_ms: duration_ms / 2 });
   const oursAlone = await measure({ ...request, connections: 1, duration_ms: duration_ms / 2 });
   return {
-    "read.ours": ours.perSecond,
-    "read.bare": yardstick.perSecond,
+    "read.per_second": ours.perSecond,
+    "read.time_us": ours.time_us,
+    "read.bare_time_us": yardstick.time_us,
     "read.over_hello_us": (oursAlone.p50 - helloAlone.p50) * 1000,
   };
 }
 
-async function runs({ product, volatile, model }: Systems, duration_ms: number): Promise<Figures> {
+async function runs({ product, relay, model, ca }: Systems, duration_ms: number): Promise<Figures> {
   const alone = modelCall(model, "t1-d0");
   const one = await product.run("t1-d0");
-  const inMemory = await volatile.run("t1-d0");
   const tool = await product.run("t1-d0-tool");
+  const relayed = { url: relay, ca, method: "POST", body: JSON.stringify({ model: "t1-d0", input: "Go." }) };
   await measure({ ...one, connections: 4, duration_ms: duration_ms / 4 });
   const modelAlone = await measure({ ...alone, connections: 1, duration_ms: duration_ms / 2 });
   const single = await measure({ ...one, connections: 1, duration_ms: duration_ms / 2 });
   const withTool = await measure({ ...tool, connections: 1, duration_ms: duration_ms / 2 });
-  const many = await measure({ ...one, connections: 32, duration_ms });
-  const manyInMemory = await measure({ ...inMemory, connections: 32, duration_ms });
+  const threads = threadTimes(product.pid);
+  const [many, time] = await timed(product.pid, { ...one, connections: 32, duration_ms });
+  const after = threadTimes(product.pid);
+  await measure({ ...relayed, connections: 32, duration_ms: duration_ms / 4 });
+  const bare = await measure({ ...relayed, connections: 32, duration_ms });
+  const ofThread = (name: string) => (((after.get(name) ?? 0) - (threads.get(name) ?? 0)) / many.count) * 1000;
   return {
     "run.over_model_ms": single.p50 - modelAlone.p50,
     "run.tool_ratio": withTool.p50 / single.p50,
     "run.p99": many.p99,
     "run.per_second": many.perSecond,
-    "run.durable_part": many.perSecond / manyInMemory.perSecond,
+    "run.relay_per_second": bare.perSecond,
+    "run.time_us": (time / many.count) * 1000,
+    ...Object.fromEntries([...after.keys()].map((name) => [`run.thread.${name}`, ofThread(name)])),
   };
+}
+
+/** How much later the first token comes than from the model itself: all asked in one instant, or over a second. */
+async function firstTokens({ product, model }: Systems): Promise<Figures> {
+  const figures: Figures = {};
+  for (const [name, load] of Object.entries({
+    "20_at_once": { connections: 20, requests: 20 },
+    "200_at_once": { connections: 200, requests: 200 },
+    "200_spread": { connections: 200, requests: 200, spread_ms: 1000 },
+  })) {
+    const alone = await measure({ ...modelCall(model, "t20-d5"), events: "model", ...load });
+    const ours = await measure({ ...(await product.stream("t20-d5")), ...load });
+    figures[`first.${name}_over_ms`] = ours.first50 - alone.first50;
+    figures[`first.${name}_p99_ms`] = ours.first99;
+  }
+  return figures;
 }
 
 /** Streams at five milliseconds a token: what the server adds to the model's own pace, and what it costs. */
@@ -82,25 +116,31 @@ async function pacedStreams(systems: Systems, connections: number, requests: num
   const [piped, pipeTime] = await timed(pipe.pid, { url: `${pipe.url}/${streamed}`, ca, events: "model", ...load });
   const name = `stream${connections}`;
   return {
-    [`${name}.first_over_ms`]: ours.first50 - alone.first50,
-    [`${name}.first99_ratio`]: ours.first99 / alone.first99,
     [`${name}.total_over_percent`]: (ours.p50 / alone.p50 - 1) * 100,
     [`${name}.bytes_per_token`]: ours.bytes / tokens(ours),
-    [`${name}.time_ratio`]: ourTime / tokens(ours) / (pipeTime / tokens(piped)),
+    [`${name}.token_us`]: (ourTime / tokens(ours)) * 1000,
+    [`${name}.piped_token_us`]: (pipeTime / tokens(piped)) * 1000,
     [`${name}.mib_per_stream`]: (peak - before) / connections,
   };
 }
 
 /** Streams without any delay: how many tokens a second come out. */
-async function bursts({ product, volatile }: Systems, duration_ms: number): Promise<Figures> {
+async function bursts({ product }: Systems, duration_ms: number): Promise<Figures> {
   const ours = await measure({ ...(await product.stream(burst)), connections: 20, duration_ms });
-  const inMemory = await measure({ ...(await volatile.stream(burst)), connections: 20, duration_ms });
-  const rate = (measured: Measured) => (tokens(measured) / measured.elapsed_ms) * 1000;
-  return {
-    "burst.tokens_per_second": rate(ours),
-    "burst.durable_part": rate(ours) / rate(inMemory),
-    "burst.bytes_per_token": ours.bytes / tokens(ours),
-  };
+  return { "burst.tokens_per_second": (tokens(ours) / ours.elapsed_ms) * 1000 };
+}
+
+/** Finished runs of 50 and of 20,000 events: how long one takes to read, and what a list of the long ones holds up. */
+export async function measureLongRuns(product: Product): Promise<Figures> {
+  const [short] = await storeLongRuns(product.database, { runs: 1, calls: 11, output_bytes: 20 });
+  const long = await storeLongRuns(product.database, { runs: 20, calls: 5000, output_bytes: 20 });
+  const get = (id: string) => product.get(`/v1/runs/${id}?exclude=messages,tool_calls`);
+  const each = async (id: string) => (await measure({ ...get(id), connections: 1, requests: 20 })).p50;
+  const figures = { "long.get_short_ms": await each(short!), "long.get_ms": await each(long[0]!) };
+  const listed = measure({ ...product.list(), connections: 1, requests: 3 });
+  const others = await measure({ ...product.get("/healthz"), connections: 1, duration_ms: 3000 });
+  await listed;
+  return { ...figures, "long.list_stall_ms": others.slowest };
 }
 
 /** The same work on a server with few stored runs and on one with many: what the ratios say is the growth. */
@@ -111,7 +151,7 @@ export async function measureGrowth({ few, many }: { few: Product; many: Product
     ["list", (product) => product.list()],
     ["write", (product) => product.write()],
     ["run", (product) => product.run("t1-d0")],
-    ["stream", (product) => product.stream("t200-d0")],
+    ["stream", (product) => product.stream(burst)],
   ];
   for (const [name, load] of loads)
     for (const [size, product] of [

@@ -3,16 +3,16 @@
  *
  *   npm run bench               three rounds with TLS and three without
  *   npm run bench -- --quick    one short round with TLS
+ *   npm run bench -- --only plain
  *   npm run bench -- --stored   also the growth of the costs from 10 000 to 1 000 000 stored runs (minutes, gigabytes)
  *
  * It reports ratios, and tests nothing: what they mean stands in README.md.
  */
-import { existsSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { isPinned, measure, start } from "./processes.ts";
+import { isPinned, measure, memory, start } from "./processes.ts";
 import { startProduct } from "./product.ts";
-import { type Figures, measureGrowth, measureRound, type Systems } from "./round.ts";
+import { type Figures, measureGrowth, measureLongRuns, measureRound, type Systems, warmUp } from "./round.ts";
 import { storeRuns } from "./stored.ts";
 import { table } from "./table.ts";
 
@@ -21,16 +21,17 @@ const { values } = parseArgs({
     quick: { type: "boolean" },
     stored: { type: "boolean" },
     rounds: { type: "string" },
-    "no-plain": { type: "boolean" },
+    only: { type: "string" },
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+const idleAfter_ms = 5000;
 const scale = values.quick ? 0.4 : 1;
-const inMemory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 console.error(`${cpus()[0]?.model}, ${cpus().length} cores, Bun ${Bun.version}, ${isPinned ? "pinned" : "not pinned"}`);
-const columns = [{ title: "TLS", rounds: await measureAll(true) }];
-if (!values.quick && !values["no-plain"]) columns.push({ title: "plain", rounds: await measureAll(false) });
+const columns: { title: string; rounds: Figures[] }[] = [];
+for (const title of ["TLS", "plain"].filter((name) => name === (values.only ?? (values.quick ? "TLS" : name))))
+  columns.push({ title, rounds: await measureAll(title === "TLS") });
 console.log(table(columns));
 
 async function measureAll(tls: boolean): Promise<Figures[]> {
@@ -38,7 +39,6 @@ async function measureAll(tls: boolean): Promise<Figures[]> {
   const options = { model: model.line.url, tls };
   const starts = await measureStarts(options);
   await using product = await startProduct({ ...options, parent: tmpdir() });
-  await using volatile = await startProduct({ ...options, parent: inMemory });
   const yardstick = (kind: string) => {
     const files = tls ? [product.tlsFiles.cert, product.tlsFiles.key] : ["", ""];
     const command = [process.execPath, `${import.meta.dir}/yardstick.ts`, kind, ...files, model.line.url];
@@ -48,20 +48,29 @@ async function measureAll(tls: boolean): Promise<Figures[]> {
   await using hello = await yardstick("hello");
   await using read = await yardstick("read");
   await using pipe = await yardstick("pipe");
+  await using relay = await yardstick("relay");
   const systems: Systems = {
     product,
-    volatile,
     hello: hello.line.url,
-    read: read.line.url,
+    read: { url: read.line.url, pid: read.pid },
     pipe: { url: pipe.line.url, pid: pipe.pid },
+    relay: relay.line.url,
     model: model.line.url,
     ca: product.ca,
   };
+  const warm = await warmUp(systems, scale);
+  const long = await measureLongRuns(product);
   const measured: Figures[] = [];
   for (let round = 1; round <= rounds; round++) {
     console.error(`${tls ? "TLS" : "plain"}, round ${round} of ${rounds}`);
     const grown = growth && (await measureGrowth(growth, 2000 * scale));
-    measured.push({ ...(await measureRound(systems, scale)), ...starts[round % starts.length], ...grown });
+    measured.push({
+      ...(await measureRound(systems, scale)),
+      ...starts[round % starts.length],
+      ...warm,
+      ...long,
+      ...grown,
+    });
   }
   return measured;
 }
@@ -92,7 +101,8 @@ async function measureStarts(options: { model: string; tls: boolean }): Promise<
   const starts: Figures[] = [];
   for (let count = 0; count < 3; count++) {
     await using product = await startProduct({ ...options, parent: tmpdir() });
-    starts.push({ "start.first200_ms": product.first200_ms, "start.idle_mib": product.idle_mib });
+    await Bun.sleep(idleAfter_ms);
+    starts.push({ "start.first200_ms": product.first200_ms, "start.idle_mib": memory(product.pid) });
   }
   return starts;
 }
