@@ -80,7 +80,8 @@ function parametersOf({ method, hooks }: Route, path: string, operation: Operati
   }));
   const inQuery = Object.entries(query).map(([name, schema]) => {
     const plain = name.replace("[*]", "");
-    return { in: "query" as const, name, required: false, description: parameterDescription(plain), schema };
+    const description = schema.description ?? parameterDescription(plain);
+    return { in: "query" as const, name, required: false, description, schema };
   });
   const inHead = read.map((name) => ({ in: "header" as const, name, required: false, ...requestHeaders[name] }));
   return [...inPath, ...inQuery, ...inHead];

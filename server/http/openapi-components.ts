@@ -1,5 +1,11 @@
 export type Schema = Record<string, unknown>;
 
+/** What is known of a field of a component beside its schema; undefined where nothing is. */
+interface Known {
+  descriptionOf(component: string, field: string): string | undefined;
+  defaultOf(component: string, field: string): unknown;
+}
+
 export type Components = ReturnType<typeof createComponents>;
 
 /**
@@ -7,7 +13,7 @@ export type Components = ReturnType<typeof createComponents>;
  * to; maps and choices are written in the one form that all of them read. They mean the same. An object without a name
  * gets that of the one that it is in, and of the field.
  */
-export function createComponents(descriptionOf: (component: string, field: string) => string | undefined) {
+export function createComponents({ descriptionOf, defaultOf }: Known) {
   const schemas: Record<string, Schema> = {};
 
   function put(name: string, { component: _, ...schema }: Schema): Schema {
@@ -53,7 +59,12 @@ export function createComponents(descriptionOf: (component: string, field: strin
 
   function told(place: string, field: string, schema: Schema): Schema {
     const description = schema.description ?? descriptionOf(place, field);
-    return description === undefined ? schema : { ...schema, description };
+    const value = defaultOf(place, field);
+    return {
+      ...schema,
+      ...(description !== undefined && { description }),
+      ...(value !== undefined && { default: value }),
+    };
   }
 
   return { schemas, put, used };

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { environments } from "../core/scope.ts";
 import { build } from "../lib/build-info.ts";
+import { defaultOf } from "../wire/defaults.ts";
 import { descriptionOf } from "../wire/descriptions.ts";
 import { ErrorBody } from "../wire/error.ts";
 import { testEvent, webhookEvents } from "../wire/names.ts";
@@ -48,7 +49,7 @@ export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => 
   );
 
 function write(routes: readonly Route[]): string {
-  const components = createComponents(descriptionOf);
+  const components = createComponents({ descriptionOf, defaultOf });
   const responses: Record<string, object> = { default: responseOf(anyError, components) };
   components.used(ErrorBody, "Error");
   const webhooks = webhooksOf(components);

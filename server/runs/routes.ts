@@ -54,7 +54,9 @@ const filters = {
   parent_run_id: idOf("run"),
   origin: oneOf(origins),
   source_run_id: idOf("run"),
-  include: oneOf(["messages"]),
+  include: oneOf(["messages"], {
+    description: "`messages`: the runs whole, with their messages and tool calls. `truncated` names what has no room.",
+  }),
 };
 const approvalFilters = { needs: oneOf(["output", "approval", "reconcile"]) };
 

@@ -32,7 +32,11 @@ const inclusions = ["raw", "subagents", "prompt"] as const;
 const stepQuery = { ...forwardQuery, limit: { ...forwardQuery.limit, default: stepsPerPage } };
 const traceQuery = {
   ...stepQuery,
-  include: Type.String({ pattern: "^(raw|subagents|prompt)(,(raw|subagents|prompt))*$" }),
+  include: Type.String({
+    pattern: "^(raw|subagents|prompt)(,(raw|subagents|prompt))*$",
+    description:
+      "With commas: `raw`, the journal's entries; `subagents`, the steps of runs below; `prompt`, what each model call read.",
+  }),
   format: oneOf(["otlp"]),
   content: oneOf(["true", "false"], {
     description: "With `format=otlp`: whether what was said goes along. It does unless this is false.",

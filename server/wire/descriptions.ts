@@ -320,7 +320,7 @@ const everywhere: Sentences = {
   tool_calls: "The tool calls.",
   tool_id: "The tool; null where it is none of the project's.",
   tool_output: "What the tool returned instead.",
-  tool_output_max_bytes: "Longer outputs of earlier turns are shortened to this.",
+  tool_output_max_bytes: "How many bytes of each tool output the model reads; the run keeps all of it.",
   tool_outputs: "The answers, one for each call.",
   tools: "The tools.",
   tools_count: "How many tools the agent has.",
@@ -367,6 +367,14 @@ const own: Record<string, Sentences> = {
   },
   AuditEntryActor: { type: "Whether a key, a person or the command line did it.", id: "The id of whoever did it." },
   AuditEntryTarget: { type: "What it was done to.", id: "The id of what it was done to." },
+  CreateRun: {
+    input: "The task: a text, or up to 200 messages of which the last is the user's. 256 KB in all.",
+    file_ids: "Files that the model is given, and that code tools can read.",
+    session_id: "A name of your own for the session; null: that of the thread, or none.",
+    user_id: "A name of your own for the user; null: that of the thread, or none.",
+    thread_id: "The thread in which the run takes place; null: none.",
+    budget: "What it may spend; the agent's budget binds it too.",
+  },
   CancelRun: { reason: "Why; the run keeps it." },
   Deleted: { id: "The id of what is gone.", object: "What was deleted." },
   DiffDelta: { cost_usd: "The difference in cost; null where one is not known." },
@@ -386,6 +394,30 @@ const own: Record<string, Sentences> = {
     data: "What the event says.",
     at: "When it was committed.",
   },
+  Chunking: { chunk_overlap_tokens: "How many tokens of a piece the next one repeats; less than half of a piece." },
+  EmbeddingInput: {
+    model: "`builtin/use-lite-512`, or a model of a connection, such as `openai/text-embedding-3-small`.",
+    dimensions: "How many numbers a vector has. Without it the model is asked.",
+  },
+  CreateMemory: {
+    embedding: "What makes vectors of text. Default: the model in the executable, for stores of texts.",
+    scope: "Whose the contents are: of the project, of each user or of each session. It never changes.",
+    ttl_seconds: "How many seconds contents are kept, unless they say it themselves; null: for ever.",
+  },
+  CreateMemoryEntry: { text: "The text; or give a `file_id`.", file_id: "The document; or give a `text`." },
+  SearchMemory: {
+    filter: "Compares the metadata of entries, with up to 5 levels and 50 comparisons; null: all entries.",
+    mode: "By meaning and words, by meaning alone, or by words alone.",
+  },
+  MemoryPolicyStoreInput: {
+    auto_retrieve:
+      "Whether the store is searched with the input before the first model call. Default: true, for keys false.",
+  },
+  CreateFile: {
+    content_base64: "The content, in base64; or give a `text`.",
+    text: "The content, as text; or give `content_base64`.",
+    expires_in_seconds: "After how many seconds the file is gone. Default: never.",
+  },
   File: {
     description: "What the file is.",
     error: "Why it could not be read; null where it could.",
@@ -402,9 +434,10 @@ const own: Record<string, Sentences> = {
     model: "The model from there on.",
   },
   ForkRun: {
+    action_timeout_ms: "How long the run waits for an answer to a tool call or an approval. Default: as the other run.",
     agent: "Whether the agent is taken as it was, or as it is now.",
     step_index: "The last step that is taken over; -1: none.",
-    timeout_ms: "How long the run may work; waiting does not count.",
+    timeout_ms: "How long the run may work; waiting does not count. Default: as the other run.",
     tools: "Whether tools are called, or answered from the record.",
   },
   Guardrail: { action: "What happens when the rule finds something.", type: "What the rule looks for." },
@@ -475,6 +508,7 @@ const own: Record<string, Sentences> = {
     type: "Always `run_error`.",
     code: "Why the run failed, for programs.",
   },
+  Usage: { tool_calls: "How many tools were called. Calls that were refused and never made do not count." },
   Schedule: {
     budget: "What each run may spend; null: no budget of its own.",
     input: "What each run is asked.",
@@ -503,11 +537,24 @@ const own: Record<string, Sentences> = {
     tool_call_id: "The call whose result this is.",
   },
   ThreadMessageToolCall: { name: "The tool's name." },
+  CreateTool: {
+    name: "Its name, one of a kind: 1 to 64 letters, digits, `_` and `-`.",
+    type: "What calls of the tool do. It never changes. Default: `http` where there is a `url`, else `client`.",
+    timeout_ms: "How long an attempt may take, in milliseconds. Default: 30000, for code 5000.",
+    idempotent: "Whether a repeated call does no harm. Default: true for GET, HEAD, PUT and DELETE.",
+  },
+  UpdateTool: {
+    headers: "Headers of every call. One sent as `********` keeps its value, unless the address has another origin.",
+  },
   Tool: {
     agent_id: "The agent that is asked.",
     description: "What the tool is for; the model reads it.",
     files: "Ids of files that the program reads.",
     headers: "Headers of every call; values are shown as `********`.",
+    parameters: "The JSON Schema (2020-12) of the arguments. Others go back to the model as an error.",
+    url: "The address that is called. That of an HTTP tool may name arguments, as `{name}` in path and query.",
+    memory_mb:
+      "Megabytes that the program may use. JavaScript: 16 to 256, default 64. Python: 128 to 1024, default 256.",
     response: "How an HTTP tool's response is read.",
     tools: "The MCP server's tools that agents get.",
     type: "What calls of the tool do.",
@@ -575,7 +622,7 @@ const own: Record<string, Sentences> = {
   Webhook: {
     description: "What the webhook is for; null: nothing is said.",
     status: "Whether it is delivered to, failed last, or is off.",
-    url: "Where events are sent.",
+    url: "Where events are sent: `https`, or `http` to this machine in `test`.",
   },
   WebhookDelivery: {
     attempts: "Every attempt, the oldest first.",
@@ -593,7 +640,8 @@ export function descriptionOf(component: string, field: string): string | undefi
     .replace(/^(Create|Update|Set)(?=.*Request)|^Rotated(?=ApiKey$)|^(Http|Webhook|Client|Code|Mcp|Agent)(?=Tool)/, "")
     .replace(/(Request(InParts)?|ListItem|Version|Input)$/, "")
     .replace(/^\w+(?=Event$)/, "");
-  return own[component]?.[field] ?? own[thing]?.[field] ?? everywhere[field];
+  const request = component.replace(/Request(InParts)?$/, "");
+  return own[component]?.[field] ?? own[request]?.[field] ?? own[thing]?.[field] ?? everywhere[field];
 }
 
 /** What a parameter of an address asks for. */
@@ -601,7 +649,6 @@ const parameters: Sentences = {
   action: "Only entries of this action.",
   actor_id: "Only entries of this actor.",
   agent_id: "Only those of this agent.",
-  content: "With `format=otlp`: whether what was said goes along. It does unless this is false.",
   "created_at[gt]": "Only what was created after this time.",
   "created_at[gte]": "Only what was created at this time or after it.",
   "created_at[lt]": "Only what was created before this time.",

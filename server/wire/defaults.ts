@@ -1,0 +1,43 @@
+import { limits } from "../core/limits.ts";
+
+type Values = Record<string, unknown>;
+
+const ofEveryRun = { stream: false, on_disconnect: "continue", on_concurrency_limit: "reject" };
+const chunking = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 200 };
+
+/**
+ * What counts where a request leaves a field out, by the name of the request, or of the object in it, in the document.
+ * A default that depends on other fields stands in the field's description.
+ */
+export const defaults: Record<string, Values> = {
+  CreateRunRequest: {
+    ...ofEveryRun,
+    if_thread_busy: "reject",
+    timeout_ms: limits.run_timeout_ms,
+    action_timeout_ms: limits.action_timeout_ms,
+  },
+  ForkRunRequest: { ...ofEveryRun, tools: "live", agent: "pinned" },
+  ReplayRunRequest: { mode: "strict", agent: "pinned" },
+  SubmitToolOutputsRunRequest: { stream: false },
+  CreateToolRequest: {
+    approval: "never",
+    on_unknown: "ask",
+    max_output_bytes: limits.tool_output_bytes,
+    enabled: true,
+    method: "POST",
+    retries: 0,
+    response: "json",
+    language: "javascript",
+  },
+  CreateWebhookRequest: { enabled: true },
+  RotateSecretWebhookRequest: { overlap_seconds: 86_400 },
+  Chunking: chunking,
+  CreateFileRequestInPartsChunking: chunking,
+  CreateMemoryRequest: { scope: "project" },
+  SearchMemoryRequest: { top_k: 10, mode: "hybrid" },
+  MemoryPolicyStoreInput: { access: "read", top_k: 6, score_threshold: 0 },
+  HistoryPolicyInput: { mode: "none", max_messages: 50 },
+  ContextPolicyInput: { strategy: "compact", reserve_output_tokens: 4096, tool_output_max_bytes: 40_000 },
+};
+
+export const defaultOf = (component: string, field: string): unknown => defaults[component]?.[field];
