@@ -12,8 +12,7 @@ import { configurationPage, limitsPage } from "./settings.ts";
 /** The pages of the reference: made of what the server itself is made of, so that they cannot say anything else. */
 export function referencePages(document: OpenApi): Page[] {
   const program = createProgram();
-  const topics = Object.entries(webhookTopics).map(([event, { about }]) => [event, about]);
-  const webhooks = { ...Object.fromEntries(topics), [testEvent]: "Somebody asked for a test of the webhook." };
+  const webhooks = { ...webhookTopics, [testEvent]: "Somebody asked for a test of the webhook." };
   const pages = [...operationPages(document), ...eventPages(document, webhooks)];
   return [
     ...pages,

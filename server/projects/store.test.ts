@@ -18,7 +18,7 @@ test("the first start makes one project, and no later start another", async () =
 test("a project is found by id and by name, and its settings are kept", async () => {
   const projects = open();
   const { id } = await projects.create("shop");
-  await projects.changeSettings(id, { reads_per_minute: 5 });
+  await projects.update(id, { limits: { reads_per_minute: 5 } });
   expect(projects.byId(id)).toEqual(projects.byName("shop")!);
   expect(projects.byId(id).settings).toEqual({ reads_per_minute: 5 });
   expect(projects.byName("none")).toBeNull();
@@ -28,7 +28,7 @@ test("a project is found by id and by name, and its settings are kept", async ()
 test("how long something is kept is said field by field, and per environment", async () => {
   const projects = open();
   const { id } = await projects.create("shop");
-  await projects.changeSettings(id, { reads_per_minute: 5 });
+  await projects.update(id, { limits: { reads_per_minute: 5 } });
   await projects.keep(id, "live", { runs_days: 30 });
   await projects.keep(id, "live", { runs_days: undefined, traces_days: 7 });
   await projects.keep(id, "test", { traces_days: 1 });
@@ -92,7 +92,7 @@ test("a project is archived and taken back, and again is nothing new", async () 
 test("a deleted project is neither found nor listed, and leaves its name to the next one", async () => {
   const projects = open();
   const { id } = await projects.create("shop");
-  await projects.changeSettings(id, { runs_in_progress: 3 });
+  await projects.update(id, { limits: { runs_in_progress: 3 } });
   await projects.remove(id, actor);
   // Its runs go on until they are cancelled, and ask what they may.
   expect([projects.settingsOf(id), projects.settingsOf("proj_none")]).toEqual([{ runs_in_progress: 3 }, {}]);

@@ -97,10 +97,6 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     async createDefault(): Promise<Project | null> {
       return all.get() ? null : await create("default");
     },
-    /** Replaces what differs from the default limits. */
-    async changeSettings(id: string, settings: ProjectSettings, actor = itself): Promise<void> {
-      await db.write(() => note("updated", set(find(id).id, { settings }), actor, { settings }));
-    },
     /** Says how long an environment keeps what is over; fields that are not named stay as they are, null is for ever. */
     keep: (id: string, environment: Environment, change: Change<RetentionDays>, actor = itself): Promise<Project> =>
       update(id, { retention: { [environment]: change } }, actor),

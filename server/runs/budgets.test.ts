@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { AgentSnapshot } from "../core/agent-snapshot.ts";
 import { isOver } from "../core/run-state.ts";
+import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { agentTool, runFixture, tool } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
-import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 const price = { input: 10, cached_input: 10, output: 100, context_window: null };
 const model = "openai_compatible/stub/priced";
@@ -122,7 +123,7 @@ describe("what a run costs", () => {
     const agent_id = await agentOf(client);
     const budget = { max_cost_usd: 1 };
     expect(await run(client, agent_id, { budget })).toMatchObject({ error: { code: "budget_exceeded" } });
-    await server.projects.changeSettings(client.scope.project_id, { unknown_price: "allow" });
+    await server.projects.update(client.scope.project_id, { unknown_price: "allow" });
     const allowed = await run(client, agent_id, { budget });
     expect(allowed).toMatchObject({ status: "completed", usage: { cost_usd: null, total_tokens: 10 } });
   });
@@ -148,7 +149,7 @@ describe("the day's budget", () => {
     });
     const { server, client } = await openPriced(chat.environment);
     await using _ = server;
-    await server.projects.changeSettings(client.scope.project_id, settings(420));
+    await server.projects.update(client.scope.project_id, settings(420));
     const agent_id = await agentOf(client, { model_settings: { max_output_tokens: 100 } });
     const all = await Promise.all(Array.from({ length: 12 }, () => run(client, agent_id)));
     const codes = all.map(({ status, error }) => error?.code ?? status);
@@ -166,14 +167,14 @@ describe("the day's budget", () => {
   });
 
   test("holds from the next model call when it is set while one is made", async () => {
-    let set = async () => {};
+    let set = async (): Promise<unknown> => undefined;
     await using chat = startChatServer(async () => {
       await set();
       return { calls: ["nothing"], prompt_tokens: 20, completion_tokens: 30 };
     });
     const { server, client } = await openPriced(chat.environment);
     await using _ = server;
-    set = () => server.projects.changeSettings(client.scope.project_id, settings(60));
+    set = () => server.projects.update(client.scope.project_id, settings(60));
     const { error } = await run(client, await agentOf(client));
     expect([error.code, chat.requests.length]).toEqual(["budget_exceeded", 1]);
   });
@@ -185,7 +186,7 @@ describe("the day's budget", () => {
     const { body: look } = await client.post("/v1/tools", { name: "look", type: "client" });
     const agent_id = await agentOf(client, { tools: [look.id] });
     const waiting = await run(client, agent_id);
-    await server.projects.changeSettings(client.scope.project_id, settings(60));
+    await server.projects.update(client.scope.project_id, settings(60));
     expect(await goOn(client, waiting)).toMatchObject({ error: { code: "budget_exceeded" } });
     expect(chat.requests).toHaveLength(1);
   });
@@ -201,7 +202,7 @@ describe("the day's budget", () => {
     });
     const { server, client } = await openPriced(chat.environment);
     await using _ = server;
-    await server.projects.changeSettings(client.scope.project_id, settings(300));
+    await server.projects.update(client.scope.project_id, settings(300));
     const agent_id = await agentOf(client, { model_settings: { max_output_tokens: 200 } });
     const more = end === "timeout" ? { timeout_ms: 100 } : {};
     const first = (await client.post("/v1/runs", { agent_id, input: "Go.", ...more })).body;
@@ -222,7 +223,7 @@ describe("the day's budget", () => {
     });
     const { server, client } = await openPriced(chat.environment);
     await using _ = server;
-    await server.projects.changeSettings(client.scope.project_id, settings(400));
+    await server.projects.update(client.scope.project_id, settings(400));
     const agent_id = await agentOf(client, { model_settings: { max_output_tokens: 200 } });
     const first = run(client, agent_id);
     await began.promise;

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
 import { silentLog } from "../lib/log.ts";
-import { type Answer, type Client, type TestApp, type TestAppOptions, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { type Client, type TestApp, type TestAppOptions, testApp } from "../testing/test-app.ts";
 
 const minute_ms = 60_000;
 const hour_ms = 60 * minute_ms;
@@ -131,7 +132,7 @@ test("a timer wakes it, without anybody asking", async () => {
 
 test("all that are due at once fire, also more than fire at a time", async () => {
   const { server, client, goTo } = await world();
-  await server.projects.changeSettings(client.scope.project_id, { writes_per_minute: 0, reads_per_minute: 0 });
+  await server.projects.update(client.scope.project_id, { limits: { writes_per_minute: 0, reads_per_minute: 0 } });
   const agent_id = await agentOf(client);
   const ids = await Promise.all(Array.from({ length: 130 }, () => schedule(client, { agent_id })));
   await goTo("2026-11-21T09:00:00");
@@ -254,7 +255,7 @@ test.each([
   "%s: a night in which the clocks are changed, minute by minute (%s)",
   async (timezone, cron, begin, times) => {
     const { client, clock, server, goTo, fired } = await world(begin);
-    await server.projects.changeSettings(client.scope.project_id, { reads_per_minute: 0 });
+    await server.projects.update(client.scope.project_id, { limits: { reads_per_minute: 0 } });
     const id = await schedule(client, { cron, timezone });
     const end = at(`2026-${times.at(-1)}`);
     while (clock.at < end) await goTo(clock.at + 10 * minute_ms);
@@ -366,7 +367,7 @@ test("a full disk costs a run and not the schedule", async () => {
 
 test("where as many runs go on as may, its run is queued", async () => {
   const { server, client, goTo } = await world();
-  await server.projects.changeSettings(client.scope.project_id, { runs_in_progress: 1 });
+  await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
   const slow = await agentOf(client, [{ text: "Slow.", delay_ms: 300 }]);
   await client.post("/v1/runs", { agent_id: slow, input: "Go." });
   const id = await schedule(client);
@@ -433,7 +434,7 @@ test("the same trigger with the same key starts one run", async () => {
 
 test("a trigger counts among the creations of runs, and times that come do not", async () => {
   const { server, client, goTo } = await world();
-  await server.projects.changeSettings(client.scope.project_id, { run_creations_per_minute: 1 });
+  await server.projects.update(client.scope.project_id, { limits: { run_creations_per_minute: 1 } });
   const id = await schedule(client);
   expect((await client.post(`/v1/schedules/${id}/trigger`, {})).status).toBe(201);
   expect((await client.post(`/v1/schedules/${id}/trigger`, {})).status).toBe(429);

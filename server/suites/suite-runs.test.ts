@@ -69,7 +69,7 @@ test.each([
 test("a project's suite does not wait for all that another one has under way", async () => {
   await using server = testApp();
   const [noisy, quiet] = [await server.client(), await server.client({ project: "quiet" })];
-  await server.projects.changeSettings(noisy.scope.project_id, { run_creations_per_minute: 0 });
+  await server.projects.update(noisy.scope.project_id, { limits: { run_creations_per_minute: 0 } });
   const runsOf = async (client: Client, count: number) =>
     Promise.all(Array.from({ length: count }, async () => (await echoRun(client)).run));
   const loud = await suiteOf(noisy, await runsOf(noisy, 15));
@@ -217,7 +217,9 @@ test.each([
 test("five hundred runs are one suite, and others are answered while it is performed", async () => {
   await using server = testApp();
   const client = await server.client();
-  await server.projects.changeSettings(client.scope.project_id, { run_creations_per_minute: 0, reads_per_minute: 0 });
+  await server.projects.update(client.scope.project_id, {
+    limits: { run_creations_per_minute: 0, reads_per_minute: 0 },
+  });
   const { agent, run } = await echoRun(client);
   const made = Array.from({ length: 499 }, () =>
     client.post("/v1/runs?wait=30", { agent_id: agent, input: "Hello", on_concurrency_limit: "queue" }),
@@ -354,7 +356,7 @@ test("at most ten suite runs are in progress", async () => {
 test("a suite remembers its last fifty runs", async () => {
   await using server = testApp();
   const client = await server.client();
-  await server.projects.changeSettings(client.scope.project_id, { run_creations_per_minute: 0 });
+  await server.projects.update(client.scope.project_id, { limits: { run_creations_per_minute: 0 } });
   const suite = await suiteOf(client, [(await echoRun(client)).run]);
   for (let i = 0; i < 55; i++) await performed(client, suite);
   const { n } = server.db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM suite_runs").get()!;

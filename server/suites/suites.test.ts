@@ -129,7 +129,7 @@ test("what a pinned run did through others stays too, and whoever started it", a
   };
   await refused();
   clock.at += 10 * 24 * 3_600_000;
-  await server.projects.changeSettings(client.scope.project_id, { retention: { test: { runs_days: 1 } } });
+  await server.projects.update(client.scope.project_id, { retention: { test: { runs_days: 1 } } });
   expect(await server.sweep()).toMatchObject({ runs: 1 });
   for (const id of [parent, child]) expect((await client.get(`/v1/traces/${id}`)).status).toBe(200);
   await client.patch(`/v1/suites/${suite}`, { run_ids: [child] });
@@ -145,10 +145,10 @@ test("retention of runs and of traces leaves pinned runs alone", async () => {
   const [pinned, free] = [(await echoRun(client)).run, (await echoRun(client)).run];
   await suiteOf(client, [pinned]);
   clock.at += 10 * 24 * 3_600_000;
-  await server.projects.changeSettings(client.scope.project_id, { retention: { test: { traces_days: 1 } } });
+  await server.projects.update(client.scope.project_id, { retention: { test: { traces_days: 1 } } });
   expect(await server.sweep()).toMatchObject({ runs: 0, traces: 1 });
   expect((await client.get(`/v1/traces/${pinned}`)).status).toBe(200);
-  await server.projects.changeSettings(client.scope.project_id, { retention: { test: { runs_days: 1 } } });
+  await server.projects.update(client.scope.project_id, { retention: { test: { runs_days: 1 } } });
   expect(await server.sweep()).toMatchObject({ runs: 1, traces: 0 });
   expect((await client.get(`/v1/runs/${free}`)).status).toBe(404);
   expect((await client.get(`/v1/runs/${pinned}`)).status).toBe(200);

@@ -4,8 +4,9 @@ import { capsuleTables } from "../core/capsule-format.ts";
 import { newId } from "../core/ids.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { capsuleOf, exportOf, importCapsule, richRun } from "../testing/capsules.ts";
+import type { Answer } from "../testing/expect-declared.ts";
 import { createRandom, type Random } from "../testing/random.ts";
-import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 import { ownRecord } from "./own-record.ts";
 
 let server: TestApp;
@@ -17,7 +18,7 @@ beforeAll(async () => {
   using tool = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ found: 1 }) });
   server = testApp();
   client = await server.client();
-  await server.projects.changeSettings(client.scope.project_id, { writes_per_minute: 0, reads_per_minute: 0 });
+  await server.projects.update(client.scope.project_id, { limits: { writes_per_minute: 0, reads_per_minute: 0 } });
   const run = await richRun(client, `http://127.0.0.1:${tool.port}`);
   capsule = await capsuleOf(server, client, run.id);
   whole = await exportOf(client, run.id);

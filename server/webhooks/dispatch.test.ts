@@ -123,7 +123,7 @@ describe("one webhook that is dead", () => {
     await using healthy = startWebhookReceiver();
     await using server = testApp({ webhook_attempt_ms: 60_000 });
     const client = await server.client();
-    await server.projects.changeSettings(client.scope.project_id, { run_creations_per_minute: 0 });
+    await server.projects.update(client.scope.project_id, { limits: { run_creations_per_minute: 0 } });
     await makeWebhook(client, dead.url);
     await makeWebhook(client, healthy.url);
     const agent_id = await newAgent(client);
@@ -138,7 +138,7 @@ describe("one webhook that is dead", () => {
     let at = 1_800_000_000_000;
     await using server = testApp({ now: () => at });
     const client = await server.client();
-    await server.projects.changeSettings(client.scope.project_id, { run_creations_per_minute: 0 });
+    await server.projects.update(client.scope.project_id, { limits: { run_creations_per_minute: 0 } });
     await makeWebhook(client, receiver.url);
     const agent_id = await newAgent(client);
     for (let i = 0; i < 20; i++) await client.post("/v1/runs?wait=10", { agent_id, input: "Hi" });

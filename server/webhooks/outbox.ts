@@ -1,10 +1,9 @@
 import { newId } from "../core/ids.ts";
-import type { RunEvent } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Projector } from "../journal/journal.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import { type WebhookEvent, webhookEvents, webhookTopics } from "../wire/names.ts";
+import { toldAs, type WebhookEvent } from "../wire/names.ts";
 import { writeEvent } from "./payload.ts";
 import type { DeliveryRow } from "./row.ts";
 
@@ -12,10 +11,6 @@ import type { DeliveryRow } from "./row.ts";
 export interface WebhookKey extends Scope {
   id: string;
 }
-
-const eventOf: ReadonlyMap<RunEvent["type"], WebhookEvent> = new Map(
-  webhookEvents.flatMap((event) => webhookTopics[event].of.map((type) => [type, event] as const)),
-);
 
 /** Notes what webhooks are to hear, in the transaction of what happened: after the run's row. */
 export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
@@ -51,7 +46,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; n
 
   const project: Projector = (head, entries) => {
     const announced = entries.flatMap(({ seq, at, event }) => {
-      const type = eventOf.get(event.type);
+      const type = toldAs[event.type];
       return type ? [{ type, seq, created_at_ms: at }] : [];
     });
     if (announced.length === 0) return;

@@ -138,7 +138,7 @@ describe("the resource", () => {
   test("an environment has up to a hundred, and a deleted one makes room", async () => {
     await using large = testApp();
     const client = await large.client();
-    await large.projects.changeSettings(client.scope.project_id, { writes_per_minute: 0 });
+    await large.projects.update(client.scope.project_id, { limits: { writes_per_minute: 0 } });
     const ids: string[] = [];
     for (let i = 0; i < 100; i++) ids.push((await makeWebhook(client, { url: somewhere })).id);
     const one = { url: somewhere, events: ["*"] };

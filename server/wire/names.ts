@@ -35,24 +35,26 @@ export const changes = ["equal", "changed", "only_a", "only_b"] as const;
 export const keyStatuses = ["active", "rotating", "revoked", "expired"] as const;
 export type KeyStatus = (typeof keyStatuses)[number];
 
-interface WebhookTopic {
-  /** For people who choose what to hear of. */
-  about: string;
-  /** The events of a run that are told so; of none, somebody announces it (`outbox.announce`). */
-  of: readonly RunEventType[];
-}
-
-/** What webhooks hear of. */
+/** What webhooks hear of, in words for people who choose. */
 export const webhookTopics = {
-  "run.completed": { about: "A run has its output.", of: ["run.completed"] },
-  "run.failed": { about: "A run failed, or was cancelled.", of: ["run.failed", "run.cancelled"] },
-  "run.requires_action": { about: "A run waits for an output or an approval.", of: ["run.requires_action"] },
-  "tool.requested": { about: "A model asked for a tool.", of: ["tool.requested"] },
-  "file.ready": { about: "An upload can be used.", of: [] },
-  "file.failed": { about: "An upload could not be read.", of: [] },
-} as const satisfies Record<string, WebhookTopic>;
+  "run.completed": "A run has its output.",
+  "run.failed": "A run failed, or was cancelled.",
+  "run.requires_action": "A run waits for an output or an approval.",
+  "tool.requested": "A model asked for a tool.",
+  "file.ready": "An upload can be used.",
+  "file.failed": "An upload could not be read.",
+} as const;
 export type WebhookEvent = keyof typeof webhookTopics;
 export const webhookEvents = Object.keys(webhookTopics) as WebhookEvent[];
+
+/** The events of a run that webhooks hear of, each as one topic. What else there is, somebody announces (`outbox.announce`). */
+export const toldAs: { readonly [Type in RunEventType]?: WebhookEvent } = {
+  "run.completed": "run.completed",
+  "run.failed": "run.failed",
+  "run.cancelled": "run.failed",
+  "run.requires_action": "run.requires_action",
+  "tool.requested": "tool.requested",
+};
 
 /** The event that is made by hand: for one webhook alone, whatever it wants to hear of. */
 export const testEvent = "webhook.test";

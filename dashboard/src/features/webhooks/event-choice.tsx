@@ -20,7 +20,7 @@ export function EventChoice({ events, onChange }: { events: string[]; onChange: 
             key={event}
             name={event}
             mono
-            hint={webhookTopics[event].about}
+            hint={webhookTopics[event]}
             checked={events.includes(event)}
             onChange={(on) => toggle(event, on)}
           />
