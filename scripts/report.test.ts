@@ -19,6 +19,5 @@ test("the longest functions and those that decide and work at once are named in 
     "     server/b.ts works (82)",
     "1 functions that decide and work at once; the longest:",
     "     server/a.ts mixed (37)",
-    "0 files stand in rings of types within their folder",
   ]);
 });

@@ -1,4 +1,4 @@
-import { cycles, type Files } from "./tidy.ts";
+import type { Files } from "./tidy.ts";
 
 interface NamedFunction {
   place: string;
@@ -19,7 +19,6 @@ export function report(files: Files): string[] {
   );
   const long = functions.filter(({ lines }) => lines > many).sort((a, b) => b.lines - a.lines);
   const mixed = functions.filter(isMixed).sort((a, b) => b.own.length - a.own.length);
-  const rings = cycles(files, { withTypes: true });
   const sample = (places: string[], count: number) => places.slice(0, count).map((place) => `     ${place}`);
   return [
     `${long.length} functions of more than ${many} lines; the longest:`,
@@ -32,7 +31,6 @@ export function report(files: Files): string[] {
       mixed.map(({ place, own }) => `${place} (${own.length})`),
       3,
     ),
-    `${new Set(rings.flatMap((ring) => ring.split(" → "))).size} files stand in rings of types within their folder`,
   ];
 }
 

@@ -18,7 +18,7 @@ const levels = [
   ["server/core", "migrations"],
   ["server/wire"],
   ["server/documents"],
-  ["server/db", "server/models", "server/sandbox", "server/mcp", "server/guardrails"],
+  ["server/db", "server/models", "server/sandbox", "server/mcp"],
   ["server/guardrails"],
   ["server/retrieval"],
   ["server/journal", "server/worker", "server/http"],
@@ -117,24 +117,14 @@ export function queryKeyFaults(files: Files): string[] {
   );
 }
 
-/** Files that import one another in a ring, each ring once. Types alone may close one within a folder, not across. */
-export function cycles(files: Files, { withTypes = false } = {}): string[] {
-  const all = importsOf(files).filter(({ to }) => to in files);
-  const across = ringsOf(files, all).filter((ring) => new Set(ring.map(folderOf)).size > 1);
-  const within = ringsOf(
-    files,
-    all.filter(({ typeOnly }) => withTypes || !typeOnly),
-  );
-  return [...new Set([...across, ...within].map((ring) => ring.join(" → ")))];
-}
-
-function ringsOf(files: Files, imports: readonly Import[]): string[][] {
-  const edges = Map.groupBy(imports, ({ from }) => from);
+/** Files that import one another in a ring, for types too, each ring once. */
+export function cycles(files: Files): string[] {
+  const edges = Map.groupBy(importsOf(files), ({ from }) => from);
   const done = new Set<string>();
   const path: string[] = [];
-  const found: string[][] = [];
+  const found = new Set<string>();
   const visit = (file: string) => {
-    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file]);
+    if (path.includes(file)) found.add([...path.slice(path.indexOf(file)), file].join(" → "));
     if (done.has(file) || path.includes(file)) return;
     path.push(file);
     for (const { to } of edges.get(file) ?? []) visit(to);
@@ -142,7 +132,7 @@ function ringsOf(files: Files, imports: readonly Import[]): string[][] {
     done.add(file);
   };
   for (const file of Object.keys(files)) visit(file);
-  return found;
+  return [...found];
 }
 
 const reading = String.raw`\b(?:performance|Date)\.now\(\)`;

@@ -2,19 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inProject } from "../root.ts";
 import { type Page, pageOf } from "./pages.ts";
-import { thirdParts } from "./third-parts.ts";
-
-/** Something that others wrote and the executable carries. */
-export interface Notice {
-  name: string;
-  version: string;
-  /** Its licence's id, such as `MIT`. */
-  license: string;
-  /** Where its source is; null where nobody says. */
-  source: string | null;
-  /** The text of its own licence files; null where it comes without. */
-  text: string | null;
-}
+import { type Notice, thirdParts } from "./third-parts.ts";
 
 /** By where they are in the executable. */
 export interface Notices {

@@ -1,6 +1,17 @@
 import { readFileSync } from "node:fs";
 import { inProject } from "../root.ts";
-import type { Notice } from "./licenses.ts";
+
+/** Something that others wrote and the executable carries. */
+export interface Notice {
+  name: string;
+  version: string;
+  /** Its licence's id, such as `MIT`. */
+  license: string;
+  /** Where its source is; null where nobody says. */
+  source: string | null;
+  /** The text of its own licence files; null where it comes without. */
+  text: string | null;
+}
 
 const encoder = "https://tfhub.dev/tensorflow/tfjs-model/universal-sentence-encoder-lite/1/default/1";
 

@@ -1,8 +1,63 @@
-import type { MemoryPolicy, PinnedStore } from "../core/agent-snapshot.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contextStrategies, type MemoryPolicy, type PinnedStore } from "../core/agent-snapshot.ts";
 import type { Fault } from "../core/errors.ts";
+import { limits } from "../core/limits.ts";
 import { memoryKinds } from "../core/memory-kinds/memory-kinds.ts";
 import { fault, validationError } from "../http/errors.ts";
-import type { MemoryInput } from "./schema.ts";
+import { idOf } from "../http/schemas.ts";
+import { named, oneOf } from "../lib/schema.ts";
+
+const closed = { additionalProperties: false };
+
+const MemoryStore = named(
+  "MemoryPolicyStoreInput",
+  Type.Composite(
+    [
+      Type.Object({ memory_id: idOf("memory") }),
+      Type.Partial(
+        Type.Object({
+          access: oneOf(["read", "read_write"] as const),
+          auto_retrieve: Type.Boolean(),
+          top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
+          score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+        }),
+      ),
+    ],
+    closed,
+  ),
+);
+
+export const MemoryInput = named(
+  "MemoryPolicyInput",
+  Type.Partial(
+    Type.Object({
+      stores: Type.Array(MemoryStore, { maxItems: 20 }),
+      history: named(
+        "HistoryPolicyInput",
+        Type.Partial(
+          Type.Object({
+            mode: oneOf(["none", "thread"] as const),
+            max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
+          }),
+          closed,
+        ),
+      ),
+      context: named(
+        "ContextPolicyInput",
+        Type.Partial(
+          Type.Object({
+            strategy: oneOf(contextStrategies),
+            reserve_output_tokens: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+            tool_output_max_bytes: Type.Integer({ minimum: 1000, maximum: limits.tool_output_bytes }),
+          }),
+          closed,
+        ),
+      ),
+    }),
+    closed,
+  ),
+);
+type MemoryInput = Static<typeof MemoryInput>;
 
 /** What an agent has to know of a store; null for one that is not there. */
 export type StoreFacts = Pick<PinnedStore, "name" | "kind" | "scope">;

@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
-import { type Auth, ofAgents, type Principal, requireAgent } from "../http/auth.ts";
+import { type Auth, ofAgents, requireAgent } from "../http/auth.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { forwardQuery, listQuery, readPage } from "../http/page.ts";
+import type { Principal } from "../http/principal.ts";
 import { idOf, pathOf, pathWith } from "../http/schemas.ts";
 import { Agent, AgentListItem, AgentVersion } from "../wire/agent.ts";
 import { Deleted, listOf } from "../wire/schema.ts";

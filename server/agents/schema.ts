@@ -1,21 +1,20 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import {
   type AgentSnapshot,
-  contextStrategies,
   type Guardrail,
   guardrailActions,
   guardrailPoints,
   guardrailTypes,
   type MemoryPolicy,
-  reasoningEfforts,
 } from "../core/agent-snapshot.ts";
-import type { Budget as CoreBudget } from "../core/budget.ts";
+import type { Budget as CoreBudget } from "../core/budget-schema.ts";
 import { limits } from "../core/limits.ts";
 import type { ModelSettings as CoreModelSettings, JsonSchema } from "../core/model-call.ts";
+import { reasoningEfforts } from "../core/providers.ts";
 import { guardrailLimits } from "../guardrails/limits.ts";
-import { type AgentOverrides, agentFields, Budget, idOf, JsonObject, Metadata } from "../http/schemas.ts";
+import { type AgentOverrides, agentFields, Budget, JsonObject, Metadata } from "../http/schemas.ts";
 import { named, oneOf, orNull } from "../lib/schema.ts";
-import { completePolicy, type FactsOf, pinnedPolicy } from "./memory-policy.ts";
+import { completePolicy, type FactsOf, MemoryInput, pinnedPolicy } from "./memory-policy.ts";
 
 const closed = { additionalProperties: false };
 
@@ -66,56 +65,6 @@ const GuardrailInput = named(
     closed,
   ),
 );
-
-const MemoryStore = named(
-  "MemoryPolicyStoreInput",
-  Type.Composite(
-    [
-      Type.Object({ memory_id: idOf("memory") }),
-      Type.Partial(
-        Type.Object({
-          access: oneOf(["read", "read_write"] as const),
-          auto_retrieve: Type.Boolean(),
-          top_k: Type.Integer({ minimum: 1, maximum: limits.search_top_k }),
-          score_threshold: Type.Number({ minimum: 0, maximum: 1 }),
-        }),
-      ),
-    ],
-    closed,
-  ),
-);
-
-const MemoryInput = named(
-  "MemoryPolicyInput",
-  Type.Partial(
-    Type.Object({
-      stores: Type.Array(MemoryStore, { maxItems: 20 }),
-      history: named(
-        "HistoryPolicyInput",
-        Type.Partial(
-          Type.Object({
-            mode: oneOf(["none", "thread"] as const),
-            max_messages: Type.Integer({ minimum: 1, maximum: 200 }),
-          }),
-          closed,
-        ),
-      ),
-      context: named(
-        "ContextPolicyInput",
-        Type.Partial(
-          Type.Object({
-            strategy: oneOf(contextStrategies),
-            reserve_output_tokens: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
-            tool_output_max_bytes: Type.Integer({ minimum: 1000, maximum: limits.tool_output_bytes }),
-          }),
-          closed,
-        ),
-      ),
-    }),
-    closed,
-  ),
-);
-export type MemoryInput = Static<typeof MemoryInput>;
 
 /** What a fork may have different from the agent that its record has pinned. */
 export type AgentEdits = Pick<AgentOverrides, "instructions" | "model">;

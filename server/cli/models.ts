@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { checkConnection } from "../connections/given.ts";
-import { outerProviders } from "../core/agent-snapshot.ts";
+import { outerProviders } from "../core/providers.ts";
 import { timestampOrNull } from "../core/time.ts";
 import type { Connection } from "../models/port.ts";
 import { modelPrefix } from "../models/registry.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type UnknownPrice, unknownPricePolicies } from "../core/budget.ts";
+import { type UnknownPrice, unknownPricePolicies } from "../core/budget-schema.ts";
 import { type DayBudget, defaultLimits, type ProjectLimits } from "../core/project-settings.ts";
 import { usageError } from "./exit-code.ts";
 import { option } from "./option.ts";

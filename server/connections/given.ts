@@ -1,4 +1,4 @@
-import { type OuterProvider, outerProviders } from "../core/agent-snapshot.ts";
+import { type OuterProvider, outerProviders } from "../core/providers.ts";
 import type { Connection } from "../models/port.ts";
 import { concurrentMax } from "../models/registry.ts";
 

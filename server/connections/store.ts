@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
-import type { Provider } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import type { ModelPrice } from "../core/price.ts";
+import type { Provider } from "../core/providers.ts";
 import type { Environment } from "../core/scope.ts";
 import type { Actor, StoreBase } from "../db/audit.ts";
 import { modelConnections } from "../db/schema.ts";

@@ -1,19 +1,11 @@
-import type { Budget } from "./budget.ts";
+import type { Budget } from "./budget-schema.ts";
 import type { JsonSchema, ModelSettings } from "./model-call.ts";
-
-/** The providers that a connection can lead to; the test models are inside. */
-export const outerProviders = ["openai", "anthropic", "google", "ollama", "openai_compatible"] as const;
-export type OuterProvider = (typeof outerProviders)[number];
-export const providers = [...outerProviders, "test"] as const;
-export type Provider = (typeof providers)[number];
 
 /** How many model calls a run may make, at most. */
 export const mostTurns = 200;
 
 export const toolTypes = ["http", "webhook", "client", "code", "mcp", "agent"] as const;
 export type ToolType = (typeof toolTypes)[number];
-
-export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "max"] as const;
 
 export const codeLanguages = ["javascript", "python"] as const;
 export type CodeLanguage = (typeof codeLanguages)[number];

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { Budget } from "./budget.ts";
 import {
   allowance,
   type BudgetFacts,
@@ -11,8 +10,10 @@ import {
   worstCase,
   worstCost,
 } from "./budget.ts";
+import type { Budget } from "./budget-schema.ts";
+import { costOf, nanoUsd } from "./cost.ts";
 import type { ModelRequest, ModelSettings } from "./model-call.ts";
-import { costOf, type ModelPrice, nanoUsd } from "./price.ts";
+import type { ModelPrice } from "./price.ts";
 import { noUsage } from "./usage.ts";
 
 const price: ModelPrice = { input: 2, cached_input: 0.5, output: 8, as_of: "2026-04", source: "built_in" };

@@ -1,26 +1,10 @@
-import { type Static, Type } from "@sinclair/typebox";
+import type { Budget, UnknownPrice } from "./budget-schema.ts";
 import { imageTokens } from "./context-size.ts";
-import { limits } from "./limits.ts";
+import { nanoOf, nanoUsd, usdOf } from "./cost.ts";
 import type { ModelRequest } from "./model-call.ts";
-import { type ModelPrice, nanoOf, nanoUsd, usdOf } from "./price.ts";
+import type { ModelPrice } from "./price.ts";
 import type { RunUsage } from "./run-event.ts";
 import type { RunState } from "./run-state.ts";
-
-/** What a run may spend at most; what is absent has no bound. */
-export const Budget = Type.Partial(
-  Type.Object({
-    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
-    max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
-    max_tool_calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    max_wall_ms: Type.Integer({ minimum: 1, maximum: 37 * 24 * 3_600_000 }),
-  }),
-  { additionalProperties: false },
-);
-export type Budget = Static<typeof Budget>;
-
-/** What to do with a model whose price nobody knows, where there is a budget in USD. */
-export const unknownPricePolicies = ["refuse", "allow"] as const;
-export type UnknownPrice = (typeof unknownPricePolicies)[number];
 
 /** Which limit of a budget does not hold any more, and a sentence for whoever reads the run's error. */
 interface Exceeded {

@@ -1,6 +1,6 @@
-import type { Budget } from "./budget.ts";
 import { remaining, tightest } from "./budget.ts";
-import { nanoUsd, usdOf } from "./price.ts";
+import type { Budget } from "./budget-schema.ts";
+import { nanoUsd, usdOf } from "./cost.ts";
 import { pendingCalls, type RunState } from "./run-state.ts";
 import { stepTypeOf } from "./settle.ts";
 

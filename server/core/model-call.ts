@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { oneOf, optional } from "../lib/schema.ts";
-import type { reasoningEfforts } from "./agent-snapshot.ts";
 import { CountOrNull, exact, Flag, Hash, Id, Json, many, Short, Text } from "./fields.ts";
+import type { reasoningEfforts } from "./providers.ts";
 
 /** A JSON Schema (2020-12) as data; what it says is checked where it enters. */
 export type JsonSchema = Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { costOf, type ModelPrice, nanoUsd, usdOf } from "./price.ts";
+import { costOf, nanoUsd, usdOf } from "./cost.ts";
+import type { ModelPrice } from "./price.ts";
 
 const price: ModelPrice = { input: 2, cached_input: 0.5, output: 8, as_of: "2026-04", source: "built_in" };
 const usage = {

@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { oneOf, optional, orNull } from "../lib/schema.ts";
 import { Count, exact, Short } from "./fields.ts";
-import type { ModelUsage } from "./model-call.ts";
 
 const PerMillion = Type.Number({ minimum: 0 });
 
@@ -19,20 +18,3 @@ export const ModelPrice = exact({
   source: oneOf(["built_in", "operator"]),
 });
 export type ModelPrice = Static<typeof ModelPrice>;
-
-/** Sums of money are whole nano-dollars: adding them up in any order comes to the same, and nothing gets lost. */
-export const nanoUsd = (usd: number): number => Math.round(usd * 1e9);
-export const usdOf = (nano: number): number => nano / 1e9;
-
-/** Nano-dollars of so many tokens. */
-export const nanoOf = (tokens: number, usdPerMillion: number): number => tokens * usdPerMillion * 1000;
-
-/** Cost in USD of one call, to the nano-dollar; null if the price or a count is unknown. */
-export function costOf(price: ModelPrice | null, usage: ModelUsage): number | null {
-  const { input_tokens: input, output_tokens: output } = usage;
-  if (!price || input === null || output === null || input > (price.priced_up_to ?? input)) return null;
-  // Providers leave the cached count out when nothing was cached.
-  const cached = Math.min(usage.cached_input_tokens ?? 0, input);
-  const asked = nanoOf(input - cached, price.input) + nanoOf(cached, price.cached_input);
-  return usdOf(Math.round(asked + nanoOf(output, price.output)));
-}

@@ -1,4 +1,4 @@
-import type { UnknownPrice } from "./budget.ts";
+import type { UnknownPrice } from "./budget-schema.ts";
 import type { Environment } from "./scope.ts";
 
 /** How long an environment keeps what is over, in days; absent is for ever. */

@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { named, oneOf, optional, orNull } from "../lib/schema.ts";
 import { guardrailPoints, guardrailTypes } from "./agent-snapshot.ts";
-import { Budget } from "./budget.ts";
+import { Budget } from "./budget-schema.ts";
 import { capsuleLimits } from "./capsule-format.ts";
 import { runErrorCodes } from "./errors.ts";
 import {

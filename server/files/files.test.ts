@@ -2,7 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { sha256 } from "../lib/hash.ts";
-import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 const server = testApp();
 afterAll(() => server[Symbol.asyncDispose]());

@@ -8,28 +8,10 @@ import type { Idempotency } from "./idempotency.ts";
 import { parseJsonBody, readBody, refuseBody } from "./json-body.ts";
 import { type Access, type BodyReader, declared, type Need, type Operation } from "./operation.ts";
 import type { Condition } from "./page.ts";
-import type { Bucket, RateLimiter, RateLimits } from "./rate-limit.ts";
+import type { Identity, Principal } from "./principal.ts";
+import type { Bucket, RateLimiter } from "./rate-limit.ts";
 import { tellStanding } from "./rate-limit-headers.ts";
 import type { RequestQueue } from "./request-queue.ts";
-
-/** Who somebody turned out to be, and what they may do. */
-export interface Identity extends Scope {
-  readonly kind: "key" | "user";
-  readonly id: string;
-  readonly scopes: ReadonlySet<Permission>;
-  /** The only agents that a key may use; null is all. */
-  readonly agent_ids: readonly string[] | null;
-  /** Limits of the project that differ from the defaults. */
-  readonly limits: Partial<RateLimits>;
-  /** Sees what concerns the whole server, beside the project. */
-  readonly operator?: boolean;
-}
-
-/** Who asks: an API key, or a person at the dashboard. It is the scope of everything that they reach. */
-export interface Principal extends Identity {
-  /** The same as the audit log names them. */
-  readonly actor: Actor;
-}
 
 /** Says who asks, or throws 401. Synchronous: what it reads is in this process. */
 export type Authenticate = (request: Request) => Identity;

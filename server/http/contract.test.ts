@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { errorCodes } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { type Answer, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { testApp } from "../testing/test-app.ts";
 
 // What every response promises, asked of every route there is: a new route is covered the day it is written.
 
@@ -174,7 +175,7 @@ test.each<[string, number, string, Record<string, string>]>([
 test("creations, reads and writes have budgets of their own, and what is over one is 429 with Retry-After", async () => {
   await using small = testApp();
   const admin = await small.client();
-  await small.projects.changeSettings(admin.scope.project_id, { reads_per_minute: 2, run_creations_per_minute: 0 });
+  await small.projects.update(admin.scope.project_id, { limits: { reads_per_minute: 2, run_creations_per_minute: 0 } });
   expect((await admin.get("/v1/me")).headers.get("x-ratelimit-remaining")).toBe("1");
   expect((await admin.get("/v1/me")).status).toBe(200);
   const refused = await admin.get("/v1/me");

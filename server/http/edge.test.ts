@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Answer, type Client, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
 
 const limitOf = ({ headers }: Answer): number[] =>
   ["limit", "remaining", "reset"].map((name) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN));
@@ -39,7 +40,7 @@ test("what a valid key asks for in vain counts in the bucket of its method, unti
   expect(limitOf(await ask("PUT", "/v1/agents")).slice(0, 2)).toEqual([300, 299]);
   expect(limitOf(await ask("OPTIONS", "/v1/nothing")).slice(0, 2)).toEqual([300, 298]);
   expect(limitOf(await ask("GET", "/v1/me")).slice(0, 2)).toEqual([600, 598]);
-  await server.projects.changeSettings(client.scope.project_id, { writes_per_minute: 2 });
+  await server.projects.update(client.scope.project_id, { limits: { writes_per_minute: 2 } });
   const refused = await ask("PUT", "/v1/agents");
   expect([refused.status, refused.body.error.code]).toEqual([429, "rate_limited"]);
 });

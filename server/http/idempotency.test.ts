@@ -5,13 +5,15 @@ import { newId } from "../core/ids.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { createSeal } from "../lib/seal.ts";
+import type { Answer } from "../testing/expect-declared.ts";
 import { parseFrames } from "../testing/run-fixture.ts";
 import { testActor } from "../testing/test-actor.ts";
-import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
-import { createAuth, createIdentify, type Identity, type Principal } from "./auth.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { createAuth, createIdentify } from "./auth.ts";
 import { createEdge } from "./edge.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIdempotencyStore } from "./idempotency-store.ts";
+import type { Identity, Principal } from "./principal.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
 const server = testApp();
@@ -354,7 +356,7 @@ describe("what leaves the key free", () => {
     const stranger = { ...client, key: { id: "", secret: "sk_test_none" } };
     expect((await send(stranger, "k", "/v1/runs", body)).status).toBe(401);
     expect((await send(weak, "k", "/v1/runs", body)).status).toBe(403);
-    await server.projects.changeSettings(client.scope.project_id, { runs_in_progress: 1 });
+    await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
     const { body: other } = await client.post("/v1/runs", body);
     expect(codeOf(await send(client, "k", "/v1/runs", body))).toEqual([429, "concurrency_limit_exceeded"]);
     await client.post(`/v1/runs/${other.id}/cancel`);
@@ -437,7 +439,7 @@ test("a wait whose client hung up holds nobody up: the same request waits on for
 describe("who asks again", () => {
   test("pays for it like for the first time", async () => {
     const client = await newClient();
-    await server.projects.changeSettings(client.scope.project_id, { run_creations_per_minute: 2 });
+    await server.projects.update(client.scope.project_id, { limits: { run_creations_per_minute: 2 } });
     const body = { agent_id: await newAgent(client), input: "Hello" };
     for (const remaining of ["1", "0"])
       expect((await send(client, "k", "/v1/runs", body)).headers.get("x-ratelimit-remaining")).toBe(remaining);

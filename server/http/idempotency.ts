@@ -2,7 +2,6 @@ import type { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
 import type { Db } from "../db/open.ts";
 import type { Seal } from "../lib/seal.ts";
-import type { Principal } from "./auth.ts";
 import { fault, validationError } from "./errors.ts";
 import {
   createIdempotencyStore,
@@ -11,6 +10,7 @@ import {
   type RunAnswer,
   type SealedAnswer,
 } from "./idempotency-store.ts";
+import type { Principal } from "./principal.ts";
 import { withoutRequestId } from "./response.ts";
 
 /** A request with an `Idempotency-Key` on its way. */

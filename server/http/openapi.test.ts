@@ -189,7 +189,7 @@ test("of an answer that may be a stream, the first format is JSON", () => {
 test("a query parameter is taken as its schema says, neither more nor less", async () => {
   const client = await server.client({ project: "parameters" });
   const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per_minute: 0 };
-  await server.projects.changeSettings(client.scope.project_id, unlimited);
+  await server.projects.update(client.scope.project_id, { limits: unlimited });
   const agent_id = (await client.post("/v1/agents", { name: "e", instructions: "", model: "test/echo" })).body.id;
   const run = (await client.post("/v1/runs?wait=5", { agent_id, input: "Hello" })).body.id;
   const { id: memory } = (await client.post("/v1/memory", { name: "m", kind: "vector" })).body;

@@ -2,8 +2,8 @@ import type { TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { ErrorCode } from "../core/errors.ts";
 import type { Permission } from "../core/scope.ts";
-import type { Principal } from "./auth.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
+import type { Principal } from "./principal.ts";
 import type { Bucket } from "./rate-limit.ts";
 
 export type Need = Permission | "read_or_run";

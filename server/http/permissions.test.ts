@@ -98,7 +98,7 @@ const unlimited = { reads_per_minute: 0, writes_per_minute: 0, run_creations_per
 const clients = Promise.all(
   permissions.map(async (scope) => {
     const client = await server.client({ project: `of-${scope}`, scopes: [scope] });
-    await server.projects.changeSettings(client.scope.project_id, unlimited);
+    await server.projects.update(client.scope.project_id, { limits: unlimited });
     return [scope, client] as const;
   }),
 );

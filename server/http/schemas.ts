@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { mostTurns } from "../core/agent-snapshot.ts";
-import { Budget as anyBudget } from "../core/budget.ts";
+import { Budget as anyBudget } from "../core/budget-schema.ts";
 import { Metadata as anyMetadata } from "../core/fields.ts";
 import { idPattern, type Kind } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";

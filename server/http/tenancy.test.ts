@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newId, siblingId } from "../core/ids.ts";
+import type { Answer } from "../testing/expect-declared.ts";
 import { testActor } from "../testing/test-actor.ts";
-import { type Answer, type Client, testApp } from "../testing/test-app.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
 
 // Whose it is decides nothing that can be seen: what belongs to another project or environment, what was deleted and
 // what never was get the same answer, to the byte. Asked of every place of the API that takes an id; a place that the
@@ -23,7 +24,7 @@ beforeAll(async () => {
   stranger = await server.client({ project: "stranger" });
   bound = await server.client({ project: "owner", agent_ids: [newId("agent")] });
   const many = { reads_per_minute: 1e6, writes_per_minute: 1e6, run_creations_per_minute: 1e6, runs_in_progress: 1e6 };
-  for (const { scope } of [owner, stranger]) await server.projects.changeSettings(scope.project_id, many);
+  for (const { scope } of [owner, stranger]) await server.projects.update(scope.project_id, { limits: many });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { Permission } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
-import type { Identity } from "../http/auth.ts";
+import type { Identity } from "../http/principal.ts";
 import type { RateLimits } from "../http/rate-limit.ts";
 import { holds, parseAddress, parseCidr } from "../lib/ip-address.ts";
 import type { KeyRow } from "./key.ts";

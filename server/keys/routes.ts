@@ -1,8 +1,9 @@
 import { Elysia } from "elysia";
 import { limits } from "../core/limits.ts";
 import type { Scope } from "../core/scope.ts";
-import type { Auth, Principal } from "../http/auth.ts";
+import type { Auth } from "../http/auth.ts";
 import { listQuery, readPage } from "../http/page.ts";
+import type { Principal } from "../http/principal.ts";
 import { type Bucket, buckets, type RateLimiter } from "../http/rate-limit.ts";
 import { pathOf } from "../http/schemas.ts";
 import { ApiKey, Me, RotatedApiKey } from "../wire/key.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Provider } from "../core/agent-snapshot.ts";
+import type { Provider } from "../core/providers.ts";
 import { remoteEmbedding } from "./embedding.ts";
 
 const key = "sk-test-0123456789abcdef";

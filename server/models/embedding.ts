@@ -1,5 +1,5 @@
 import type { EmbeddingModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { Provider } from "../core/agent-snapshot.ts";
+import type { Provider } from "../core/providers.ts";
 import { backoff, sleep } from "../lib/retry.ts";
 import { unitVector } from "../lib/unit-vector.ts";
 import { untilAborted } from "../lib/until-aborted.ts";

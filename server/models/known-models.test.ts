@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { costOf } from "../core/price.ts";
+import { costOf } from "../core/cost.ts";
 import { builtInPrice, knownModel, knownModels } from "./known-models.ts";
 
 const usage = {

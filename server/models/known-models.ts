@@ -1,5 +1,5 @@
-import type { Provider } from "../core/agent-snapshot.ts";
 import type { ModelPrice } from "../core/price.ts";
+import type { Provider } from "../core/providers.ts";
 
 interface KnownModel {
   provider: Provider;

@@ -1,6 +1,6 @@
-import type { Provider } from "../core/agent-snapshot.ts";
 import type { RunErrorCode } from "../core/errors.ts";
 import type { FinishReason, ModelRequest, ModelUsage } from "../core/model-call.ts";
+import type { Provider } from "../core/providers.ts";
 import type { RequestState } from "../lib/request-state.ts";
 
 export type {

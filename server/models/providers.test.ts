@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Provider } from "../core/agent-snapshot.ts";
+import type { Provider } from "../core/providers.ts";
 import type { ModelEvent, ModelRequest, ModelUsage } from "./port.ts";
 import { openModel } from "./registry.ts";
 

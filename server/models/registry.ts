@@ -1,4 +1,4 @@
-import { type Provider, providers } from "../core/agent-snapshot.ts";
+import { type Provider, providers } from "../core/providers.ts";
 import type { Fetch } from "./model-fetch.ts";
 import { ollamaUrl } from "./ollama.ts";
 import type { Connection, Model } from "./port.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { unknownPricePolicies } from "../core/budget.ts";
+import { unknownPricePolicies } from "../core/budget-schema.ts";
 import { limits } from "../core/limits.ts";
 import { oneOf, orNull } from "../lib/schema.ts";
 

@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import type { JournalEntry } from "../core/run-event.ts";
 import { createJournal } from "../journal/journal.ts";
 import { wordEmbedders } from "../testing/embedder.ts";
+import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { testActor } from "../testing/test-actor.ts";
-import { type Answer, type TestApp, testApp } from "../testing/test-app.ts";
+import { type TestApp, testApp } from "../testing/test-app.ts";
 
 // Runs that end, or whose server does, before their model is asked what it is to answer.
 

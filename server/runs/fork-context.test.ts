@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
+import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
-import { type Answer, type Client, testApp } from "../testing/test-app.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
 
 // What a run knew of its thread, its files and its memory goes with its forks; what they do is said to nobody else.
 

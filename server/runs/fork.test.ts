@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
-import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 // A tool whose calls cost something: what stands in a record may not be asked of it again.
 const calls: { body: { amount: number }; key: string }[] = [];
@@ -439,7 +440,7 @@ describe("like any creation", () => {
     withServer(async (client, server) => {
       const { run, agent } = await make(client, [pay(5), { text: "Paid." }]);
       await client.patch(`/v1/agents/${agent}`, { model_settings: { script: [{ text: "x", delay_ms: 600_000 }] } });
-      await server.projects.changeSettings(client.scope.project_id, { runs_in_progress: 1 });
+      await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
       const busy = (await client.post("/v1/runs", { agent_id: agent, input: "Go" })).body;
       expect((await fork(client, run, { step_index: 1 })).body.error.code).toBe("concurrency_limit_exceeded");
       expect(await forked(client, run, { step_index: 2 })).toMatchObject({ status: "completed" });

@@ -7,7 +7,8 @@ import { createJournal } from "../journal/journal.ts";
 import { hashJson } from "../lib/hash.ts";
 import { EmbeddingError } from "../models/embedding-error.ts";
 import { wordEmbedders } from "../testing/embedder.ts";
-import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 async function start(options: Parameters<typeof testApp>[0] = {}): Promise<TestApp> {
   const server = testApp(options);

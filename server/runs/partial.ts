@@ -1,5 +1,5 @@
 import type { Partial } from "../core/conclude.ts";
-import { costOf } from "../core/price.ts";
+import { costOf } from "../core/cost.ts";
 import type { RunState } from "../core/run-state.ts";
 import { tokensIn } from "../core/usage.ts";
 import { unlessDamaged } from "../db/unless-damaged.ts";

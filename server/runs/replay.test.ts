@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { ScriptEntry } from "../core/model-call.ts";
-import { type Answer, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { testApp } from "../testing/test-app.ts";
 
 // A tool that counts who asks it, and answers more than an event holds, so that its output becomes a file.
 let asked = 0;

@@ -629,7 +629,7 @@ test("of a hundred creations at once exactly as many are taken as may be in prog
 test("a run that waits takes no slot, and goes on without a refusal as soon as there is one", async () => {
   await using server = testApp();
   const client = await server.client();
-  await server.projects.changeSettings(client.scope.project_id, { runs_in_progress: 1 });
+  await server.projects.update(client.scope.project_id, { limits: { runs_in_progress: 1 } });
   const { agent } = await asking(client);
   const waiting = await ran(client, agent);
   const other = await client.post("/v1/runs", {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ScriptEntry } from "../core/model-call.ts";
 import { capsuleOf, exportOf, importCapsule } from "../testing/capsules.ts";
-import { type Answer, type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
 
 let server: TestApp;
 let client: Client;

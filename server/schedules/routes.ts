@@ -1,9 +1,10 @@
 import { Elysia } from "elysia";
 import type { RunObject } from "../core/run-object.ts";
-import { type Auth, type Principal, requireAgent } from "../http/auth.ts";
+import { type Auth, requireAgent } from "../http/auth.ts";
 import { claimOf } from "../http/idempotency.ts";
 import type { RunAnswer } from "../http/idempotency-store.ts";
 import { listQuery, plainListQuery, readPage } from "../http/page.ts";
+import type { Principal } from "../http/principal.ts";
 import { pathOf } from "../http/schemas.ts";
 import { Run } from "../wire/run.ts";
 import { Schedule, ScheduleRun } from "../wire/schedule.ts";

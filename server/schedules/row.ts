@@ -1,4 +1,4 @@
-import type { Budget } from "../core/budget.ts";
+import type { Budget } from "../core/budget-schema.ts";
 import type { RunInput } from "../core/run-input.ts";
 import { timestamp } from "../core/time.ts";
 import type { schedules } from "../db/schema.ts";

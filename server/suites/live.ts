@@ -1,5 +1,5 @@
-import type { Budget } from "../core/budget.ts";
 import { remaining } from "../core/budget.ts";
+import type { Budget } from "../core/budget-schema.ts";
 import { stepPairs } from "../core/diff.ts";
 import { equalJson } from "../core/equal.ts";
 import { AppError } from "../core/errors.ts";

@@ -2,7 +2,8 @@ import { expect } from "bun:test";
 import { capsuleType } from "../core/capsule-format.ts";
 import type { ScriptEntry } from "../core/model-call.ts";
 import type { TraceStep } from "../core/trace.ts";
-import type { Answer, Client, TestApp } from "./test-app.ts";
+import type { Answer } from "./expect-declared.ts";
+import type { Client, TestApp } from "./test-app.ts";
 
 type Server = Pick<TestApp, "app">;
 

@@ -3,8 +3,9 @@ import { createLoginThrottle } from "../console/login-throttle.ts";
 import { createPasswords } from "../console/password.ts";
 import { createAudit } from "../db/audit.ts";
 import type { Role } from "../wire/names.ts";
+import type { Answer } from "./expect-declared.ts";
 import { testActor } from "./test-actor.ts";
-import type { Answer, TestApp } from "./test-app.ts";
+import type { TestApp } from "./test-app.ts";
 
 export const visitorPassword = "correct horse battery";
 

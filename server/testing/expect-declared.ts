@@ -4,7 +4,14 @@ import type { DescribedOperation } from "../http/describe-operations.ts";
 import { createRouteFinder } from "../http/find-routes.ts";
 import { type ResponseHeader, responseHeaders } from "../http/headers.ts";
 import { declarationOf, type Route } from "../http/operation.ts";
-import type { Answer } from "./test-app.ts";
+
+/** A response as a test looks at it: JSON is parsed, anything else is text. */
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that the types of the server do not promise.
+  body: any;
+  headers: Headers;
+}
 
 // By schema: all the servers of a test file say the same of their routes.
 const validators = new WeakMap<object, ReturnType<typeof Compile>>();

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import type { Answer, Client } from "./test-app.ts";
+import type { Answer } from "./expect-declared.ts";
+import type { Client } from "./test-app.ts";
 
 /** An agent that asks a client tool for the weather, and then says it. */
 export async function weatherAgent(client: Client, more: object = {}): Promise<{ agent: string; tool: string }> {

@@ -11,16 +11,8 @@ import type { Embedders } from "../retrieval/embed/embedder.ts";
 import type { OtlpTarget } from "../traces/otlp-post.ts";
 import type { SandboxLevel } from "../wire/names.ts";
 import { wordEmbedders } from "./embedder.ts";
-import { createExpectDeclared, createExpectShape } from "./expect-declared.ts";
+import { type Answer, createExpectDeclared, createExpectShape } from "./expect-declared.ts";
 import { testActor } from "./test-actor.ts";
-
-/** A response as a test looks at it: JSON is parsed, anything else is text. */
-export interface Answer {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test asks for fields that the types of the server do not promise.
-  body: any;
-  headers: Headers;
-}
 
 interface ClientOptions {
   /** By name; made when there is none. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newId } from "../core/ids.ts";
-import { type Answer, type Client, testApp } from "../testing/test-app.ts";
+import type { Answer } from "../testing/expect-declared.ts";
+import { type Client, testApp } from "../testing/test-app.ts";
 
 const server = testApp();
 let client: Client;
@@ -252,7 +253,7 @@ test("retention takes what runs said out of their threads", async () => {
   const model = { name: "a", instructions: "", model: "test/echo" };
   const agent_id = (await owner.post("/v1/agents", model)).body.id;
   const thread_id = (await owner.post("/v1/threads", {})).body.id;
-  await old.projects.changeSettings(owner.scope.project_id, { retention: { test: { runs_days: 1 } } });
+  await old.projects.update(owner.scope.project_id, { retention: { test: { runs_days: 1 } } });
   await owner.post("/v1/runs?wait=5", { agent_id, input: "old", thread_id });
   expect((await owner.get(`/v1/threads/${thread_id}`)).body.message_count).toBe(2);
   at += 2 * 24 * 3_600_000;

@@ -2,14 +2,13 @@ import { AppError } from "../core/errors.ts";
 import type { Environment } from "../core/scope.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { type Egress, EgressError } from "../lib/egress.ts";
-import type { UpdateTool } from "./schema.ts";
 
 /** The name of a server that the operator configured, when the address is one of those; else null. */
 export const stdioName = (address: string): string | null => /^stdio:(.*)$/s.exec(address)?.[1] ?? null;
 
 /** Early word on an address that calls could never reach; every call is judged again. */
 export async function checkAddress(
-  { url, server_url }: UpdateTool,
+  { url, server_url }: { url?: string; server_url?: string },
   egress: Pick<Egress, "check">,
   environment: Environment,
 ): Promise<void> {

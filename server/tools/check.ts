@@ -2,10 +2,10 @@ import { type ToolType, toolTypes } from "../core/agent-snapshot.ts";
 import type { Fault } from "../core/errors.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { checkSchema } from "../lib/json-schema.ts";
-import type { Definition } from "./definition.ts";
 import { headerFaults } from "./headers.ts";
 import type { UpdateTool } from "./schema.ts";
 import type { Known } from "./types/tool-kind.ts";
+import type { Definition } from "./types/tool-kinds.ts";
 import { ownFields, toolKinds } from "./types/tool-kinds.ts";
 
 /** Throws with every fault of what a client wants a tool to be; `before` is null for a new one. */

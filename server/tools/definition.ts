@@ -1,26 +1,7 @@
-import type { ApprovalRule, ToolSnapshot, ToolType } from "../core/agent-snapshot.ts";
+import type { ApprovalRule, ToolType } from "../core/agent-snapshot.ts";
 import type { JsonSchema } from "../core/model-call.ts";
 import type { UpdateTool } from "./schema.ts";
-import type { CodeDefinition } from "./types/code.ts";
-import type { McpDefinition } from "./types/mcp.ts";
-import type { HttpDefinition } from "./types/request.ts";
-import { toolKinds } from "./types/tool-kinds.ts";
-
-/** What stands in a tool's row, but for its name and its secrets. Rows of earlier versions lack what is optional. */
-export interface Definition {
-  description: string;
-  /** Of no meaning where the type or the source says what the parameters are: `parametersOf` knows. */
-  parameters: JsonSchema;
-  approval: ApprovalRule;
-  on_unknown: ToolSnapshot["on_unknown"];
-  max_output_bytes: number;
-  enabled: boolean;
-  /** Of http and webhook tools. */
-  http: HttpDefinition | null;
-  code?: CodeDefinition;
-  mcp?: McpDefinition;
-  agent?: { agent_id: string };
-}
+import { type Definition, toolKinds } from "./types/tool-kinds.ts";
 
 const defaults: Definition = {
   description: "",

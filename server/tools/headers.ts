@@ -1,13 +1,11 @@
 import type { Fault } from "../core/errors.ts";
 import { fault, validationError } from "../http/errors.ts";
 import { checkHeaders, EgressError } from "../lib/egress.ts";
-import type { Definition } from "./definition.ts";
 import type { UpdateTool } from "./schema.ts";
 import { hasBrokenReference, referencesIn } from "./secret-reference.ts";
-import type { Known, ToolKind } from "./types/tool-kind.ts";
-
-/** What a header's value looks like to whoever may not read it. Sent back, it keeps the value. */
-export const mask = "********";
+import { mask } from "./types/fields.ts";
+import type { Known } from "./types/tool-kind.ts";
+import type { AnyToolKind, Definition } from "./types/tool-kinds.ts";
 
 /** Headers with the values that they shall have from now on. */
 export const unmasked = (headers: Record<string, string>, before: Record<string, string>): Record<string, string> =>
@@ -16,7 +14,7 @@ export const unmasked = (headers: Record<string, string>, before: Record<string,
   );
 
 /** Throws when a tool is to send its headers to another origin: whoever wrote them meant the one before, and may be somebody else. */
-export function checkOrigin(input: UpdateTool, { sends }: ToolKind, before: Definition): void {
+export function checkOrigin(input: UpdateTool, { sends }: AnyToolKind, before: Definition): void {
   const to = sends && input[sends.field];
   if (!sends || to === undefined) return;
   const { address: from, header_names } = sends.to(before);
@@ -35,7 +33,7 @@ const originOf = (address: string): string => (/^https?:/i.test(address) ? new U
 /** What is wrong with headers that a client wants a tool to send; `before` is null for a new one. */
 export function headerFaults(
   headers: Record<string, string>,
-  { sends }: ToolKind,
+  { sends }: AnyToolKind,
   before: Definition | null,
   { hasSecret }: Pick<Known, "hasSecret">,
 ): Fault[] {

@@ -1,27 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { toolTypes, unknownPolicies } from "../core/agent-snapshot.ts";
-import { JsonObject, Metadata } from "../http/schemas.ts";
-import { named, oneOf } from "../lib/schema.ts";
+import { toolTypes } from "../core/agent-snapshot.ts";
+import { JsonObject } from "../http/schemas.ts";
+import { oneOf } from "../lib/schema.ts";
+import { commonFields } from "./types/tool-kind.ts";
 import { ownFields } from "./types/tool-kinds.ts";
 
 const closed = { additionalProperties: false };
 
-const fields = {
-  name: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
-  description: Type.String({ maxLength: 4096 }),
-  parameters: JsonObject,
-  approval: Type.Union([
-    Type.Literal("never"),
-    Type.Literal("always"),
-    named("ApprovalCondition", Type.Object({ when: JsonObject }, closed)),
-  ]),
-  on_unknown: oneOf(unknownPolicies),
-  max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),
-  enabled: Type.Boolean(),
-  metadata: Metadata,
-  // Of tools of some types; bounds by type are rules of their modules.
-  ...ownFields,
-};
+const fields = { ...commonFields, ...ownFields };
 
 const { name, ...others } = fields;
 

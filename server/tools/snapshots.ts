@@ -1,9 +1,10 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
 import { limits } from "../core/limits.ts";
 import type { McpTool } from "../mcp/read-tools.ts";
-import { type Definition, parametersOf } from "./definition.ts";
+import { parametersOf } from "./definition.ts";
 import { definitionOf, type Row } from "./row.ts";
 import { type Listing, offered } from "./types/mcp.ts";
+import type { Definition } from "./types/tool-kinds.ts";
 import { toolKinds } from "./types/tool-kinds.ts";
 
 /** What a run pins of its tools, and what it cannot have. */

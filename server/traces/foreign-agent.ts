@@ -8,12 +8,12 @@ import {
   guardrailTypes,
   memoryOperations,
   mostTurns,
-  reasoningEfforts,
   toolTypes,
   unknownPolicies,
 } from "../core/agent-snapshot.ts";
-import { Budget } from "../core/budget.ts";
+import { Budget } from "../core/budget-schema.ts";
 import { Count, exact, Flag, Id, Json, Milliseconds, ModelName, many, Short, Text } from "../core/fields.ts";
+import { reasoningEfforts } from "../core/providers.ts";
 import { checkGuardrails } from "../guardrails/check.ts";
 import { checkSchema } from "../lib/json-schema.ts";
 import { oneOf, optional, orNull } from "../lib/schema.ts";

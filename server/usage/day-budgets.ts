@@ -1,5 +1,5 @@
 import { fit, type Left, unpriced, type WorstCase, worstCost } from "../core/budget.ts";
-import { nanoUsd, usdOf } from "../core/price.ts";
+import { nanoUsd, usdOf } from "../core/cost.ts";
 import type { DayBudget, ProjectSettings } from "../core/project-settings.ts";
 import type { Scope } from "../core/scope.ts";
 import { readTimestamp, timestamp } from "../core/time.ts";

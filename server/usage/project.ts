@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { nanoUsd } from "../core/price.ts";
+import { nanoUsd } from "../core/cost.ts";
 import type { JournalEntry, ModelSpend, RunEvent } from "../core/run-event.ts";
 import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";

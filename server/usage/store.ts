@@ -1,5 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
-import { usdOf } from "../core/price.ts";
+import { usdOf } from "../core/cost.ts";
 import type { Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import { ofAgents, type Viewer } from "../http/auth.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { nanoUsd } from "../core/cost.ts";
 import { newId } from "../core/ids.ts";
-import { nanoUsd } from "../core/price.ts";
 import type { RunEvent, RunUsage } from "../core/run-event.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import type { Db } from "../db/open.ts";

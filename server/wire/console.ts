@@ -1,5 +1,5 @@
 import type { Static, TSchema } from "@sinclair/typebox";
-import { unknownPricePolicies } from "../core/budget.ts";
+import { unknownPricePolicies } from "../core/budget-schema.ts";
 import * as t from "../lib/schema.ts";
 import { roles, sandboxLevels } from "./names.ts";
 import { CodedError } from "./schema.ts";

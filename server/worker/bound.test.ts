@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { tool } from "../testing/run-fixture.ts";
 import { bounded } from "./bound.ts";
-import type { Done } from "./tools/context.ts";
+import type { Done } from "./tools/outcome.ts";
 
 const kept: { name: string; text: string }[] = [];
 const keepFile = async ({ name, bytes }: { name: string; bytes: Uint8Array }) => {

@@ -1,5 +1,6 @@
 import type { ToolSnapshot } from "../core/agent-snapshot.ts";
-import type { Done, ToolContext } from "./tools/context.ts";
+import type { ToolContext } from "./tools/context.ts";
+import type { Done } from "./tools/outcome.ts";
 
 /**
  * An output within the tool's `max_output_bytes`. What is larger is kept whole as a file, and the model reads its head

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { created } from "../core/__fixtures__/events.ts";
 import type { AgentSnapshot, GuardrailPoint } from "../core/agent-snapshot.ts";
-import type { Budget } from "../core/budget.ts";
 import { promptTokens, type WorstCase } from "../core/budget.ts";
+import type { Budget } from "../core/budget-schema.ts";
+import { nanoUsd } from "../core/cost.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
-import { type ModelPrice, nanoUsd } from "../core/price.ts";
+import type { ModelPrice } from "../core/price.ts";
 import type { JournalEntry, RunCreated, RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
 import { type ModelEvent, unknownUsage } from "../models/port.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { created } from "../core/__fixtures__/events.ts";
 import type { AgentSnapshot, ContextPolicy, Guardrail } from "../core/agent-snapshot.ts";
-import type { Budget } from "../core/budget.ts";
+import type { Budget } from "../core/budget-schema.ts";
 import type { JournalEntry, RunEvent } from "../core/run-event.ts";
 import { fold } from "../core/run-state.ts";
 import { type ModelError, type ModelEvent, type ModelRequest, unknownUsage } from "../models/port.ts";

@@ -7,8 +7,8 @@ import { createEgress } from "../lib/egress.ts";
 import { newSigningSecret } from "../lib/signature.ts";
 import { httpTool } from "../testing/run-fixture.ts";
 import type { ToolSecrets } from "./messages.ts";
-import type { Done } from "./tools/context.ts";
 import { runHttpTool } from "./tools/http.ts";
+import type { Done } from "./tools/outcome.ts";
 import { secretTexts } from "./tools/secret-texts.ts";
 
 type Handler = (request: Request, body: string) => Response | Promise<Response>;

@@ -1,5 +1,6 @@
 import type { AgentSnapshot, ToolSnapshot } from "../core/agent-snapshot.ts";
-import type { Budget, UnknownPrice, WorstCase } from "../core/budget.ts";
+import type { WorstCase } from "../core/budget.ts";
+import type { Budget, UnknownPrice } from "../core/budget-schema.ts";
 import type { PromptMessage } from "../core/model-call.ts";
 import type {
   AttachedDocument,
@@ -14,7 +15,7 @@ import type {
 import type { EgressPolicy } from "../lib/egress.ts";
 import type { Connection } from "../models/port.ts";
 import type { SandboxLevel } from "../wire/names.ts";
-import type { Done } from "./tools/context.ts";
+import type { Done } from "./tools/outcome.ts";
 
 /** Everything a thread needs to drive one run; plain data, held only as long as the loop runs. */
 export interface RunStart {

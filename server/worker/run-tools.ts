@@ -9,7 +9,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import { bounded } from "./bound.ts";
 import { judgesOn } from "./judge.ts";
 import { screenResult } from "./screen-result.ts";
-import { type Done, failed, type ToolOutcome } from "./tools/context.ts";
+import { type Done, failed, type ToolOutcome } from "./tools/outcome.ts";
 import { Superseded, type Turn } from "./turn.ts";
 
 /** Runs calls side by side. Their intent is in the journal already; each result is recorded as it comes. */

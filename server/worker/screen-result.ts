@@ -5,7 +5,7 @@ import { type CompiledGuardrails, compileGuardrails, except, guardrailsOn } from
 import { searched, textsOf } from "../guardrails/in-slices.ts";
 import { screenOutput } from "../guardrails/inspect.ts";
 import { askJudges, judgesOn } from "./judge.ts";
-import { type Done, failed } from "./tools/context.ts";
+import { type Done, failed } from "./tools/outcome.ts";
 import type { Turn } from "./turn.ts";
 
 /** What guardrails leave of a tool's result, before anything of it is written down or kept. */

@@ -1,6 +1,7 @@
+import { costOf } from "../core/cost.ts";
 import type { Finding } from "../core/guardrail-event.ts";
 import type { ModelRequest, ModelUsage } from "../core/model-call.ts";
-import { costOf, type ModelPrice } from "../core/price.ts";
+import type { ModelPrice } from "../core/price.ts";
 import type { ModelSpend, RunUsage } from "../core/run-event.ts";
 import { addModelCall, tokensIn } from "../core/usage.ts";
 import { unknownUsage } from "../models/port.ts";

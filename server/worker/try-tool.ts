@@ -4,7 +4,7 @@ import type { ToolCall } from "../core/run-state.ts";
 import { bounded } from "./bound.ts";
 import type { Ask, ToolTry, TriedOutcome } from "./messages.ts";
 import type { Reach } from "./reach.ts";
-import { failed } from "./tools/context.ts";
+import { failed } from "./tools/outcome.ts";
 
 /** Runs one call as runs do, but for none of them: nobody is there to wait for what comes later. */
 export async function tryTool(

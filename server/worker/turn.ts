@@ -4,7 +4,8 @@ import type { JournalEntry, RunEvent, ToolError } from "../core/run-event.ts";
 import type { RunState, ToolCall } from "../core/run-state.ts";
 import type { Model } from "../models/port.ts";
 import type { Ask, ChildOrder, Delta, Reserved, RunStart } from "./messages.ts";
-import type { ToolContext, ToolOutcome } from "./tools/context.ts";
+import type { ToolContext } from "./tools/context.ts";
+import type { ToolOutcome } from "./tools/outcome.ts";
 
 /** The world as a run sees it. */
 export interface Ports {

@@ -3,7 +3,8 @@ import type { Model, ModelError, ModelEvent, ModelUsage } from "../../models/por
 import { unknownUsage } from "../../models/port.ts";
 import type { Reach } from "../../worker/reach.ts";
 import { runAgentTool } from "../../worker/tools/agent.ts";
-import { type Done, type ToolContext, failed as toolFailed } from "../../worker/tools/context.ts";
+import type { ToolContext } from "../../worker/tools/context.ts";
+import { type Done, failed as toolFailed } from "../../worker/tools/outcome.ts";
 import type { SimulatedThread } from "./threads.ts";
 import type { Witness } from "./witness.ts";
 import type { World } from "./world.ts";

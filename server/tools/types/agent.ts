@@ -1,26 +1,26 @@
 import type { Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
-import type { Definition } from "../definition.ts";
-import type { UpdateTool } from "../schema.ts";
-import { textParameter, timeoutFaults } from "./fields.ts";
-import type { Known, ToolKind } from "./tool-kind.ts";
+import { textParameter } from "./fields.ts";
+import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
-export const agentFields = { agent_id: idOf("agent") };
+const fields = { agent_id: idOf("agent") };
+type Input = Given<typeof fields>;
+type Definition = CommonDefinition & { agent?: { agent_id: string } };
 
 /** Another agent, which works on what it is asked in a run of its own. */
-export const agentKind: ToolKind = {
-  fields: agentFields,
-  faults: (input, before, known) => [...agentFaults(input, before, known), ...timeoutFaults(input)],
+export const agentKind = {
+  fields,
+  faults: agentFaults,
   change: ({ agent_id }, before) => ({ agent: { agent_id: agent_id ?? before!.agent!.agent_id } }),
   show: ({ agent }) => ({ ...agent }),
   // A child run is found again by its call.
   call: ({ agent }) => ({ idempotent: true, agent }),
   fixedParameters: () => textParameter("input", "What the agent is asked to do, with all that it must know."),
   untestable: "An agent tool works within a run only. Start a run of its agent instead.",
-};
+} satisfies ToolKind<Input, Definition>;
 
-function agentFaults(input: UpdateTool, before: Definition | null, { hasAgent }: Known): Fault[] {
+function agentFaults(input: Input, before: Definition | null, { hasAgent }: Known): Fault[] {
   const faults: Fault[] = [];
   if (input.agent_id === undefined && !before)
     faults.push(fault("agent_id", "An agent tool needs an agent.", "required"));

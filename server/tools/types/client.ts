@@ -1,12 +1,12 @@
-import { parameterFaults, timeoutFaults } from "./fields.ts";
-import type { ToolKind } from "./tool-kind.ts";
+import { parameterFaults } from "./fields.ts";
+import type { CommonDefinition, Given, ToolKind } from "./tool-kind.ts";
 
 /** A call that the client's own code makes: the run waits for its output. */
-export const clientKind: ToolKind = {
+export const clientKind = {
   fields: {},
-  faults: (input) => [...timeoutFaults(input), ...parameterFaults(input)],
+  faults: parameterFaults,
   change: () => ({}),
   show: () => ({}),
   call: () => ({ idempotent: false }),
   untestable: "A client tool is your own code: nothing of it runs here.",
-};
+} satisfies ToolKind<Given, CommonDefinition>;

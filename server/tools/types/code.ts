@@ -4,10 +4,8 @@ import { AppError, type Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { idOf } from "../../http/schemas.ts";
 import { oneOf, orNull } from "../../lib/schema.ts";
-import type { Definition } from "../definition.ts";
-import type { UpdateTool } from "../schema.ts";
 import { parameterFaults, textParameter, timeoutField } from "./fields.ts";
-import type { Known, ToolKind } from "./tool-kind.ts";
+import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
 export interface CodeDefinition {
   language: CodeLanguage;
@@ -19,17 +17,19 @@ export interface CodeDefinition {
 
 const sourceBytes_max = 256 * 1024;
 
-export const codeFields = {
+const fields = {
   language: oneOf(codeLanguages),
   source: orNull(Type.String({ maxLength: sourceBytes_max })),
   timeout_ms: timeoutField,
   memory_mb: Type.Integer({ minimum: 16, maximum: 1024 }),
   files: Type.Array(idOf("file"), { maxItems: 20, uniqueItems: true }),
 };
+type Input = Given<typeof fields>;
+type Definition = CommonDefinition & { code?: CodeDefinition };
 
 /** A program in the sandbox: the tool's own function, or the code that the model writes. */
-export const codeKind: ToolKind = {
-  fields: codeFields,
+export const codeKind = {
+  fields,
   faults: (input, before, known) => [...codeFaults(input, before, known), ...parameterFaults(input)],
   change: (input, before) => ({ code: change(input, before?.code) }),
   show: ({ code }) => ({ ...code }),
@@ -47,7 +47,7 @@ export const codeKind: ToolKind = {
     code!.source === null && code!.language === "python"
       ? [description, pythonHas].filter((text) => text !== "").join("\n\n")
       : description,
-};
+} satisfies ToolKind<Input, Definition>;
 
 const languageNames: Record<CodeLanguage, string> = { javascript: "JavaScript", python: "Python" };
 
@@ -79,7 +79,7 @@ const codeBounds: Record<CodeLanguage, Record<"timeout_ms" | "memory_mb", Bounds
 const isWithin = ({ least, most }: Bounds, value: number): boolean => value >= least && value <= most;
 
 /** With another language, bounds that it does not have give way to its own. */
-function change(input: UpdateTool, before: CodeDefinition | undefined): CodeDefinition {
+function change(input: Input, before: CodeDefinition | undefined): CodeDefinition {
   const language = input.language ?? before?.language ?? "javascript";
   const bounded = (name: "timeout_ms" | "memory_mb"): number => {
     const bounds = codeBounds[language][name];
@@ -96,7 +96,7 @@ function change(input: UpdateTool, before: CodeDefinition | undefined): CodeDefi
 }
 
 /** What is wrong with a code tool. Its syntax is told by its first call: only the sandbox reads strangers' code. */
-function codeFaults(input: UpdateTool, before: Definition | null, known: Known): Fault[] {
+function codeFaults(input: Input, before: Definition | null, known: Known): Fault[] {
   const language = input.language ?? before?.code?.language ?? "javascript";
   const source = input.source === undefined ? (before?.code?.source ?? null) : input.source;
   const faults = levelFaults(input, before === null, language, known);
@@ -118,7 +118,7 @@ function codeFaults(input: UpdateTool, before: Definition | null, known: Known):
 }
 
 /** Asked only where it is about running something: descriptions can be changed everywhere. */
-function levelFaults(input: UpdateTool, isNew: boolean, language: string, { sandboxLevel: level }: Known): Fault[] {
+function levelFaults(input: Input, isNew: boolean, language: string, { sandboxLevel: level }: Known): Fault[] {
   if (!isNew && input.language === undefined && input.source == null) return [];
   const param = input.language === undefined ? "type" : "language";
   if (level === "off") return [fault(param, "No code runs on this server: its sandbox is off.")];

@@ -4,8 +4,7 @@ import type { JsonSchema } from "../../core/model-call.ts";
 import { fault } from "../../http/errors.ts";
 import { checkSchema } from "../../lib/json-schema.ts";
 import { named } from "../../lib/schema.ts";
-import { mask } from "../headers.ts";
-import type { UpdateTool } from "../schema.ts";
+import type { Given } from "./tool-kind.ts";
 
 // What tools of several types have.
 
@@ -24,13 +23,13 @@ export const timeoutField = Type.Integer({ minimum: 100, maximum: 600_000 });
 export const usualTimeout_ms = 30_000;
 
 /** Of requests; what may be shorter has bounds of its own. */
-export const timeoutFaults = ({ timeout_ms }: UpdateTool): Fault[] =>
+export const timeoutFaults = ({ timeout_ms }: { timeout_ms?: number }): Fault[] =>
   timeout_ms !== undefined && timeout_ms < 1000
     ? [fault("timeout_ms", "Expected integer to be greater or equal to 1000.")]
     : [];
 
 /** What is wrong with a schema that a call's arguments shall fit. */
-export function parameterFaults({ parameters }: UpdateTool): Fault[] {
+export function parameterFaults({ parameters }: Given): Fault[] {
   if (!parameters) return [];
   const faults = checkSchema(parameters).map((message) => fault("parameters", `${message}.`));
   if (parameters.type !== undefined && parameters.type !== "object")
@@ -41,6 +40,9 @@ export function parameterFaults({ parameters }: UpdateTool): Fault[] {
 /** What is wrong with an address that holds a secret. */
 export const secretInAddress = (field: string): Fault =>
   fault(field, "Secrets go into headers: addresses are shown to whoever may read tools.");
+
+/** What a header's value looks like to whoever may not read it. Sent back, it keeps the value. */
+export const mask = "********";
 
 export const masked = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, mask]));
 

@@ -2,15 +2,20 @@ import type { Fault } from "../../core/errors.ts";
 import { fault } from "../../http/errors.ts";
 import { oneOf } from "../../lib/schema.ts";
 import { namesIn, templateFault } from "../../lib/url-template.ts";
-import type { Definition } from "../definition.ts";
-import type { UpdateTool } from "../schema.ts";
 import { parameterFaults, secretInAddress, timeoutFaults } from "./fields.ts";
-import { callOfRequest, changeRequest, requestFields, sendsRequest, showRequest } from "./request.ts";
-import type { ToolKind } from "./tool-kind.ts";
+import {
+  callOfRequest,
+  changeRequest,
+  type RequestDefinition,
+  requestFields,
+  sendsRequest,
+  showRequest,
+} from "./request.ts";
+import type { Given, ToolKind } from "./tool-kind.ts";
 
 const { url, headers, timeout_ms, retries, idempotent } = requestFields;
 
-export const httpFields = {
+const fields = {
   url,
   method: oneOf(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
   headers,
@@ -19,10 +24,11 @@ export const httpFields = {
   response: oneOf(["json", "text"]),
   idempotent,
 };
+type Input = Given<typeof fields>;
 
 /** A request to an address with the arguments in it. */
-export const httpKind: ToolKind = {
-  fields: httpFields,
+export const httpKind = {
+  fields,
   faults: (input, before) => [...urlFaults(input, before), ...timeoutFaults(input), ...parameterFaults(input)],
   change: changeRequest,
   show: (definition) => {
@@ -31,15 +37,15 @@ export const httpKind: ToolKind = {
   },
   call: callOfRequest,
   sends: sendsRequest,
-};
+} satisfies ToolKind<Input, RequestDefinition>;
 
-function urlFaults(input: UpdateTool, before: Definition | null): Fault[] {
+function urlFaults(input: Input, before: RequestDefinition | null): Fault[] {
   if (input.url === undefined && !before) return [fault("url", "An HTTP tool needs a URL.", "required")];
   return input.url?.includes("{{secret.") ? [secretInAddress("url")] : templateFaults(input, before);
 }
 
 /** What a call could not fill: also where only the one or the other of URL and parameters is changed. */
-function templateFaults({ url, parameters }: UpdateTool, before: Definition | null): Fault[] {
+function templateFaults({ url, parameters }: Input, before: RequestDefinition | null): Fault[] {
   if (url === undefined && parameters === undefined) return [];
   const template = url ?? before?.http?.url ?? "";
   const unclear = templateFault(template);

@@ -5,8 +5,6 @@ import { fault } from "../../http/errors.ts";
 import { orNull } from "../../lib/schema.ts";
 import type { McpListing, McpTool } from "../../mcp/read-tools.ts";
 import { stdioName } from "../address.ts";
-import type { Definition } from "../definition.ts";
-import type { UpdateTool } from "../schema.ts";
 import {
   addressField,
   headersField,
@@ -16,7 +14,7 @@ import {
   timeoutField,
   usualTimeout_ms,
 } from "./fields.ts";
-import type { Known, ToolKind } from "./tool-kind.ts";
+import type { CommonDefinition, Given, Known, ToolKind } from "./tool-kind.ts";
 
 export interface McpDefinition {
   server_url: string;
@@ -33,7 +31,7 @@ export interface Listing extends McpListing {
   last_error: { code: string; message: string; at_ms: number } | null;
 }
 
-export const mcpFields = {
+const fields = {
   server_url: addressField,
   headers: headersField,
   timeout_ms: timeoutField,
@@ -41,10 +39,12 @@ export const mcpFields = {
     Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000, uniqueItems: true }),
   ),
 };
+type Input = Given<typeof fields>;
+type Definition = CommonDefinition & { mcp?: McpDefinition };
 
 /** A server of tools. Each of those that agents get is pinned by itself: see `snapshots.ts`. */
-export const mcpKind: ToolKind = {
-  fields: mcpFields,
+export const mcpKind = {
+  fields,
   faults: (input, before, known) => [...serverFaults(input, before, known), ...timeoutFaults(input)],
   change: (input, before) => ({ mcp: change(input, before?.mcp) }),
   show: ({ mcp }) => show(mcp!),
@@ -56,9 +56,9 @@ export const mcpKind: ToolKind = {
     ownHeaders: ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
     to: ({ mcp }) => ({ address: mcp!.server_url, header_names: mcp!.header_names }),
   },
-};
+} satisfies ToolKind<Input, Definition>;
 
-function serverFaults(input: UpdateTool, before: Definition | null, { hasStdioServer }: Known): Fault[] {
+function serverFaults(input: Input, before: Definition | null, { hasStdioServer }: Known): Fault[] {
   const faults: Fault[] = [];
   const address = input.server_url ?? before?.mcp?.server_url;
   if (address === undefined)
@@ -76,7 +76,7 @@ function serverFaults(input: UpdateTool, before: Definition | null, { hasStdioSe
 const neverListed: Listing = { tools: [], skipped: [], listed_at_ms: null, last_error: null };
 
 /** At another address there is another server, of which nothing is known yet. */
-function change(input: UpdateTool, before: McpDefinition | undefined): McpDefinition {
+function change(input: Input, before: McpDefinition | undefined): McpDefinition {
   const server_url = input.server_url ?? before!.server_url;
   return {
     server_url,

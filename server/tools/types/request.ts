@@ -1,9 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
-import type { Definition } from "../definition.ts";
-import type { UpdateTool } from "../schema.ts";
 import { addressField, headersField, masked, timeoutField, usualTimeout_ms } from "./fields.ts";
-import type { Sends } from "./tool-kind.ts";
+import type { CommonDefinition, Given, Sends } from "./tool-kind.ts";
 
 // What http and webhook tools have in common: a signed request to the client's own address.
 
@@ -25,6 +23,9 @@ export const requestFields = {
   retries: Type.Integer({ minimum: 0, maximum: 5 }),
   idempotent: Type.Boolean(),
 };
+/** `method` and `response` are of http tools alone. */
+export type RequestInput = Given<typeof requestFields> & Partial<Pick<HttpDefinition, "method" | "response">>;
+export type RequestDefinition = CommonDefinition & { http: HttpDefinition | null };
 
 const defaults = {
   url: "",
@@ -36,7 +37,7 @@ const defaults = {
   header_names: [],
 } as const;
 
-export function changeRequest(input: UpdateTool, before: Definition | null): Pick<Definition, "http"> {
+export function changeRequest(input: RequestInput, before: RequestDefinition | null): Pick<RequestDefinition, "http"> {
   const base = before?.http ?? { ...defaults, header_names: [] };
   return {
     http: {
@@ -51,7 +52,7 @@ export function changeRequest(input: UpdateTool, before: Definition | null): Pic
   };
 }
 
-export const showRequest = ({ http }: Definition) => ({
+export const showRequest = ({ http }: RequestDefinition) => ({
   url: http!.url,
   headers: masked(http!.header_names),
   timeout_ms: http!.timeout_ms,
@@ -59,7 +60,7 @@ export const showRequest = ({ http }: Definition) => ({
   idempotent: isIdempotent(http!),
 });
 
-export function callOfRequest({ http }: Definition, sealed: string): Pick<ToolSnapshot, "idempotent" | "http"> {
+export function callOfRequest({ http }: RequestDefinition, sealed: string): Pick<ToolSnapshot, "idempotent" | "http"> {
   const { url, method, timeout_ms, retries, response } = http!;
   return { idempotent: isIdempotent(http!), http: { url, method, timeout_ms, retries, response, sealed } };
 }
@@ -68,7 +69,7 @@ export function callOfRequest({ http }: Definition, sealed: string): Pick<ToolSn
 const isIdempotent = ({ method, idempotent }: HttpDefinition): boolean =>
   idempotent ?? ["GET", "HEAD", "PUT", "DELETE"].includes(method);
 
-export const sendsRequest: Sends = {
+export const sendsRequest: Sends<RequestDefinition> = {
   field: "url",
   signed: true,
   ownHeaders: ["idempotency-key", "x-run-id", "x-tool-call-id", "webhook-id", "webhook-timestamp", "webhook-signature"],

@@ -1,19 +1,51 @@
-import type { TProperties } from "@sinclair/typebox";
-import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { type ApprovalRule, type ToolSnapshot, unknownPolicies } from "../../core/agent-snapshot.ts";
 import type { Fault } from "../../core/errors.ts";
 import type { JsonSchema } from "../../core/model-call.ts";
+import { JsonObject, Metadata } from "../../http/schemas.ts";
+import { named, oneOf } from "../../lib/schema.ts";
 import type { SandboxLevel } from "../../wire/names.ts";
-import type { Definition } from "../definition.ts";
-import type { UpdateTool } from "../schema.ts";
+
+/** What clients may give for a tool of any type. */
+export const commonFields = {
+  name: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
+  description: Type.String({ maxLength: 4096 }),
+  parameters: JsonObject,
+  approval: Type.Union([
+    Type.Literal("never"),
+    Type.Literal("always"),
+    named("ApprovalCondition", Type.Object({ when: JsonObject }, { additionalProperties: false })),
+  ]),
+  on_unknown: oneOf(unknownPolicies),
+  max_output_bytes: Type.Integer({ minimum: 1, maximum: 262_144 }),
+  enabled: Type.Boolean(),
+  metadata: Metadata,
+};
+
+/** What clients gave for a tool with these fields beside those of all. */
+export type Given<Own extends TProperties = Record<never, never>> = {
+  [Name in keyof (typeof commonFields & Own)]?: Static<(typeof commonFields & Own)[Name]>;
+};
+
+/** What stands in a row of every tool. */
+export interface CommonDefinition {
+  description: string;
+  /** Of no meaning where the type or the source says what the parameters are: `parametersOf` knows. */
+  parameters: JsonSchema;
+  approval: ApprovalRule;
+  on_unknown: ToolSnapshot["on_unknown"];
+  max_output_bytes: number;
+  enabled: boolean;
+}
 
 /** What is particular to tools of one type. Each module of this folder is one, and `tool-kinds.ts` lists them. */
-export interface ToolKind {
+export interface ToolKind<Input, Definition extends CommonDefinition> {
   /** The fields that they have beside those of all tools. */
   fields: TProperties;
   /** What is wrong with what a client wants one to be, beyond the schema; `before` is null for a new one. */
-  faults(input: UpdateTool, before: Definition | null, known: Known): Fault[];
+  faults(input: Input, before: Definition | null, known: Known): Fault[];
   /** Their part of the definition, with changes over an earlier one or over the defaults. */
-  change(input: UpdateTool, before: Definition | null): Partial<Definition>;
+  change(input: Input, before: Definition | null): Partial<Definition>;
   /** Their fields as clients see them. */
   show(definition: Definition): Record<string, unknown>;
   /** What a run pins to call one; null where each of several tools is pinned by itself (an MCP server's). */
@@ -23,12 +55,12 @@ export interface ToolKind {
   /** What a model reads in place of the description. */
   modelReads?(definition: Definition): string;
   /** Of types that send requests. */
-  sends?: Sends;
+  sends?: Sends<Definition>;
   /** Why one cannot be called outside of a run. */
   untestable?: string;
 }
 
-export interface Sends {
+export interface Sends<Definition> {
   /** The field that says where to. */
   field: "url" | "server_url";
   /** Whether calls are signed, for the receiver to verify. */

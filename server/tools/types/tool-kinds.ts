@@ -1,14 +1,14 @@
 import type { ToolType } from "../../core/agent-snapshot.ts";
-import { agentFields, agentKind } from "./agent.ts";
+import { agentKind } from "./agent.ts";
 import { clientKind } from "./client.ts";
-import { codeFields, codeKind } from "./code.ts";
-import { httpFields, httpKind } from "./http.ts";
-import { mcpFields, mcpKind } from "./mcp.ts";
-import type { ToolKind } from "./tool-kind.ts";
-import { webhookFields, webhookKind } from "./webhook.ts";
+import { type CodeDefinition, codeKind } from "./code.ts";
+import { httpKind } from "./http.ts";
+import { type McpDefinition, mcpKind } from "./mcp.ts";
+import type { HttpDefinition } from "./request.ts";
+import type { CommonDefinition, Given, ToolKind } from "./tool-kind.ts";
+import { webhookKind } from "./webhook.ts";
 
-/** What each type of tool is. How its calls run is `runners` of the worker. */
-export const toolKinds: Record<ToolType, ToolKind> = {
+const kinds = {
   http: httpKind,
   webhook: webhookKind,
   client: clientKind,
@@ -17,5 +17,25 @@ export const toolKinds: Record<ToolType, ToolKind> = {
   agent: agentKind,
 };
 
+type Both<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
 /** The fields of all types. A field that several types have is the same in all. */
-export const ownFields = { ...httpFields, ...webhookFields, ...codeFields, ...mcpFields, ...agentFields };
+export const ownFields = Object.assign({}, ...Object.values(kinds).map(({ fields }) => fields)) as Both<
+  (typeof kinds)[ToolType]["fields"]
+>;
+
+/** What stands in a tool's row, but for its name and its secrets. Rows of earlier versions lack what is optional. */
+export interface Definition extends CommonDefinition {
+  /** Of http and webhook tools. */
+  http: HttpDefinition | null;
+  code?: CodeDefinition;
+  mcp?: McpDefinition;
+  agent?: { agent_id: string };
+}
+
+export type AnyToolKind = ToolKind<Given<typeof ownFields>, Definition>;
+
+/** What each type of tool is. How its calls run is `runners` of the worker. */
+export const toolKinds: Record<ToolType, AnyToolKind> = kinds;

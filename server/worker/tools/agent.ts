@@ -1,5 +1,6 @@
 import type { ChildStanding } from "../messages.ts";
-import { type Done, failed, type ToolRunner } from "./context.ts";
+import type { ToolRunner } from "./context.ts";
+import { type Done, failed } from "./outcome.ts";
 
 /** Waits for the child run of a call, which was started when its intent was recorded. */
 export const runAgentTool: ToolRunner = async (call, _tool, { ask }) => {

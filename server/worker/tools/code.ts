@@ -4,7 +4,8 @@ import type { ToolCall } from "../../core/run-state.ts";
 import { jsonFault } from "../../lib/json-limits.ts";
 import { bounds } from "../../sandbox/bounds.ts";
 import type { Program, ProgramFile, ProgramOutcome } from "../../sandbox/program.ts";
-import { type Done, failed, type ToolContext, type ToolRunner } from "./context.ts";
+import type { ToolContext, ToolRunner } from "./context.ts";
+import { type Done, failed } from "./outcome.ts";
 
 /** Runs the tool's function, or the code that the model wrote, in a jailed process of its own. */
 export const runCodeTool: ToolRunner = async (call, tool, context, signal) => {

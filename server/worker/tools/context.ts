@@ -1,23 +1,12 @@
 import type { ToolSnapshot } from "../../core/agent-snapshot.ts";
-import type { FileFacts, RequiredCall, RunUsage, ToolError } from "../../core/run-event.ts";
+import type { FileFacts } from "../../core/run-event.ts";
 import type { ToolCall } from "../../core/run-state.ts";
 import type { Egress } from "../../lib/egress.ts";
-import type { RequestState } from "../../lib/request-state.ts";
 import type { McpClient } from "../../mcp/client.ts";
 import type { ProgramFile } from "../../sandbox/program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Ask, ToolSecrets } from "../messages.ts";
-
-/** What running a tool came to; `attempts` counts the requests that were made. */
-export type ToolOutcome = Done | { later: true; attempts: number } | { child: "waiting"; calls: RequiredCall[] };
-
-/** A result, or an error that the model reads. */
-export type Done = ({ output: unknown; error: null } | { output: null; error: ToolError; request: RequestState }) & {
-  attempts: number;
-  files?: FileFacts[];
-  /** What a child run cost. */
-  usage?: RunUsage;
-};
+import type { ToolOutcome } from "./outcome.ts";
 
 /** Runs one call. Never throws but for an abort: what goes wrong is an error that the model reads. */
 export type ToolRunner = (
@@ -49,10 +38,3 @@ export interface ToolContext {
   mcp: Pick<McpClient, "callTool">;
   now(): number;
 }
-
-export const failed = (
-  code: string,
-  message: string,
-  attempts = 1,
-  request: RequestState = attempts === 0 ? "not_sent" : "answered",
-): Done => ({ output: null, error: { code, message }, request, attempts });

@@ -5,7 +5,8 @@ import { jsonFault } from "../../lib/json-limits.ts";
 import { hideInAnyCase, hideInJson, hideInSlices } from "../../lib/redact.ts";
 import { fillTemplate } from "../../lib/url-template.ts";
 import { inTurn, withRoom } from "../long-answers.ts";
-import { type Done, failed, type ToolRunner } from "./context.ts";
+import type { ToolRunner } from "./context.ts";
+import { type Done, failed } from "./outcome.ts";
 import { type Outgoing, sendCall } from "./send-call.ts";
 
 const redirectsMax = 3;

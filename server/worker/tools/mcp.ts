@@ -4,7 +4,8 @@ import { hideInAnyCase, hideInBytes, hideInJson, hideInSlices } from "../../lib/
 import { McpFailure } from "../../mcp/mcp-failure.ts";
 import type { McpResult } from "../../mcp/read-result.ts";
 import { inTurn } from "../long-answers.ts";
-import { type Done, failed, type ToolRunner } from "./context.ts";
+import type { ToolRunner } from "./context.ts";
+import { type Done, failed } from "./outcome.ts";
 import { secretsError } from "./send-call.ts";
 
 /** Calls one tool of an MCP server. */

@@ -1,7 +1,8 @@
 import type { MemoryOperation, ToolStore } from "../../core/agent-snapshot.ts";
 import type { RetrievedPassage } from "../../core/run-event.ts";
 import type { ToolCall } from "../../core/run-state.ts";
-import { type Done, failed, type ToolContext, type ToolRunner } from "./context.ts";
+import type { ToolContext, ToolRunner } from "./context.ts";
+import { type Done, failed } from "./outcome.ts";
 
 /** Uses the agent's memory stores. The arguments fit the schema that the agent's policy made for them. */
 export const runMemoryTool: ToolRunner = async (call, tool, context) => {

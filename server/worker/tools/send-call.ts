@@ -9,7 +9,8 @@ import type { RequestState } from "../../lib/request-state.ts";
 import { backoff, retryAfter, sleep } from "../../lib/retry.ts";
 import { sign } from "../../lib/signature.ts";
 import type { ToolSecrets } from "../messages.ts";
-import { type Done, failed, type ToolContext } from "./context.ts";
+import type { ToolContext } from "./context.ts";
+import { type Done, failed } from "./outcome.ts";
 
 /** What goes to a tool's address. */
 export interface Outgoing {

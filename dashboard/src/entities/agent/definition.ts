@@ -1,4 +1,4 @@
-import type { MemoryInput } from "../../../../server/agents/schema.ts";
+import type { CreateAgent } from "../../../../server/agents/schema.ts";
 import type { Agent } from "../../../../server/wire/agent.ts";
 /** What an agent is at a version. */
 export type Definition = Pick<
@@ -20,7 +20,7 @@ export type Definition = Pick<
 /** A memory store as a policy names it. What is left out has its default. */
 export type PolicyStore = NonNullable<MemoryPolicy["stores"]>[number];
 
-export type MemoryPolicy = MemoryInput;
+export type MemoryPolicy = NonNullable<CreateAgent["memory"]>;
 
 /** Whether two JSON values are the same, whatever the order of their keys. */
 export function isSame(a: unknown, b: unknown): boolean {

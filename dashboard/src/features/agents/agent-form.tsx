@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { reasoningEfforts } from "../../../../server/core/agent-snapshot.ts";
 import { limits } from "../../../../server/core/limits.ts";
+import { reasoningEfforts } from "../../../../server/core/providers.ts";
 import { bounds, type Draft } from "../../entities/agent/agent-fields.ts";
 import { modelsQuery } from "../../entities/model/model-api.ts";
 import type { Fields } from "../../lib/use-form.ts";

@@ -1,4 +1,4 @@
-import { reasoningEfforts } from "../../../../server/core/agent-snapshot.ts";
+import { reasoningEfforts } from "../../../../server/core/providers.ts";
 import type { Agent as FullAgent } from "../../../../server/wire/agent.ts";
 import type { Fields } from "../../lib/use-form.ts";
 import { Field } from "../../ui/field.tsx";

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type OuterProvider, outerProviders } from "../../../../server/core/agent-snapshot.ts";
+import { type OuterProvider, outerProviders } from "../../../../server/core/providers.ts";
 import { addConnection, connectionsQuery, pricesQuery } from "../../entities/server/server-api.ts";
 import { useForm } from "../../lib/use-form.ts";
 import { Field } from "../../ui/field.tsx";

@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useState } from "react";
-import type { UnknownPrice } from "../../../../server/core/budget.ts";
+import type { UnknownPrice } from "../../../../server/core/budget-schema.ts";
 import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { SaveBar } from "./save-bar.tsx";

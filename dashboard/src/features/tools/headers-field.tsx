@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Plus, X } from "lucide-react";
 import { secretsQuery } from "../../entities/tool/tool-api.ts";
+import type { Fields } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import type { CommonDraft, ToolFormProps } from "./types/tool-part.ts";
+import type { CommonDraft } from "./types/tool-part.ts";
 
 type Header = CommonDraft["headers"][number];
 
@@ -12,7 +13,11 @@ const input =
   "h-(--control) w-full min-w-0 rounded-md border border-line-control bg-surface px-2.5 font-mono text-xs hover:border-muted";
 
 /** The headers of each call. Values that are kept are masked; secrets stand in them by name. */
-export function HeadersField({ draft: { headers }, faults: { headers: fault }, set }: ToolFormProps) {
+export function HeadersField({
+  draft: { headers },
+  faults: { headers: fault },
+  set,
+}: Pick<Fields<CommonDraft>, "draft" | "faults" | "set">) {
   const at = useWorkspace();
   const secrets = useQuery(secretsQuery(at)).data ?? [];
   const change = (i: number, part: Partial<Header>) =>

@@ -1,8 +1,8 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
 import type { Tool } from "../../../../server/wire/tool.ts";
-import { serverFaults } from "../../lib/fault-of.ts";
+import { type Faults, serverFaults } from "../../lib/fault-of.ts";
 import { isJsonObject, jsonText, readJson } from "../../lib/json-text.ts";
-import { type CommonDraft, type DraftReader, numberText, type ToolFaults } from "./types/tool-part.ts";
+import { type CommonDraft, type DraftReader, numberText, type TextField } from "./types/tool-part.ts";
 import { shownTypes, type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** The draft of a tool as it is; without one, of a new one. */
@@ -29,9 +29,12 @@ export const hasParameters = (type: ToolType, draft: ToolDraft): boolean =>
   toolParts[type].hasParameters?.(draft) ?? true;
 
 /** What a draft says to the API, and what of it cannot be read yet. */
-export function readToolDraft(type: ToolType, draft: ToolDraft): { body: Record<string, unknown>; faults: ToolFaults } {
-  const faults: ToolFaults = {};
-  const reader: DraftReader = {
+export function readToolDraft(
+  type: ToolType,
+  draft: ToolDraft,
+): { body: Record<string, unknown>; faults: Faults<ToolDraft> } {
+  const faults: Faults<ToolDraft> = {};
+  const reader: DraftReader<TextField<ToolDraft>> = {
     required(field, missing) {
       if (draft[field].trim() === "") faults[field] = missing;
       return draft[field].trim();
@@ -89,7 +92,7 @@ export function toolCreation(type: ToolType, draft: ToolDraft): Record<string, u
 }
 
 /** Which fields of the form a refusal speaks of; `rest` are the faults that no field shows. */
-export const blameTool = (error: Error | null, draft: ToolDraft): { faults: ToolFaults; rest: string[] } =>
+export const blameTool = (error: Error | null, draft: ToolDraft): { faults: Faults<ToolDraft>; rest: string[] } =>
   serverFaults(error, draft, (param) => (param.startsWith("approval.") ? "when" : param.split(/[.[]/)[0]));
 
 /** What the form calls each field of a tool as the API has it. */

@@ -1,4 +1,5 @@
 import type { ToolType } from "../../../../server/core/agent-snapshot.ts";
+import type { Fields } from "../../lib/use-form.ts";
 import { ChoiceCards } from "../../ui/choice-cards.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
@@ -6,13 +7,12 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextArea } from "../../ui/text-area.tsx";
 import { hasParameters } from "./tool-draft.ts";
-import type { ToolFormProps } from "./types/tool-part.ts";
-import { toolParts } from "./types/tool-parts.ts";
+import { type ToolDraft, toolParts } from "./types/tool-parts.ts";
 
 /** All fields of a tool of one type. */
-export function ToolForm({ type, ...props }: ToolFormProps & { type: ToolType }) {
+export function ToolForm({ type, ...props }: Fields<ToolDraft> & { type: ToolType }) {
   const { draft, text, json } = props;
-  const { Fields, nameHint = "The model calls it by this name, such as get_weather." } = toolParts[type];
+  const { Fields: Own, nameHint = "The model calls it by this name, such as get_weather." } = toolParts[type];
   return (
     <>
       <FormSection title="Tool">
@@ -24,7 +24,7 @@ export function ToolForm({ type, ...props }: ToolFormProps & { type: ToolType })
           {...text("description")}
         />
       </FormSection>
-      {Fields && <Fields {...props} />}
+      {Own && <Own {...props} />}
       {hasParameters(type, draft) && (
         <FormSection title="Parameters" about="A JSON Schema. Arguments that do not fit go back to the model.">
           <JsonField label="Schema of the arguments" className="min-h-30" rows={8} {...json("parameters")} />
@@ -45,7 +45,7 @@ const approvals = [
   { value: "when", label: "A person approves some", hint: "Those whose arguments fit a JSON Schema." },
 ] as const;
 
-function Risk({ type, draft, set, text, json, pick, choose }: ToolFormProps & { type: ToolType }) {
+function Risk({ type, draft, set, text, json, pick, choose }: Fields<ToolDraft> & { type: ToolType }) {
   return (
     <FormSection
       title="Risk"

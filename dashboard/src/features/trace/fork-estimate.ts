@@ -1,3 +1,4 @@
+import { costOf } from "../../../../server/core/cost.ts";
 import type { ModelPrice } from "../../../../server/core/price.ts";
 import type { StepUsage } from "../../../../server/core/trace.ts";
 import type { TraceStep } from "../../../../server/wire/trace.ts";
@@ -42,7 +43,7 @@ export function forkEstimate({ steps, step, draft, model, priceOf }: ForkPlan): 
   const billed = spent.filter(({ type, usage }) => type === "model_call" || usage !== null);
   // Under the other rules an agent that was called answers from the record, as long as it is called as it was.
   const agents = draft.tools === "live" ? later.filter(({ type }) => type === "subagent").length : 0;
-  const costs = billed.map((each) => costOf(each, model, priceOf));
+  const costs = billed.map((each) => costAgain(each, model, priceOf));
   const unpriced = costs.find((cost) => typeof cost === "string") ?? null;
   return {
     model_calls: calls.length,
@@ -62,7 +63,7 @@ function tokensOf(usage: StepUsage | null): number | null {
   return usage.input_tokens + usage.output_tokens;
 }
 
-function costOf(step: TraceStep, other: string | null, priceOf: ForkPlan["priceOf"]): number | Unpriced {
+function costAgain(step: TraceStep, other: string | null, priceOf: ForkPlan["priceOf"]): number | Unpriced {
   const { type, usage, model: recorded } = step;
   // A judge has a model of its own, whichever that of the fork is.
   if (type === "guardrail") return usage?.cost_usd ?? "judge";
@@ -71,9 +72,5 @@ function costOf(step: TraceStep, other: string | null, priceOf: ForkPlan["priceO
   const price = model === null ? null : priceOf(model);
   if (usage?.input_tokens == null || usage.output_tokens == null) return "tokens";
   if (!price) return "price";
-  if (usage.input_tokens > (price.priced_up_to ?? usage.input_tokens)) return "length";
-  const cached = Math.min(usage.cached_input_tokens ?? 0, usage.input_tokens);
-  const dollars =
-    (usage.input_tokens - cached) * price.input + cached * price.cached_input + usage.output_tokens * price.output;
-  return dollars / 1_000_000;
+  return costOf(price, usage) ?? "length";
 }

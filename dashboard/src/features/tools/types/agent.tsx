@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { agentApi } from "../../../entities/agent/agent-api.ts";
+import type { Fields } from "../../../lib/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";
-import type { ToolFormProps, ToolPart } from "./tool-part.ts";
+import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
 export interface AgentDraft {
   agent_id: string;
@@ -25,7 +26,7 @@ export const agentPart: ToolPart<AgentDraft> = {
   },
 };
 
-function AgentFields({ draft, faults, pick }: ToolFormProps) {
+function AgentFields({ draft, faults, pick }: Fields<CommonDraft & AgentDraft>) {
   const at = useWorkspace();
   const agents = useQuery(agentApi.every(at)).data ?? [];
   const isKnown = draft.agent_id === "" || agents.some(({ id }) => id === draft.agent_id);

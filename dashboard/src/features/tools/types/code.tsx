@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { fileApi } from "../../../entities/file/file-api.ts";
+import type { Fields } from "../../../lib/use-form.ts";
 import { useWorkspace } from "../../../lib/workspace.ts";
 import { ChoiceBar } from "../../../ui/choice-bar.tsx";
 import { ChoiceCards } from "../../../ui/choice-cards.tsx";
@@ -8,7 +9,7 @@ import { FormSection } from "../../../ui/form-section.tsx";
 import { TextArea } from "../../../ui/text-area.tsx";
 import { indentKey } from "../indent-key.ts";
 import { TimeoutField } from "../timeout-field.tsx";
-import { numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
+import { type CommonDraft, numberText, type ToolPart } from "./tool-part.ts";
 
 export interface CodeDraft {
   language: "javascript" | "python";
@@ -60,7 +61,7 @@ const languages = [
 ] as const;
 
 /** The program of a code tool, and what it is given. */
-function CodeFields({ draft, faults, set, text }: ToolFormProps) {
+function CodeFields({ draft, faults, set, text }: Fields<CommonDraft & CodeDraft>) {
   const at = useWorkspace();
   const files = useQuery(fileApi.every(at)).data ?? [];
   const { language, source } = draft;

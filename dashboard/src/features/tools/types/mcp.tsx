@@ -1,10 +1,11 @@
+import type { Fields } from "../../../lib/use-form.ts";
 import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { TextArea } from "../../../ui/text-area.tsx";
 import { HeadersField } from "../headers-field.tsx";
 import { ServerTools } from "../server-tools.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
-import type { ToolFormProps, ToolPart } from "./tool-part.ts";
+import type { CommonDraft, ToolPart } from "./tool-part.ts";
 
 export interface McpDraft {
   server_url: string;
@@ -42,7 +43,7 @@ function namesIn(text: string): string[] | null {
   return names.length === 0 ? null : names;
 }
 
-function McpFields(fields: ToolFormProps) {
+function McpFields(fields: Fields<CommonDraft & McpDraft>) {
   const { text } = fields;
   return (
     <FormSection

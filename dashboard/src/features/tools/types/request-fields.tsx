@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import type { Tool } from "../../../../../server/wire/tool.ts";
+import type { Fields } from "../../../lib/use-form.ts";
 import { Field } from "../../../ui/field.tsx";
 import { FormSection } from "../../../ui/form-section.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { HeadersField } from "../headers-field.tsx";
 import { TimeoutField } from "../timeout-field.tsx";
-import { type DraftReader, numberText, type ToolFormProps, type ToolPart } from "./tool-part.ts";
-import type { ToolDraft } from "./tool-parts.ts";
+import { type CommonDraft, type DraftReader, numberText, type ToolPart } from "./tool-part.ts";
 
 /** What http and webhook tools have in common. */
 export interface RequestDraft {
@@ -15,13 +15,18 @@ export interface RequestDraft {
   idempotent: "" | "true" | "false";
 }
 
+type Draft = CommonDraft & RequestDraft;
+
 export const requestDraftOf = (tool?: Tool): RequestDraft => ({
   url: tool?.url ?? "",
   retries: numberText(tool?.retries),
   idempotent: tool ? (String(tool.idempotent ?? "") as RequestDraft["idempotent"]) : "",
 });
 
-export const readRequest = (draft: ToolDraft, { required, number, headers }: DraftReader) => ({
+export const readRequest = (
+  draft: Draft,
+  { required, number, headers }: DraftReader<keyof RequestDraft | "timeout_ms">,
+) => ({
   url: required("url", "Write where the calls go, such as https://api.example.com/orders."),
   headers: headers(),
   timeout_ms: number("timeout_ms"),
@@ -39,7 +44,7 @@ export function RequestFields({
   method,
   answer,
   ...fields
-}: ToolFormProps & { method?: ReactNode; answer?: ReactNode }) {
+}: Fields<Draft> & { method?: ReactNode; answer?: ReactNode }) {
   const { text } = fields;
   return (
     <FormSection title="Request" about="Public addresses over https. In test, this machine too.">

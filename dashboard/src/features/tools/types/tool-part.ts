@@ -1,11 +1,9 @@
 import type { ReactNode } from "react";
 import type { Tool } from "../../../../../server/wire/tool.ts";
-import type { Faults } from "../../../lib/fault-of.ts";
 import type { Fields } from "../../../lib/use-form.ts";
-import type { ToolDraft } from "./tool-parts.ts";
 
 /** What the form of a tool has for one type of tools. Each module of this folder is one; `tool-parts.ts` lists them. */
-export interface ToolPart<Own = object> {
+export interface ToolPart<Own = object, Draft = CommonDraft & Own> {
   word: string;
   hint: string;
   /** Where a tool goes: its address, its language, its server. */
@@ -13,14 +11,14 @@ export interface ToolPart<Own = object> {
   /** Its own fields as they are typed; without a tool, of a new one. */
   draftOf(tool?: Tool): Own;
   /** What these fields say to the API. */
-  read(draft: ToolDraft, reader: DraftReader): Record<string, unknown>;
-  Fields?: (props: ToolFormProps) => ReactNode;
+  read(draft: Draft, reader: DraftReader<TextField<Draft>>): Record<string, unknown>;
+  Fields?: (props: Fields<Draft>) => ReactNode;
   /** What the form calls its fields, within a sentence. */
   words: Partial<Record<keyof Own & string, string>>;
   /** Fields that are sent for a new tool although they have their default. */
   always?: readonly string[];
   /** Whether it has parameters of its own to write; without this it has. */
-  hasParameters?(draft: Pick<ToolDraft, "hasSource">): boolean;
+  hasParameters?(draft: Draft): boolean;
   nameHint?: string;
   /** Stands above the form of a tool that is there. */
   Above?: (props: { tool: Tool }) => ReactNode;
@@ -28,19 +26,15 @@ export interface ToolPart<Own = object> {
   untried?: { title: string; about: string };
 }
 
-export type ToolFormProps = Fields<ToolDraft>;
-
-export type ToolFaults = Faults<ToolDraft>;
-
 /** Reads fields of a draft, and notes what of them cannot be read yet. */
-export interface DraftReader {
+export interface DraftReader<Field> {
   /** A text that must be there; the message is its fault. */
-  required(field: TextField, missing: string): string;
-  number(field: TextField): number | undefined;
+  required(field: Field, missing: string): string;
+  number(field: Field): number | undefined;
   headers(): Record<string, string>;
 }
 
-type TextField = { [K in keyof ToolDraft]: ToolDraft[K] extends string ? K : never }[keyof ToolDraft];
+export type TextField<Draft> = { [K in keyof Draft]: Draft[K] extends string ? K : never }[keyof Draft];
 
 /** What tools of all types have, and what several have: that stays when another type is chosen. */
 export interface CommonDraft {

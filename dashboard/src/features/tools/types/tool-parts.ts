@@ -9,7 +9,7 @@ import type { CommonDraft, ToolPart } from "./tool-part.ts";
 import { webhookPart } from "./webhook.ts";
 
 /** Every type of tool, in the order of the choice between them. */
-export const toolParts: Record<ToolType, ToolPart> = {
+export const toolParts: Record<ToolType, ToolPart<object, ToolDraft>> = {
   client: clientPart,
   http: httpPart,
   webhook: webhookPart,
