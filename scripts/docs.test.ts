@@ -181,6 +181,13 @@ describe("the documentation", () => {
   });
 });
 
+test("the page of the audit log names every action that there is, and no other", () => {
+  const page = readFileSync(inProject("server/docs/operate/audit-log.md"), "utf8");
+  const rows = page.split("\n").flatMap((line) => /^\| (`[^|]+) \|/.exec(line)?.[1] ?? []);
+  const named = rows.flatMap((cell) => cell.match(/\w+\.\w+/g) ?? []);
+  expect(named.toSorted()).toEqual([...new Set(sources().flatMap(actionsIn))].sort());
+});
+
 describe("GET /v1/openapi.json", () => {
   const read = async () => {
     await using server = testApp();
@@ -232,6 +239,15 @@ function variablesIn(source: string): string[] {
 
 /** In examples: what an operator might have chosen. And what providers' own libraries read, but the server does not. */
 const madeUp = new Set(["RUNNEL_MODEL_OLLAMA_MAX_CONCURRENT", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"]);
+
+/** The actions that a source notes in the audit log: whole ones, and those of a thing that one helper names. */
+function actionsIn(source: string): string[] {
+  const noted = [...source.matchAll(/(?<!function )\b(?:note|byPerson)\([^"`;]*"([a-z_]+(?:\.[a-z_]+)?)"/g)].map(
+    ([, done]) => done!,
+  );
+  const [, thing] = /\bnote\([^"`;]*`([a-z_]+)\.\$\{done\}`/.exec(source) ?? [];
+  return noted.flatMap((done) => (done.includes(".") ? done : thing ? `${thing}.${done}` : []));
+}
 
 function sources(): string[] {
   const paths = [...new Bun.Glob("server/**/*.ts").scanSync({ cwd: root })];

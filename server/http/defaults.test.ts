@@ -44,6 +44,15 @@ describe("what the document calls a default", () => {
     );
   });
 
+  test("is what an agent and a schedule have", async () => {
+    await using server = testApp();
+    const client = await server.client();
+    const agent = await create(client, "/v1/agents", echo);
+    expect(agent).toMatchObject(defaults.CreateAgentRequest!);
+    const plan = { name: "Report", agent_id: agent.id, input: "Hello", cron: "0 9 * * *", timezone: "UTC" };
+    expect(await create(client, "/v1/schedules", plan)).toMatchObject(defaults.CreateScheduleRequest!);
+  });
+
   test("is what an agent's memory has", async () => {
     await using server = testApp();
     const client = await server.client();

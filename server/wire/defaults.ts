@@ -10,6 +10,7 @@ const chunking = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 200 };
  * A default that depends on other fields stands in the field's description.
  */
 export const defaults: Record<string, Values> = {
+  CreateAgentRequest: { max_turns: 25 },
   CreateRunRequest: {
     ...ofEveryRun,
     if_thread_busy: "reject",
@@ -29,6 +30,7 @@ export const defaults: Record<string, Values> = {
     response: "json",
     language: "javascript",
   },
+  CreateScheduleRequest: { enabled: true, catch_up: "skip", if_busy: "start" },
   CreateWebhookRequest: { enabled: true },
   RotateSecretWebhookRequest: { overlap_seconds: 86_400 },
   Chunking: chunking,
