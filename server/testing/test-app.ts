@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { type App, createApp } from "../app.ts";
 import type { Environment, Permission, Scope } from "../core/scope.ts";
 import { openDatabase } from "../db/open.ts";
-import { describeOperations } from "../http/describe-operations.ts";
+import { type DescribedOperation, describeOperations } from "../http/describe-operations.ts";
 import type { Route } from "../http/operation.ts";
 import { vecLibrary } from "../lib/assets.ts";
 import { type Log, silentLog } from "../lib/log.ts";
@@ -61,6 +61,9 @@ export interface TestAppOptions {
   dashboard?: boolean;
 }
 
+// All the servers of a test file have the same routes under /v1.
+let operations: DescribedOperation[] | undefined;
+
 export type TestApp = ReturnType<typeof testApp>;
 
 /** The whole server in memory: real routes, real SQLite, runs on this thread, no socket. */
@@ -100,7 +103,7 @@ export function testApp({
     now,
   });
 
-  const operations = describeOperations(server.app.routes as Route[]);
+  operations ??= describeOperations(server.app.routes as Route[]);
   const expectDeclared = createExpectDeclared(operations);
   const expectShape = createExpectShape(server.app.routes as Route[]);
 
