@@ -16,9 +16,13 @@ export function commandPages(program: Command): Page[] {
   const list = all.map(
     ({ command, typed, name }) => `- [\`${typed}\`](${name}.md): ${sentence(command.description())}`,
   );
-  const about = `Every command of the executable. \`runnel <command> --help\` prints the same. Each flag can also be given by an environment variable: see [configuration](../configuration.md).`;
+  const about = `Every command of the executable. \`runnel <command> --help\` prints the same. Each flag can also be given by an environment variable: see [configuration](../configuration.md).
+
+\`run\`, \`trace\` and \`suite\` talk to a server: by default the one that runs on the data directory, whose certificate they trust. All others work on the data directory itself, also while the server runs; only \`restore\` needs a stopped server.
+
+\`--json\` prints one JSON object to standard output. Logs go to standard error.`;
   const codes =
-    "- 0: the command is done.\n- 1: it failed.\n- 2: it was typed wrongly.\n- 75: another process uses the data directory.\n- 78: the database is newer than the executable.";
+    "- 0: the command is done.\n- 1: it failed. For `run`, the run did not complete; for `suite run`, a case came out otherwise.\n- 2: it was typed wrongly. For `suite`, also: no such suite, a refused key, no server, or out of time.\n- 75: another process uses the data directory.\n- 78: the database is newer than the executable.";
   const index = pageOf(
     "reference/commands/index",
     `# Command line\n\n${about}\n\n${list.join("\n")}\n\n## Exit codes\n\n${codes}\n`,

@@ -28,7 +28,7 @@ const abouts: Record<(typeof catalogue)[keyof typeof catalogue]["type"] | "run_e
   idempotency_error: "The `Idempotency-Key` was used before.",
   rate_limit_error: "There were too many requests or runs: wait and try again.",
   api_error: "The server could not do it.",
-  run_error: "Why a run failed: the run's own `error.code`. The request that reads the run succeeds.",
+  run_error: "Why a run failed: the run's own `error.code`. `retryable` says whether the same input may succeed later.",
 };
 
 const aboutErrors = (types: readonly string[], ofAll: readonly string[]): string => `# Errors
@@ -50,6 +50,8 @@ Every error has the same shape: a \`code\` for programs, and a \`message\` for p
 
 \`doc_url\` leads to the page that explains the code. Give the \`request_id\` to the operator when you ask about an error.
 
+A request without a valid key gets 401 before anything else about it is looked at.
+
 ## Types
 
 ${types.join("\n")}
@@ -59,4 +61,22 @@ ${types.join("\n")}
 ${ofAll.join("\n")}
 
 The page of an [operation](../api/index.md) lists the others that it may return.
+
+## Requests that are not HTTP
+
+The parser refuses these before the API sees them. The response has no \`X-Request-Id\` and no body of this shape, and the connection closes.
+
+| Status | When |
+|---|---|
+| 400 | two lengths of one body, broken chunks, a control character in a header, no \`Host\`, or an address that is none |
+| 413 | a chunk with too large an extension |
+| 431 | more than 64 KB of headers, or more than 200 of them |
+| 505 | another version than HTTP/1.1 or 1.0 |
+| none | a method that no standard knows |
+
+## Slow and large requests
+
+- A connection that is silent or too slow is closed: after 12 seconds in its headers, after 30 seconds anywhere else.
+- A body that is refused as too large (413), or for want of disk space (507), is read to its end first, so that your client gets the
+  response. Beyond 128 MB or 30 seconds, or after a pause of a second, the connection closes.
 `;

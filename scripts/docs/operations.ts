@@ -35,19 +35,31 @@ The API speaks JSON over HTTPS, and server-sent events. Every address begins wit
 ## Requests
 
 - Send your API key with every request: \`Authorization: Bearer <API key>\`. A key has scopes: \`read\`, \`run\` and \`admin\`.
-- A body is JSON in UTF-8. Fields that do not exist are refused.
+- A body is JSON in UTF-8. Fields and query parameters that do not exist are refused.
 - To send a \`POST\` again safely, give it an \`Idempotency-Key\`. For 24 hours it is carried out once.
+- \`HEAD\` returns what \`GET\` does, without the body, and counts like it.
+- Send an id of your own as \`X-Client-Request-Id\`, up to 128 characters. The log has it beside the request's id.
 
 ## Responses
 
 - Every response has \`X-Request-Id\`. Errors have one shape: see [errors](../errors/index.md).
-- A list has \`data\` and \`has_more\`. For the next page, send the last item's id as \`starting_after\`.
 - \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` tell what is left: see [limits](../limits.md).
+- A \`DELETE\` returns \`id\`, \`object\` and \`deleted: true\`. The second time it returns 404.
+- Times are RFC 3339 in UTC with milliseconds. Durations are numbers, and their names end in \`_ms\` or \`_seconds\`.
 - Fields may be added at any time. Ignore those that you do not know.
+
+## Lists
+
+- A list has \`data\` and \`has_more\`. For the next page, send \`last_id\` as \`starting_after\`.
+- What is created or deleted between two pages neither repeats nor hides an item.
+- A cursor is a place in the list. It stays good when its item is deleted.
+- A page has at most 1 MiB, so it may end before \`limit\` items. Go on while \`has_more\` is true.
+- An item that you can read by its id is a summary. A text has at most its first 4,096 characters, and another value of more than
+  8,192 characters is empty. \`truncated\` names these fields.
 
 ## Ids
 
-An id is a prefix and 26 characters. The prefix says what it is of.
+An id is a prefix and 26 characters. The prefix says what it is of. Ids sort by the time of their creation.
 
 | Prefix | Of |
 |---|---|

@@ -71,6 +71,20 @@ Each environment of a project has these for itself, and all of its keys share th
 [\`runnel projects limits\`](commands/projects-limits.md). 0 is no limit.
 
 ${ofProjects.join("\n")}
+## How requests are counted
+
+- No 60 seconds, wherever they begin, have more accepted requests than the limit. What is refused does not count.
+- The method and the address decide for which limit a request counts. Responses with 404 and 405 count too.
+- \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell of that limit. At \`X-RateLimit-Reset\`, in Unix seconds, all of it is there again.
+- Over the limit you get 429 with \`Retry-After\`, in seconds.
+- Requests without a valid key count for their address instead: 60 a minute. An IPv6 network of /64 is one address.
+- Counts are in memory, and a restart forgets them.
+
+## Projects take turns
+
+Where work waits, such as programs, documents, searches and webhooks, projects and environments take turns. Some places are kept
+for those that have no work under way. So one project's work does not hold up another's for long, however much there is of it.
+
 ## Fixed limits
 
 Names end in their unit: \`_bytes\`, \`_ms\` for milliseconds, \`_length\` for characters. All others are counts.

@@ -11,7 +11,12 @@ export const serveCommand = (): Command =>
     .addOption(option("--host <address>", "address to listen on (default: 127.0.0.1; with --domain 0.0.0.0)"))
     .addOption(option("--port <number>", "port to listen on; 0 is any free one (default: 8443; with --domain 443)"))
     .addOption(dataDirOption())
-    .addOption(option("--domain <names>", "gets a certificate from Let's Encrypt, whose terms you agree to by this"))
+    .addOption(
+      option(
+        "--domain <names>",
+        "names, with commas: gets a certificate for them from Let's Encrypt, whose terms you agree to by this",
+      ),
+    )
     .addOption(option("--acme-directory <url>", "another authority than Let's Encrypt"))
     .addOption(option("--acme-email <address>", "where the authority may write to"))
     .addOption(option("--acme-cacert <file>", "verifies the directory of an authority of your own"))

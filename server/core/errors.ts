@@ -337,7 +337,8 @@ export const runErrors = {
   context_length_exceeded:
     "The conversation is longer than the model takes, and could not be shortened (see Long conversations).",
   tool_error: "A tool failed in a way that the model could not be told of.",
-  tool_outcome_unknown: "Nobody knows whether a tool call had its effect, and the run could not go on without knowing.",
+  tool_outcome_unknown:
+    "Nobody knows whether a tool call had its effect, and the run could not go on without knowing. No run of this version ends so.",
   guardrail_blocked: "A guardrail stopped the run.",
   budget_exceeded: "The run, or its project for the day, has nothing left of its budget; the message names the limit.",
   max_turns_exceeded: "The run made `max_turns` model calls without coming to an end.",
