@@ -17,6 +17,27 @@ export function programOf(markdown: string, language: Language): string | null {
   return blocks.length > 0 ? blocks.map(([, code]) => code).join("\n") : null;
 }
 
+/** What a page says that its examples for the shell print: the lines of its blocks `text`, in their order. */
+export const shownBy = (markdown: string): string[] =>
+  [...markdown.matchAll(/^```text\n([\s\S]*?)^```$/gm)]
+    .flatMap(([, lines]) => lines!.trimEnd().split("\n"))
+    .map(lasting);
+
+/** Of `shown` the lines that do not follow one another in what was printed. */
+export function missingIn(stdout: string, shown: readonly string[]): string[] {
+  const printed = stdout.split("\n").map(lasting);
+  let at = 0;
+  return shown.filter((line) => {
+    const found = printed.indexOf(line, at);
+    if (found >= 0) at = found + 1;
+    return found < 0;
+  });
+}
+
+/** A line without what is another one each time: ids and durations. */
+const lasting = (line: string): string =>
+  line.replace(/\b([a-z]+_)(?:[0-9a-z]{26}\b|…)/g, "$1…").replace(/\b\d+ ms\b/g, "… ms");
+
 /** Somebody who runs the programs of pages against a server: in an empty folder, with the clients that it serves. */
 export async function createExampleRunner(server: Runnel) {
   const folder = mkdtempSync(join(tmpdir(), "runnel-examples-"));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writtenPages } from "../scripts/docs/pages.ts";
-import { createExampleRunner, languages, programOf } from "./doc-examples.ts";
+import { createExampleRunner, languages, missingIn, programOf, shownBy } from "./doc-examples.ts";
 import { type Runnel, startRunnel } from "./harness.ts";
 
 // Every page of the documentation that has examples, run as it stands on one server, which the pages before it used.
@@ -11,7 +11,8 @@ const chosen = writtenPages().filter(({ path }) => wanted === undefined || wante
 const pages = chosen.flatMap(({ path, markdown }) =>
   languages.flatMap((language) => {
     const program = programOf(markdown, language);
-    return program === null ? [] : [{ path, language, program }];
+    const shown = language === "bash" ? shownBy(markdown) : [];
+    return program === null ? [] : [{ path, language, program, shown }];
   }),
 );
 
@@ -30,11 +31,12 @@ describe("the documentation's examples", () => {
   });
 
   // Twice: a page that leaves something behind fails when it is read again.
-  test.each(pages)("$path runs in $language from an empty folder, twice", async ({ language, program }) => {
+  test.each(pages)("$path runs in $language from an empty folder, twice", async ({ language, program, shown }) => {
     if (!runner.hasPython && (language === "python" || /^python3 /m.test(program))) return;
     for (const _ of [1, 2]) {
       const { code, stdout, stderr } = await runner.run(language, program);
       expect({ code, stderr, said: code === 0 ? "" : stdout }).toEqual({ code: 0, stderr: "", said: "" });
+      expect({ missing: missingIn(stdout, shown), stdout }).toEqual({ missing: [], stdout });
     }
   });
 });
