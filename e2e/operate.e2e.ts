@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inProject } from "../scripts/root.ts";
+import { createCertificateAuthority } from "../server/testing/certificate-authority.ts";
+import { openStream } from "./event-stream.ts";
+import { freePort } from "./free-port.ts";
+import { executable, type Json, type Runnel, runProgram, startRunnel } from "./harness.ts";
+
+// What the documentation tells operators to save in a file is what their programs read. Each is asked where it is installed.
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "runnel-operate-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The one block of a page in a language. */
+function blockOf(page: string, language: string): string {
+  const markdown = readFileSync(inProject(`server/docs/${page}.md`), "utf8");
+  const blocks = [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))];
+  expect(blocks).toHaveLength(1);
+  return blocks[0]![1]!;
+}
+
+test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds no fault in the documentation's unit", async () => {
+  const file = join(folder, "runnel.service");
+  const verified = async (unit: string) => {
+    writeFileSync(file, unit.replace("/usr/local/bin/runnel", executable));
+    return await runProgram(
+      ["systemd-analyze", "verify", "--man=no", file],
+      folder,
+      { PATH: process.env.PATH! },
+      30_000,
+    );
+  };
+  const unit = blockOf("operate/service", "ini");
+  expect(await verified(unit)).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect((await verified(unit.replace("KillMode", "KilMode"))).stderr).toContain("KilMode");
+});
+
+const authority = createCertificateAuthority();
+
+/** nginx with the documentation's block, in front of a server. */
+async function startNginx(server: Runnel) {
+  const [port, certificate, key, config] = [
+    freePort(),
+    join(folder, "cert.pem"),
+    join(folder, "key.pem"),
+    "nginx.conf",
+  ];
+  const pair = authority.issue({ names: ["localhost"] });
+  writeFileSync(certificate, pair.cert);
+  writeFileSync(key, pair.key);
+  const block = blockOf("operate/https", "nginx")
+    .replace("listen 443", `listen 127.0.0.1:${port}`)
+    .replace("runs.example.com;", "localhost;")
+    .replace("/etc/ssl/runs.example.com.pem", certificate)
+    .replace("/etc/ssl/runs.example.com.key", key)
+    .replace("http://127.0.0.1:8443", server.url);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  const http = ["access_log off;", ...temporary, block].join("\n");
+  writeFileSync(
+    join(folder, config),
+    `daemon off;\nmaster_process off;\npid ${folder}/pid;\nerror_log ${folder}/log;\nevents {}\nhttp {\n${http}\n}\n`,
+  );
+  const child = Bun.spawn(["nginx", "-p", folder, "-e", join(folder, "log"), "-c", config], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const url = `https://localhost:${port}`;
+  const send = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(url + path, {
+      ...init,
+      headers: { authorization: `Bearer ${server.keys.test}`, ...init.headers },
+      tls: { ca: authority.ca },
+    } as RequestInit);
+  while (!(await send("/healthz").catch(() => null))) {
+    if (child.exitCode !== null) throw new Error(`nginx ended: ${readFileSync(join(folder, "log"), "utf8")}`);
+    await Bun.sleep(20);
+  }
+  return {
+    url,
+    send,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+test.skipIf(Bun.which("nginx") === null)(
+  "behind nginx as documented, a stream is passed on at once, large files are taken, and the dashboard takes changes",
+  async () => {
+    await using server = await startRunnel({ flags: ["--trust-proxy", "127.0.0.1"] });
+    await using nginx = await startNginx(server);
+    const post = (path: string, body: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+      nginx.send(path, {
+        ...{ method: "POST", body: JSON.stringify(body), signal },
+        headers: { "content-type": "application/json", ...headers },
+      });
+    const create = async (path: string, body: object): Promise<Json> => {
+      const answer = await post(path, body);
+      expect(answer.status).toBe(201);
+      return await answer.json();
+    };
+
+    // What is read while the run waits was not held back.
+    const tool = await create("/v1/tools", { name: "ask", type: "client" });
+    const script = [{ tool_calls: [{ name: "ask", arguments: {} }] }, { text: "Thank you." }];
+    const model = { model: "test/script", model_settings: { script } };
+    const agent = await create("/v1/agents", { name: "Clerk", instructions: "Ask.", tools: [tool.id], ...model });
+    const body = { agent_id: agent.id, input: "Go on.", stream: true };
+    const stream = await openStream((signal) => post("/v1/runs", body, {}, signal));
+    const { data } = await stream.until("run.requires_action");
+    const [call] = data.required_action.submit_tool_outputs.tool_calls;
+    const answers = { tool_outputs: [{ tool_call_id: call.id, output: "Yes." }] };
+    expect((await post(`/v1/runs/${data.run_id}/submit_tool_outputs`, answers)).status).toBe(200);
+    expect((await stream.until("run.completed")).data.output).toBe("Thank you.");
+
+    const form = new FormData();
+    form.append("purpose", "attachment");
+    form.append("file", new File([new Uint8Array(3_000_000)], "large.bin"));
+    const file = await nginx.send("/v1/files", { method: "POST", body: form });
+    expect(await file.json()).toMatchObject({ bytes: 3_000_000, status: "ready" });
+
+    const [, token] = server.setupUrl.split("#");
+    const account = { token, email: "ana@example.com", password: "correct horse battery" };
+    const ofDashboard = { origin: nginx.url, "sec-fetch-site": "same-origin", "x-runnel-console": "1" };
+    expect((await post("/console/api/setup", account, ofDashboard)).status).toBe(201);
+  },
+);
