@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { handbook } from "../scripts/handbook.ts";
+import { inProject } from "../scripts/root.ts";
 import { executable } from "./harness.ts";
 
 /** A command of the README that is run as it stands; others only show what could be typed. */
@@ -15,10 +15,11 @@ interface Block {
 }
 
 const patience_ms = 30_000;
+const readme = readFileSync(inProject("README.md"), "utf8");
 
 /** The blocks of one section, in their order. */
 export function blocksOf(heading: string): Block[] {
-  const [, level, rest] = new RegExp(`^(#+) ${RegExp.escape(heading)}\\n([\\s\\S]*)`, "m").exec(handbook)!;
+  const [, level, rest] = new RegExp(`^(#+) ${RegExp.escape(heading)}\\n([\\s\\S]*)`, "m").exec(readme)!;
   const [section] = rest!.split(new RegExp(`^#{1,${level!.length}} (?=[A-Z])`, "m"));
   const fences = [...section!.matchAll(/^```(\w+)(?: (\w+))?\n([\s\S]*?)^```$/gm)];
   return fences.flatMap(([, language, kind, code = ""], index) => {
