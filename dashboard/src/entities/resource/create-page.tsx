@@ -47,7 +47,7 @@ export function CreatePage({
         request={{ method: "POST", path: `/v1${list}`, body }}
         foot={
           <>
-            {form.error && <ErrorNote title={`The ${noun} was not created`} error={form.error} />}
+            <ErrorNote title={`The ${noun} was not created`} error={form.error} />
             <SheetFormActs>
               <Button type="submit" kind="primary" disabled={!may || form.isPending}>
                 {form.isPending ? `Creating ${noun}` : `Create ${noun}`}

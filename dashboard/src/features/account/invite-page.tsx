@@ -49,7 +49,7 @@ export function InvitePage({ token, onSignedIn }: { token: string; onSignedIn: (
       <Form form={{ ...form, isUnsaved: false }}>
         <Field label="Email" name="email" type="email" autoComplete="username" value={email} readOnly />
         <NewPasswordFields text={form.text} autoFocus />
-        {form.error && <ErrorNote title="The account was not created" error={form.error} />}
+        <ErrorNote title="The account was not created" error={form.error} />
         <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
           {form.isPending ? "Creating account" : "Create account"}
         </Button>

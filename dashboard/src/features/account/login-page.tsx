@@ -1,12 +1,13 @@
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { signIn } from "../../entities/session/session.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatElapsed } from "../../lib/format.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useTitle } from "../../lib/use-title.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Note } from "../../ui/note.tsx";
 import { EntryCard } from "./entry-card.tsx";
 
@@ -14,29 +15,35 @@ import { EntryCard } from "./entry-card.tsx";
 export function LoginPage({ onSignedIn }: { onSignedIn: () => void }) {
   useTitle("Sign in");
   const password = useRef<HTMLInputElement>(null);
-  const login = useMutation({ mutationFn: signIn, onSuccess: onSignedIn, onError: () => password.current?.select() });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    login.mutate({ email: String(form.get("email")).trim(), password: String(form.get("password")) });
-  };
+  const form = useForm({
+    first: { email: "", password: "" },
+    check: (draft) => ({
+      ...(draft.email.trim() === "" && { email: "The email of your account is missing." }),
+      ...(draft.password === "" && { password: "Your password is missing." }),
+    }),
+    send: ({ email, password }) => signIn({ email: email.trim(), password }),
+    onSent: onSignedIn,
+  });
+  useEffect(() => {
+    if (form.failure) password.current?.select();
+  }, [form.failure]);
   return (
     <EntryCard title="Sign in">
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        <Field label="Email" name="email" type="email" autoComplete="username" required autoFocus />
+      <Form form={{ ...form, isUnsaved: false }}>
+        <Field label="Email" name="email" type="email" autoComplete="username" autoFocus {...form.text("email")} />
         <Field
           ref={password}
           label="Password"
           name="password"
           type="password"
           autoComplete="current-password"
-          required
+          {...form.text("password")}
         />
-        {login.error && <LoginError error={login.error} />}
-        <Button type="submit" kind="primary" size="lg" disabled={login.isPending}>
-          {login.isPending ? "Signing in" : "Sign in"}
+        {form.error && <LoginError error={form.error} />}
+        <Button type="submit" kind="primary" size="lg" disabled={form.isPending}>
+          {form.isPending ? "Signing in" : "Sign in"}
         </Button>
-      </form>
+      </Form>
       <p className="text-xs text-muted">
         Password forgotten? Run <code>runnel admin reset-password</code> on the server.
       </p>

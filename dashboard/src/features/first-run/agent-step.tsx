@@ -59,7 +59,7 @@ export function AgentStep({ onMade, onSkip }: { onMade: (agentId: string) => voi
         onChange={(event) => setInstructions(event.target.value)}
         rows={2}
       />
-      {creation.error && <ErrorNote title="The agent was not created" error={creation.error} />}
+      <ErrorNote title="The agent was not created" error={creation.error} />
       <Code
         name="agent"
         title="The same from your server, with a key of the scope admin"

@@ -49,7 +49,7 @@ export function KeyStep({
         can be broken with it. Keys for live data, or for making agents, come later, under API keys.
       </p>
       <Field ref={name} label="Name" defaultValue="First steps" hint="Where it will be used: a name to find it by." />
-      {creation.error && <ErrorNote title="The key was not created" error={creation.error} />}
+      <ErrorNote title="The key was not created" error={creation.error} />
       <Code name="key" title="Its first request" request={{ method: "GET", path: "/v1/me" }} />
     </Pane>
   );

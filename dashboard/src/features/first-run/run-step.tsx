@@ -81,7 +81,7 @@ export function RunStep({ agentId, onMakeAgent }: { agentId: string | undefined;
           {run ? "Run again" : "Run"}
         </Button>
       </form>
-      {error && <ErrorNote title="The run was not started" error={error} />}
+      <ErrorNote title="The run was not started" error={error} />
       {view.error && (
         <Note tone="bad" role="alert">
           <b>The run failed</b>
@@ -146,7 +146,7 @@ function AnswerCall({ runId, call }: { runId: string; call: ToolPart }) {
         The run waits for it and costs nothing meanwhile. Here you answer in its place:{" "}
         <code className="wrap-anywhere">{JSON.stringify(output)}</code>
       </p>
-      {answer.error && <ErrorNote title="The output was not sent" error={answer.error} />}
+      <ErrorNote title="The output was not sent" error={answer.error} />
       <Button
         size="sm"
         kind="primary"

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Search, SearchX } from "lucide-react";
-import { type FormEvent, useState } from "react";
 import type { MemoryMatch as Match } from "../../../../server/wire/memory.ts";
 import { matchesQuery, type SearchOrder } from "../../entities/memory/memory-api.ts";
 import { plural } from "../../lib/format.ts";
+import { useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -11,6 +11,7 @@ import { ChoiceBar } from "../../ui/choice-bar.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { FoldedCode } from "../../ui/show-code.tsx";
 import type { TabProps } from "./entries-tab.tsx";
@@ -25,12 +26,6 @@ const modes = [
 /** What an agent would find in a store. */
 export function SearchTab({ store, search, onSearch }: TabProps) {
   const at = useWorkspace();
-  const [text, setText] = useState(search.q ?? "");
-  const [mode, setMode] = useState(search.mode ?? "hybrid");
-  const [of, setOf] = useState(search.of ?? "");
-  const [filter, setFilter] = useState(search.filter ?? "");
-  const [tried, setTried] = useState(false);
-  const read = readObject(filter);
   const needsScope = store.scope !== "project";
   const sent = readObject(search.filter ?? "").value;
   const order: SearchOrder = {
@@ -41,41 +36,35 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
   };
   const isAsked = order.query !== "" && (!needsScope || Boolean(search.of));
   const found = useQuery({ ...matchesQuery(at, store.id, order), enabled: isAsked });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setTried(true);
-    if (text.trim() === "" || read.fault || (needsScope && of.trim() === "")) return;
-    onSearch({
-      tab: "search",
-      q: text.trim(),
-      ...(mode !== "hybrid" && { mode }),
-      ...(needsScope && { of: of.trim() }),
-      ...(filter.trim() && { filter: filter.trim() }),
-    });
-    if (isAsked) void found.refetch();
-  };
+  const form = useForm({
+    first: { text: search.q ?? "", mode: search.mode ?? "hybrid", of: search.of ?? "", filter: search.filter ?? "" },
+    check: ({ text, of, filter }) => ({
+      ...(text.trim() === "" && { text: "Write what is looked for." }),
+      ...(needsScope && of.trim() === "" && { of: "Whose part?" }),
+      filter: readObject(filter).fault,
+    }),
+    send: async ({ text, mode, of, filter }) => {
+      onSearch({
+        tab: "search",
+        q: text.trim(),
+        ...(mode !== "hybrid" && { mode }),
+        ...(needsScope && { of: of.trim() }),
+        ...(filter.trim() && { filter: filter.trim() }),
+      });
+      if (isAsked) void found.refetch();
+    },
+  });
+  const { text, filter } = form.draft;
   return (
     <div className="relative min-h-0 flex-1 overflow-y-auto px-4 py-4 rail:px-5">
-      <form onSubmit={submit} noValidate className="flex max-w-200 flex-col gap-3">
+      <Form form={{ ...form, isUnsaved: false }} className="flex max-w-200 flex-col gap-3">
         <div className="flex flex-wrap items-end gap-2">
           <div className="min-w-60 flex-1">
-            <Field
-              label="Question"
-              value={text}
-              error={tried && text.trim() === "" ? "Write what is looked for." : null}
-              autoComplete="off"
-              onChange={(event) => setText(event.target.value)}
-            />
+            <Field label="Question" autoComplete="off" {...form.text("text")} />
           </div>
           {needsScope && (
             <div className="w-40">
-              <Field
-                label={store.scope === "user" ? "User" : "Session"}
-                value={of}
-                error={tried && of.trim() === "" ? "Whose part?" : null}
-                autoComplete="off"
-                onChange={(event) => setOf(event.target.value)}
-              />
+              <Field label={store.scope === "user" ? "User" : "Session"} autoComplete="off" {...form.text("of")} />
             </div>
           )}
           <Button type="submit" kind="primary">
@@ -84,7 +73,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
           </Button>
         </div>
         <div className="max-w-80">
-          <ChoiceBar name="search mode" label="How it is found" choices={modes} chosen={mode} onChoose={setMode} />
+          <ChoiceBar name="search mode" label="How it is found" choices={modes} {...form.choose("mode")} />
         </div>
         <details open={filter !== "" || undefined}>
           <summary className="w-fit font-medium text-muted hover:text-ink">Filter by metadata</summary>
@@ -95,9 +84,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
               rows={2}
               placeholder='{"year": {"$gte": 2024}}'
               hint="$eq $ne $in $gt $gte $lt $lte $and $or"
-              value={filter}
-              fault={tried ? read.fault : null}
-              onText={setFilter}
+              {...form.json("filter")}
             />
           </div>
         </details>
@@ -105,7 +92,7 @@ export function SearchTab({ store, search, onSearch }: TabProps) {
           name="search"
           request={{ method: "POST", path: `/v1/memory/${store.id}/search`, body: isAsked ? order : { query: text } }}
         />
-      </form>
+      </Form>
       <div className="mt-4 max-w-200">
         <ErrorNote title="The search failed" error={found.error} onRetry={() => void found.refetch()} />
         {isAsked && !found.error && found.isPending && <p className="text-muted">Searching</p>}

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { limits } from "../../../../server/core/limits.ts";
 import type { Memory as Store } from "../../../../server/wire/memory.ts";
 import { storeApi } from "../../entities/memory/memory-api.ts";
@@ -7,13 +7,14 @@ import { useMay } from "../../entities/session/use-may.ts";
 import { ApiError } from "../../lib/api.ts";
 import { formatCount } from "../../lib/format.ts";
 import { useEdited } from "../../lib/use-edited.ts";
-import { useUnsaved } from "../../lib/use-unsaved.ts";
+import { fieldsOf, useForm } from "../../lib/use-form.ts";
 import { useWorkspace } from "../../lib/workspace.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConflictNote } from "../../ui/conflict-note.tsx";
 import { DeleteDialog } from "../../ui/delete-dialog.tsx";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { FormSection } from "../../ui/form-section.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Progress } from "../../ui/progress.tsx";
@@ -56,49 +57,44 @@ export function StoreSettings({ store, onDeleted }: { store: Store; onDeleted: (
 function useChange(store: Store, done: string) {
   const at = useWorkspace();
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: (change: object) => storeApi.change(at, store.id, change),
-    onSuccess: (saved) => {
-      toast(done, saved.name);
-      client.setQueryData(storeApi.one(at, saved.id).queryKey, saved);
-      void client.invalidateQueries(storeApi.all(at));
-    },
-  });
+  return async (change: object): Promise<Store> => {
+    const saved = await storeApi.change(at, store.id, change);
+    toast(done, saved.name);
+    client.setQueryData(storeApi.one(at, saved.id).queryKey, saved);
+    void client.invalidateQueries(storeApi.all(at));
+    return saved;
+  };
 }
 
 function BasicsForm({ store }: { store: Store }) {
   const edited = useEdited(store, basicsOf, basicsChanges);
   const { base, draft, changes, isDirty, edit, take, rebase } = edited;
-  const change = useChange(store, "Store saved");
+  const change = useMutation({ mutationFn: useChange(store, "Store saved"), onSuccess: take });
+  const save = change.mutate;
   const lifetime = readSeconds(draft.ttl);
   const theirs = basicsChanges(basicsOf(store), base);
   const isBehind = Object.keys(theirs).length > 0 && !change.isPending;
   const isSame = Object.keys(basicsChanges(draft, store)).length === 0;
   // Somebody else may save meanwhile: the form shows their values as long as it has no unsaved changes.
   if (isBehind && (isSame || !isDirty)) take(store);
-  const save = (said: object) => change.mutate(said, { onSuccess: take });
-  useUnsaved(isDirty && !change.isPending);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isDirty && !isBehind && !lifetime.fault && !change.isPending) save(changes);
+  const { text } = fieldsOf(draft, { ttl: lifetime.fault }, edit);
+  const submit = () => {
+    if (!lifetime.fault) save(changes);
+    return !lifetime.fault;
   };
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <Form
+      form={{ isPending: change.isPending, isUnsaved: isDirty && !change.isPending, submit }}
+      ready={isDirty && !isBehind}
+    >
       <div className="grid gap-4 rail:grid-cols-2">
-        <Field
-          label="Name"
-          value={draft.name}
-          maxLength={limits.name_length}
-          onChange={(event) => edit({ name: event.target.value })}
-        />
+        <Field label="Name" maxLength={limits.name_length} {...text("name")} />
         <Field
           label="Kept for, seconds"
           inputMode="numeric"
           placeholder="For ever"
-          value={draft.ttl}
-          error={lifetime.fault}
           hint={`${lifetimeWords(lifetime.seconds)}. It holds for what is written from now on.`}
-          onChange={(event) => edit({ ttl: event.target.value })}
+          {...text("ttl")}
         />
       </div>
       <ErrorNote title="Not saved" error={change.error} />
@@ -119,24 +115,29 @@ function BasicsForm({ store }: { store: Store }) {
           {change.isPending ? "Saving" : "Save store"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
 function EmbeddingForm({ store }: { store: Store }) {
-  const [typed, setTyped] = useState<string | null>(null);
   const change = useChange(store, "Embedding changed");
   const { indexing } = store;
-  const { shown, model, isChanged: dirty } = embeddingDraft(typed, store);
-  const embed = (embedding: object) => change.mutate({ embedding }, { onSuccess: () => setTyped(null) });
-  useUnsaved(dirty && !change.isPending);
-  const isModel = change.error instanceof ApiError && change.error.code === "model_not_available";
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (dirty && !change.isPending) embed({ model });
-  };
+  const form = useForm({
+    first: { model: null as string | null },
+    blame: (error) => ({
+      faults: error instanceof ApiError && error.code === "model_not_available" ? { model: error.message } : {},
+      rest: [],
+    }),
+    send: ({ model }) => change({ embedding: { model: embeddingDraft(model, store).model } }),
+    onSent: () => {
+      form.restart();
+    },
+  });
+  const { shown, isChanged } = embeddingDraft(form.draft.model, store);
+  const stay = useMutation({ mutationFn: change, onSuccess: form.restart });
+  const isPending = form.isPending || stay.isPending;
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <Form form={{ ...form, isPending, isUnsaved: isChanged && !isPending }} ready={isChanged}>
       <p>
         Now: <code className="wrap-anywhere">{embeddingWords(store)}</code>
       </p>
@@ -156,8 +157,8 @@ function EmbeddingForm({ store }: { store: Store }) {
             <Button
               size="sm"
               className="mt-1"
-              disabled={change.isPending}
-              onClick={() => store.embedding && embed(store.embedding)}
+              disabled={isPending}
+              onClick={() => stay.mutate({ embedding: store.embedding })}
             >
               Stay with {store.embedding.model}
             </Button>
@@ -166,19 +167,18 @@ function EmbeddingForm({ store }: { store: Store }) {
       )}
       <SuggestField
         label="Embedding model"
-        value={shown}
         items={embeddingModels}
-        error={isModel ? (change.error?.message ?? null) : null}
         hint={`${sizeWords(store)} would be indexed anew.`}
-        onValue={setTyped}
+        {...form.suggest("model")}
+        value={shown}
       />
-      {change.error && !isModel && <ErrorNote title="The embedding was not changed" error={change.error} />}
+      <ErrorNote title="The embedding was not changed" error={form.error ?? stay.error} />
       <div>
-        <Button type="submit" disabled={!dirty || change.isPending}>
-          {change.isPending ? "Asking the model" : "Change embedding"}
+        <Button type="submit" disabled={!isChanged || isPending}>
+          {isPending ? "Asking the model" : "Change embedding"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -77,7 +77,7 @@ export function ChatNotes({
   const { mode } = useWorkspace();
   return (
     <div className="mx-auto flex w-full max-w-(--pg-read) flex-col gap-2 empty:hidden">
-      {error && <ErrorNote title="The run was not stopped" error={error} />}
+      <ErrorNote title="The run was not stopped" error={error} />
       {unsaved.length > 0 && <Note tone="warn">Not in runs yet: {unsaved.join(", ")}. Save the agent to try it.</Note>}
       {mode === "live" && hasTurns && (
         <p className="text-xs text-muted">Live data: tools are called and models cost money.</p>

@@ -79,7 +79,7 @@ export function NewAgent({ onCreated }: { onCreated: (id: string) => void }) {
         <h2 className="text-lg">Make an agent to try</h2>
         <p className="text-muted">An agent is instructions, a model and tools. All of it can be changed afterwards.</p>
       </div>
-      {form.failure && <ErrorNote title="The agent was not created" error={form.failure} />}
+      <ErrorNote title="The agent was not created" error={form.failure} />
       {at.mode === "test" && (
         <ChoiceCards
           label="Kind"

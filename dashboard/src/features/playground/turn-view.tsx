@@ -47,7 +47,7 @@ export function TurnView({ turn, narrow, readOnly, onAnswered, onAgain }: TurnPr
       {runId && view.status === "requires_action" && (
         <OpenCalls runId={runId} readOnly={readOnly} onAnswered={onAnswered} />
       )}
-      {turn.error && <ErrorNote title="The run did not begin" error={turn.error} onRetry={onAgain} />}
+      <ErrorNote title="The run did not begin" error={turn.error} onRetry={onAgain} />
       {view.status === "failed" && view.error && <RunFailed error={view.error} onAgain={onAgain} />}
       <LostBadge stream={isOpen(turn) ? turn.stream : "ended"} after={turn.lastId} />
       {!turn.error && <Meta turn={turn} />}

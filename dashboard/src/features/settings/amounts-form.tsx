@@ -1,10 +1,10 @@
-import { type FormEvent, useRef, useState } from "react";
 import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
-import { faultOf } from "../../lib/fault-of.ts";
-import { type Amount, changedValues, nested, toAmount, toValue, type Value } from "./amount.ts";
+import { type Amount, changedValues, nested, toAmount, type Value } from "./amount.ts";
 import { AmountRow, type AmountSetting } from "./amount-row.tsx";
-import { SaveBar } from "./save-bar.tsx";
-import { useProjectChange } from "./use-project-change.ts";
+import { SettingsForm } from "./settings-form.tsx";
+import { useProjectForm } from "./use-project-form.ts";
+
+type Edits = Record<string, Amount>;
 
 interface AmountsFormProps {
   project: ProjectDetails;
@@ -21,62 +21,38 @@ interface AmountsFormProps {
 
 /** A form of settings that are numbers. What was edited stays until it is saved or discarded, whatever else changes. */
 export function AmountsForm({ project, group, settings, saved, act, rule, ask }: AmountsFormProps) {
-  const form = useRef<HTMLFormElement>(null);
-  const [edited, setEdited] = useState<Record<string, Amount>>({});
-  const [checked, setChecked] = useState(false);
-  const change = useProjectChange(project.id, () => reset({}));
   const mayBeFraction = (name: string) => settings.some((setting) => setting.name === name && setting.fraction);
-  const changes = changedValues(saved, edited, mayBeFraction);
-  const dirty = Object.keys(changes).length > 0;
-
-  const reset = (next: Record<string, Amount>) => {
-    setEdited(next);
-    setChecked(false);
+  const changesOf = (edited: Edits) => changedValues(saved, edited, mayBeFraction);
+  const form = useProjectForm<Edits>(project.id, {
+    first: {},
+    changeOf: (edited) => ({ [group]: nested(changesOf(edited) as Record<string, Value>) }),
+    check: (edited) =>
+      Object.fromEntries(
+        Object.entries(changesOf(edited)).map(([name, value]) => [name, value === undefined ? rule : null]),
+      ),
+    fieldOf: (param) => param.replace(`${group}.`, ""),
+  });
+  const changes = changesOf(form.draft);
+  const submit = () => {
+    if (!ask || !isWhole(changes)) return form.submit();
+    ask(changes, form.submit);
+    return true;
   };
-  const edit = (next: Record<string, Amount>) => {
-    reset(next);
-    change.reset();
-  };
-  const faultAt = ({ name, fraction }: AmountSetting): string | null => {
-    const amount = edited[name];
-    if (checked && amount && toValue(amount, fraction) === undefined) return rule;
-    return faultOf(change.error, `${group}.${name}`);
-  };
-  const focusFault = () =>
-    requestAnimationFrame(() => form.current?.querySelector<HTMLInputElement>("[aria-invalid]")?.focus());
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!dirty || change.isPending) return;
-    setChecked(true);
-    if (!isWhole(changes)) return focusFault();
-    const save = () => change.mutate({ [group]: nested(changes) }, { onError: focusFault });
-    if (ask) ask(changes, save);
-    else save();
-  };
-
   return (
-    <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <SettingsForm form={{ ...form, submit }} isDirty={Object.keys(changes).length > 0} act={act}>
       <div>
         {settings.map((setting) => (
           <AmountRow
             key={setting.name}
             setting={setting}
-            amount={edited[setting.name] ?? toAmount(saved[setting.name] ?? null, setting.usual)}
-            fault={faultAt(setting)}
-            readOnly={change.isPending}
-            onChange={(amount) => edit({ ...edited, [setting.name]: amount })}
+            amount={form.draft[setting.name] ?? toAmount(saved[setting.name] ?? null, setting.usual)}
+            fault={form.faults[setting.name] ?? null}
+            readOnly={form.isPending}
+            onChange={(amount) => form.set({ [setting.name]: amount })}
           />
         ))}
       </div>
-      <SaveBar
-        act={act}
-        dirty={dirty}
-        saving={change.isPending}
-        saved={change.isSuccess}
-        error={settings.some((setting) => faultOf(change.error, `${group}.${setting.name}`)) ? null : change.error}
-        onDiscard={() => edit({})}
-      />
-    </form>
+    </SettingsForm>
   );
 }
 

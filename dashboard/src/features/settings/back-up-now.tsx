@@ -34,7 +34,7 @@ export function BackUpNow({ databaseBytes }: { databaseBytes: number | null }) {
           Copying {databaseBytes === null ? "the database" : formatBytes(databaseBytes)}.
         </p>
       )}
-      {making.error && <ErrorNote title="No backup was made" error={making.error} />}
+      <ErrorNote title="No backup was made" error={making.error} />
       {making.data && !making.isPending && <Made backup={making.data} />}
     </div>
   );

@@ -1,9 +1,9 @@
-import { type FormEvent, useId, useState } from "react";
+import { useId } from "react";
 import type { UnknownPrice } from "../../../../server/core/budget-schema.ts";
 import type { Project as ProjectDetails } from "../../../../server/wire/console.ts";
 import { ChoiceBar } from "../../ui/choice-bar.tsx";
-import { SaveBar } from "./save-bar.tsx";
-import { useProjectChange } from "./use-project-change.ts";
+import { SettingsForm } from "./settings-form.tsx";
+import { useProjectForm } from "./use-project-form.ts";
 
 const choices = [
   { value: "refuse", label: "Refuse" },
@@ -13,20 +13,13 @@ const choices = [
 /** What a budget in USD means for models whose cost nobody knows. */
 export function UnknownPriceForm({ project }: { project: ProjectDetails }) {
   const id = useId();
-  const [edited, setEdited] = useState<UnknownPrice | null>(null);
-  const change = useProjectChange(project.id, () => setEdited(null));
-  const chosen = edited ?? project.unknown_price;
-  const dirty = chosen !== project.unknown_price;
-  const edit = (next: UnknownPrice | null) => {
-    setEdited(next);
-    change.reset();
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (dirty && !change.isPending) change.mutate({ unknown_price: chosen });
-  };
+  const form = useProjectForm(project.id, {
+    first: { unknown_price: null as UnknownPrice | null },
+    changeOf: ({ unknown_price }) => ({ unknown_price: unknown_price! }),
+  });
+  const chosen = form.draft.unknown_price ?? project.unknown_price;
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <SettingsForm form={form} isDirty={chosen !== project.unknown_price} act="Save choice">
       <fieldset className="grid items-center gap-x-6 gap-y-2 border-t border-line-soft pt-3 rail:grid-cols-[minmax(0,1fr)_auto]">
         <legend className="sr-only">Models without a known price</legend>
         <div aria-hidden className="min-w-0">
@@ -35,16 +28,14 @@ export function UnknownPriceForm({ project }: { project: ProjectDetails }) {
             Where there is a budget in USD, of the day or of a run. Allowed, they count as tokens and not as cost.
           </div>
         </div>
-        <ChoiceBar name={id} choices={choices} chosen={chosen} readOnly={change.isPending} onChoose={edit} />
+        <ChoiceBar
+          name={id}
+          choices={choices}
+          readOnly={form.isPending}
+          {...form.choose("unknown_price")}
+          chosen={chosen}
+        />
       </fieldset>
-      <SaveBar
-        act="Save choice"
-        dirty={dirty}
-        saving={change.isPending}
-        saved={change.isSuccess}
-        error={change.error}
-        onDiscard={() => edit(null)}
-      />
-    </form>
+    </SettingsForm>
   );
 }

@@ -104,7 +104,7 @@ export function AddToSuite({
           {...form.text("name")}
         />
       )}
-      {shownError && <ErrorNote title="The suites cannot be shown" error={shownError} />}
+      <ErrorNote title="The suites cannot be shown" error={shownError} />
     </FormDialog>
   );
 }

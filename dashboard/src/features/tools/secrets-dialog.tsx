@@ -54,7 +54,7 @@ export function SecretsDialog({ onClose }: { onClose: () => void }) {
           <Field label="Value" type="password" autoComplete="new-password" {...form.text("value")} />
         </div>
       )}
-      {secrets.error && <ErrorNote title="The secrets cannot be shown" error={secrets.error} />}
+      <ErrorNote title="The secrets cannot be shown" error={secrets.error} />
       {secrets.data?.length === 0 && <p className="text-muted">There are no secrets yet.</p>}
       {secrets.data && secrets.data.length > 0 && (
         <ul aria-label="Secrets" className="max-h-60 overflow-y-auto rounded-md border border-line">

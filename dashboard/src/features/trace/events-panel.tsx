@@ -25,7 +25,7 @@ export function EventsPanel({ runId, startedAt, seq }: { runId: string; startedA
   }, [isBehind, isFetching, refetch]);
   return (
     <>
-      {error && <ErrorNote title="The events cannot be shown" error={error} onRetry={() => void refetch()} />}
+      <ErrorNote title="The events cannot be shown" error={error} onRetry={() => void refetch()} />
       {isPending && <Skeleton className="w-1/2" />}
       <ol aria-label="Events" className="-mx-4 rail:-mx-5">
         {events.map((each) => (

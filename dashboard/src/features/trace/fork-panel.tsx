@@ -82,7 +82,7 @@ export function ForkPanel({ run, step, steps, hasMore, onDone, onClose }: ForkSl
             <FoldedCode name="fork" request={{ method: "POST", path: `/v1${path}`, body }} />
           </>
         )}
-        {create.error && <ErrorNote title="No fork was created" error={create.error} />}
+        <ErrorNote title="No fork was created" error={create.error} />
       </div>
       <footer className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-t border-line bg-subtle px-4 py-3 rail:px-5">
         {!isGuardrail && <ForkCost {...{ run, step, steps, hasMore, draft }} />}
