@@ -79,7 +79,7 @@ function folderOf(path: string): string {
 }
 
 /** Files of the wire without schemas: these would bring their library into the browser. */
-const isPureWire = (path: string) => /^server\/wire\/(names|fold-frames)\.ts$/.test(path);
+const isPureWire = (path: string) => /^server\/wire\/(names|frames|fold-frames)\.ts$/.test(path);
 
 function dashboardFault({ from, to, typeOnly }: Import): string | null {
   if (to.startsWith("server/core/") || isPureWire(to)) return null;

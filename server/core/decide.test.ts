@@ -14,7 +14,7 @@ import {
 import type { AgentSnapshot, Guardrail } from "./agent-snapshot.ts";
 import { partialOutput } from "./conclude.ts";
 import { decide, withFollowUp } from "./decide.ts";
-import { requiredAction } from "./frames.ts";
+import { requiredAction } from "./required-action.ts";
 import type { RunEvent } from "./run-event.ts";
 import { textOf } from "./text-of.ts";
 import { noUsage } from "./usage.ts";

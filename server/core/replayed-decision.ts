@@ -1,8 +1,8 @@
 import { planContext } from "./context.ts";
 import { decide } from "./decide.ts";
 import { divergence, type Found, named, promptDivergence } from "./divergence.ts";
-import { requiredAction } from "./frames.ts";
 import { askedCalls, type Place } from "./replayed-calls.ts";
+import { requiredAction } from "./required-action.ts";
 import type { RunError, RunEvent } from "./run-event.ts";
 import { pendingCalls, type RunState, waitsForSomebody } from "./run-state.ts";
 

@@ -8,3 +8,12 @@ export const runError = (
   { steps }: Pick<RunState, "steps">,
   retryable = false,
 ): RunError => ({ type: "run_error", code, message, step_index: steps > 0 ? steps - 1 : null, retryable });
+
+/** How a cancelled run says so to clients that know only `run.failed`. */
+export const cancelError = (reason: string | null): RunError => ({
+  type: "run_error",
+  code: "run_cancelled",
+  message: reason ? `The run was cancelled: ${reason}` : "The run was cancelled.",
+  step_index: null,
+  retryable: false,
+});

@@ -1,7 +1,7 @@
-import { cancelError } from "./frames.ts";
 import { siblingId } from "./ids.ts";
 import { originOf } from "./origin.ts";
 import { toolText } from "./prompt.ts";
+import { cancelError } from "./run-error.ts";
 import { givenOf } from "./run-input.ts";
 import { isOver, type Message, type RunState, type ToolCall } from "./run-state.ts";
 import { textOf } from "./text-of.ts";

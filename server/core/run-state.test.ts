@@ -16,7 +16,7 @@ import {
   turnWithCalls,
   usage,
 } from "./__fixtures__/events.ts";
-import { requiredAction } from "./frames.ts";
+import { requiredAction } from "./required-action.ts";
 import type { RunEvent } from "./run-event.ts";
 import { apply, fold, initialState, isResolved, pendingCalls } from "./run-state.ts";
 import { noUsage } from "./usage.ts";

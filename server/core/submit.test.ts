@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { begin, entriesOf, turnWithCalls } from "./__fixtures__/events.ts";
 import { AppError } from "./errors.ts";
-import { requiredAction } from "./frames.ts";
+import { requiredAction } from "./required-action.ts";
 import type { Needs, RunEvent } from "./run-event.ts";
 import { applyAll, fold, type RunState } from "./run-state.ts";
 import { submitEvents, type ToolAnswer } from "./submit.ts";

@@ -1,7 +1,7 @@
 import { equalJson } from "./equal.ts";
 import { AppError } from "./errors.ts";
-import { requiredAction } from "./frames.ts";
 import { limits } from "./limits.ts";
+import { requiredAction } from "./required-action.ts";
 import { restartStep } from "./restart.ts";
 import type { RunEvent, ToolError } from "./run-event.ts";
 import { applyAll, pendingCalls, type RunState, type RunStatus, type ToolCall, waitsForSomebody } from "./run-state.ts";

@@ -1,5 +1,5 @@
 import type { ChildUsages } from "../core/conclude.ts";
-import { cancelError } from "../core/frames.ts";
+import { cancelError } from "../core/run-error.ts";
 import type { RequiredCall, RunEvent } from "../core/run-event.ts";
 import { pendingCalls, type RunState } from "../core/run-state.ts";
 import { unknownRunUsage } from "../core/usage.ts";

@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { AppError } from "../core/errors.ts";
-import { frameOf } from "../core/frames.ts";
 import { limits } from "../core/limits.ts";
 import { notFound } from "../core/not-found.ts";
 import { origins } from "../core/origin.ts";
@@ -20,6 +19,7 @@ import { oneOf } from "../lib/schema.ts";
 import { pulledStream, sseHeaders } from "../lib/sse.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import { Event } from "../wire/events.ts";
+import { frameOf } from "../wire/frames.ts";
 import { Approval, Run, RunListItem } from "../wire/run.ts";
 import { Deleted, listOf } from "../wire/schema.ts";
 import { ForkRun } from "./fork-schema.ts";

@@ -1,11 +1,11 @@
 import { AppError } from "../core/errors.ts";
-import { frameOf, isLastFrame } from "../core/frames.ts";
 import type { ModelAnswer } from "../core/run-event.ts";
 import { isOver } from "../core/run-state.ts";
 import { timestamp } from "../core/time.ts";
 import { errorEvent, type PublicUrl } from "../http/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { sseComment, sseEvent, sseRetry } from "../lib/sse.ts";
+import { frameOf, isLastFrame } from "../wire/frames.ts";
 import type { Live, Watches } from "./watch.ts";
 
 /** Where a reader stands: everything up to `seq`, and `offset` code units of the step that began at `anchor`. */

@@ -1,7 +1,7 @@
-import { frameOf } from "../core/frames.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { runObject } from "../core/run-object.ts";
 import { createTraceFold, type Trace, type TraceFold } from "../core/trace.ts";
+import { frameOf } from "../wire/frames.ts";
 
 /** Entries that have the shape of a run's, but tell of none. */
 export class NoRun extends Error {}

@@ -1,4 +1,4 @@
-import type { FrameName } from "../core/frames.ts";
+import type { FrameName } from "./names.ts";
 
 type Sentences = Record<string, string>;
 

@@ -1,8 +1,8 @@
 import type { Static, TObject, TProperties } from "@sinclair/typebox";
-import type { FrameName } from "../core/frames.ts";
 import { DocumentFacts, eventFields, type RunEventType, stepTypes } from "../core/run-event.ts";
 import * as t from "../lib/schema.ts";
 import { eventDescription } from "./descriptions.ts";
+import type { FrameName } from "./names.ts";
 import { counts, RequiredAction, RequiredCall, RunError, Usage } from "./run.ts";
 import { choiceOf, told } from "./schema.ts";
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { corpus } from "../core/__fixtures__/corpus.ts";
-import { cancelError, frameOf } from "../core/frames.ts";
+import { cancelError } from "../core/run-error.ts";
 import { fold, isOver } from "../core/run-state.ts";
 import type { RunFrame } from "./events.ts";
 import { emptyRunView, foldFrames, type TextPart, type ToolPart, textOfStep } from "./fold-frames.ts";
+import { frameOf } from "./frames.ts";
 
 const at = "2026-11-21T01:20:00.123Z";
 

@@ -2,6 +2,36 @@
 
 import type { RunEventType } from "../core/run-event.ts";
 
+/** The events of a run's stream: `token` stands in no journal, and clients of the specification know no cancelled run. */
+export const frameNames = [
+  "run.created",
+  "run.queued",
+  "run.started",
+  "run.requires_action",
+  "run.resumed",
+  "run.recovered",
+  "run.completed",
+  "run.failed",
+  "step.started",
+  "step.restarted",
+  "step.completed",
+  "token",
+  "tool.requested",
+  "tool.decided",
+  "tool.completed",
+  "subagent.started",
+  "subagent.waiting",
+  "subagent.resumed",
+  "guardrail.passed",
+  "guardrail.triggered",
+  "output.rejected",
+  "history.loaded",
+  "documents.attached",
+  "memory.retrieved",
+  "context.compacted",
+] as const;
+export type FrameName = (typeof frameNames)[number];
+
 /** What a file is for; `output`: a tool made it. */
 export const uploadPurposes = ["retrieval", "code_interpreter", "attachment"] as const;
 export const filePurposes = [...uploadPurposes, "output"] as const;

@@ -3,11 +3,12 @@ import { ModelUsage } from "../core/model-call.ts";
 import { origins } from "../core/origin.ts";
 import * as record from "../core/run-event.ts";
 import { inputRoles } from "../core/run-input.ts";
+import type { RunObject } from "../core/run-object.ts";
 import { runStatuses, type ToolCallStatus } from "../core/run-state.ts";
-import { stripTypes } from "../core/run-summary.ts";
+import { type RunSummary, stripTypes } from "../core/run-summary.ts";
 import * as t from "../lib/schema.ts";
 import { Budget } from "./agent.ts";
-import { CodedError, resource, told } from "./schema.ts";
+import { CodedError, resource, type Told, told } from "./schema.ts";
 
 const InputMessage = t.named("InputMessage", t.object({ role: t.oneOf(inputRoles), content: t.text }));
 /** What a run is asked. */
@@ -100,7 +101,7 @@ const run = {
 };
 
 export const Run = resource("Run", "run", { ...run, messages: t.list(Message), tool_calls: t.list(ToolCall) });
-export type Run = Static<typeof Run>;
+export type Run = Told<Static<typeof Run>, RunObject>;
 
 /** What was said comes along only where it is asked for. */
 export const RunListItem = resource("RunListItem", "run", {
@@ -109,7 +110,7 @@ export const RunListItem = resource("RunListItem", "run", {
   messages: t.optional(t.list(Message)),
   tool_calls: t.optional(t.list(ToolCall)),
 });
-export type RunListItem = Static<typeof RunListItem>;
+export type RunListItem = Told<Static<typeof RunListItem>, RunSummary>;
 
 /** A run, by itself or as an item of a list. */
 export type AnyRun = Omit<RunListItem, "last_calls"> & Partial<Pick<RunListItem, "last_calls">>;

@@ -16,6 +16,9 @@ export function told<T>(fields: T): T {
   return open as T;
 }
 
+/** The shape on the wire: what the core makes must fit it, and have no field that it lacks. */
+export type Told<Wire, _Made extends Wire & { [Field in Exclude<keyof _Made, keyof Wire>]: never }> = Wire;
+
 /** Beside the rest of every response; the items of a list have none of their own. */
 export const envelope = { request_id: t.optional(t.text) };
 

@@ -7,7 +7,7 @@ import type { TraceStep as Step } from "../core/trace.ts";
 import * as t from "../lib/schema.ts";
 import { changes } from "./names.ts";
 import { ForkedFrom, Usage } from "./run.ts";
-import { CodedError, envelope, resource, told } from "./schema.ts";
+import { CodedError, envelope, resource, type Told, told } from "./schema.ts";
 
 const { usage: counted, ...cost } = told(ModelSpend.properties);
 const StepUsage = t.object({ ...counted.properties, ...cost });
@@ -63,7 +63,7 @@ export const TraceStep = t.named(
     prompt: t.optional(t.orNull(t.typed<ModelRequest>(t.anyObject))),
   }),
 );
-export type TraceStep = Static<typeof TraceStep>;
+export type TraceStep = Told<Static<typeof TraceStep>, Step>;
 
 const trace = {
   run_id: t.text,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { corpus } from "../../../server/core/__fixtures__/corpus.ts";
-import { frameOf } from "../../../server/core/frames.ts";
 import { frames } from "../../../server/wire/events.ts";
+import { frameOf } from "../../../server/wire/frames.ts";
 import { type Frame, followEvents, resumeUrl, retryDelay, type StreamState, toFrame } from "./events.ts";
 
 /** As a browser's: an event that nobody listens for by its name is dropped. */

@@ -1,5 +1,6 @@
-import { frameNames, isLastFrame } from "../../../server/core/frames.ts";
 import type { RunFrame } from "../../../server/wire/events.ts";
+import { isLastFrame } from "../../../server/wire/frames.ts";
+import { frameNames } from "../../../server/wire/names.ts";
 import { query } from "./api.ts";
 
 /** One event of a run as it arrived: `id` is `<seq>`, or `<seq>.<offset>` for a piece of text. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { FrameName } from "../../../../server/core/frames.ts";
+import type { FrameName } from "../../../../server/wire/names.ts";
 import type { Frame } from "../../lib/events.ts";
 import { agentBody, scriptModel } from "./first-run-api.ts";
 import { readStartSearch } from "./read-start-search.ts";

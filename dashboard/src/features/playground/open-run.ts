@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import { isLastFrame } from "../../../../server/core/frames.ts";
+import { isLastFrame } from "../../../../server/wire/frames.ts";
 import { ApiError, refusalOf, resourceUrl, unreachable } from "../../lib/api.ts";
 import { type Frame, followEvents, type StreamState, toFrame } from "../../lib/events.ts";
 import type { Workspace } from "../../lib/workspace.ts";

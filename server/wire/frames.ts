@@ -1,62 +1,31 @@
-import type { JournalEntry, RequiredAction, RequiredCall, RunError, RunEvent, RunEventType } from "./run-event.ts";
-import type { ToolCall } from "./run-state.ts";
-import { timestamp } from "./time.ts";
+import { cancelError } from "../core/run-error.ts";
+import type { JournalEntry, RunEvent } from "../core/run-event.ts";
+import { timestamp } from "../core/time.ts";
+import type { RunFrame } from "./events.ts";
 
-/** The events of a run's stream: `token` stands in no journal, and clients of the specification know no cancelled run. */
-export type FrameName =
-  | Exclude<RunEventType, "run.cancelled" | "guardrail.decided">
-  | "guardrail.passed"
-  | "guardrail.triggered"
-  | "token";
+type Whole = { seq: number; at: string };
 
-const all: Record<FrameName, true> = {
-  "run.created": true,
-  "run.queued": true,
-  "run.started": true,
-  "run.requires_action": true,
-  "run.resumed": true,
-  "run.recovered": true,
-  "run.completed": true,
-  "run.failed": true,
-  "step.started": true,
-  "step.restarted": true,
-  "step.completed": true,
-  token: true,
-  "tool.requested": true,
-  "tool.decided": true,
-  "tool.completed": true,
-  "subagent.started": true,
-  "subagent.waiting": true,
-  "subagent.resumed": true,
-  "guardrail.passed": true,
-  "guardrail.triggered": true,
-  "output.rejected": true,
-  "history.loaded": true,
-  "documents.attached": true,
-  "memory.retrieved": true,
-  "context.compacted": true,
-};
-export const frameNames = Object.keys(all) as FrameName[];
+/** What clients see of a journal entry. */
+type Frame = Whole & RunFrame;
 
-/** What clients see of a journal entry: an event name of the specification and its data. */
-interface Frame {
-  seq: number;
-  event: FrameName;
-  at: string;
-  data: Record<string, unknown>;
-}
+type Told = {
+  [Name in RunFrame["event"]]: [
+    name: Name,
+    data: Omit<Extract<RunFrame, { event: Name }>["data"], "run_id" | keyof Whole>,
+  ];
+}[RunFrame["event"]];
 
 /** The wire shape of an entry, the same in streams, lists and webhooks. */
 export function frameOf(runId: string, { seq, at, event }: JournalEntry): Frame {
   const time = timestamp(at);
   const [name, data] = wire(runId, event);
-  return { seq, event: name, at: time, data: { ...data, seq, run_id: runId, at: time } };
+  return { seq, event: name, at: time, data: { ...data, seq, run_id: runId, at: time } } as Frame;
 }
 
 /** Every stream ends with exactly one of these two: clients of the specification close on them. */
 export const isLastFrame = (event: string): boolean => event === "run.completed" || event === "run.failed";
 
-function wire(id: string, event: RunEvent): [name: FrameName, data: Record<string, unknown>] {
+function wire(id: string, event: RunEvent): Told {
   switch (event.type) {
     case "run.created": {
       const status = event.queued ? "queued" : "in_progress";
@@ -143,27 +112,4 @@ function wire(id: string, event: RunEvent): [name: FrameName, data: Record<strin
     default:
       return event satisfies never;
   }
-}
-
-/** How a cancelled run says so to clients that know only `run.failed`. */
-export const cancelError = (reason: string | null): RunError => ({
-  type: "run_error",
-  code: "run_cancelled",
-  message: reason ? `The run was cancelled: ${reason}` : "The run was cancelled.",
-  step_index: null,
-  retryable: false,
-});
-
-/** What a run that waits asks of its client, with what its child runs ask. `expiresAt` in milliseconds. */
-export const requiredAction = (calls: readonly ToolCall[], expiresAt: number): RequiredAction => ({
-  type: "submit_tool_outputs",
-  submit_tool_outputs: { tool_calls: calls.flatMap((call) => requiredCalls(call, timestamp(expiresAt))) },
-});
-
-function requiredCalls(
-  { id, tool_id, tool, arguments: args, needs, child }: ToolCall,
-  expires_at: string,
-): RequiredCall[] {
-  if (child && child.waits_for.length > 0) return child.waits_for;
-  return [{ id, tool_id, tool, arguments: args, needs: needs!, expires_at }];
 }

@@ -17,10 +17,12 @@ import {
   toolCompleted,
   turnWithCalls,
   usage,
-} from "./__fixtures__/events.ts";
-import { type FrameName, frameOf, isLastFrame, requiredAction } from "./frames.ts";
-import type { RunEvent, RunEventType } from "./run-event.ts";
-import { noUsage } from "./usage.ts";
+} from "../core/__fixtures__/events.ts";
+import { requiredAction } from "../core/required-action.ts";
+import type { RunEvent, RunEventType } from "../core/run-event.ts";
+import { noUsage } from "../core/usage.ts";
+import { frameOf, isLastFrame } from "./frames.ts";
+import type { FrameName } from "./names.ts";
 
 const id = "run_0000000000000000000000000a";
 const error = {
@@ -178,7 +180,7 @@ const table: Record<RunEventType, [RunEvent, name: FrameName, data: object]> = {
 
 test.each(Object.entries(table))("clients see of %s what the contract says, and no more", (_, [event, name, data]) => {
   const at = "2026-01-01T00:00:00.000Z";
-  expect(frameOf(id, { seq: 12, at: begin, event })).toEqual({
+  expect(frameOf(id, { seq: 12, at: begin, event }) as object).toEqual({
     seq: 12,
     event: name,
     at,
