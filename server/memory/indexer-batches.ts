@@ -1,0 +1,193 @@
+import { type Environment, nameOf } from "../core/scope.ts";
+import type { Db } from "../db/open.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import type { Log } from "../lib/log.ts";
+import { type Embedder, EmbeddingError } from "../retrieval/embed/embedder.ts";
+import { addVectors, addWords } from "../retrieval/search/tables.ts";
+import { createEntryWork, type EntryWork, type PendingChunk } from "./entry-work.ts";
+import { createChunkMaker, type Documents, type EntryError, type Write } from "./indexer-chunks.ts";
+import type { createIndexerQueue } from "./indexer-queue.ts";
+import type { createRests } from "./indexer-rests.ts";
+import type { EntryRow, VectorStoreRow } from "./row.ts";
+
+/** Some chunks of an entry. */
+interface Part {
+  one: EntryWork;
+  chunks: PendingChunk[];
+}
+
+const entriesPerTurn = 16;
+const chunksPerTurn = 32;
+// An entry that a model cannot be asked for, for so long and so often, has failed.
+const patience_ms = 24 * 3_600_000;
+const manyFailures = 10;
+// A text that fails with others is tried alone from then on.
+const suspectFrom = 3;
+
+/** Makes entries of a store searchable, a batch at a time: their chunks, the vectors of these, and what is found by words. */
+export function createBatches({
+  db,
+  embedders,
+  documents,
+  queue,
+  rests,
+  write,
+  signal,
+  over,
+  demanded,
+  log,
+  now,
+  pause_ms,
+}: {
+  db: Db;
+  embedders: { of(model: string, dimensions: number, owner?: string): Embedder };
+  documents: Documents;
+  queue: ReturnType<typeof createIndexerQueue>;
+  rests: ReturnType<typeof createRests>;
+  write: Write;
+  signal: AbortSignal;
+  /** After a write in which these entries ended. */
+  over(entries: readonly EntryRow[]): void;
+  /** After a write that demands files. */
+  demanded(): void;
+  log: Log;
+  now(): number;
+  pause_ms: number;
+}) {
+  const { sqlite } = db;
+  const work = createEntryWork({ db, now });
+  const counting = sqlite.query<{ n: number }, [string, Environment, string]>(
+    "SELECT count(*) AS n FROM memory_chunks WHERE project_id = ? AND environment = ? AND entry_id = ?",
+  );
+  const count = ({ project_id, environment, id }: EntryRow) => counting.get(project_id, environment, id)!.n;
+  const maker = createChunkMaker({ work, count, documents });
+
+  /** One batch of a store; false where nothing of it can be done now. */
+  async function workOn(store: VectorStoreRow): Promise<boolean> {
+    const entries = queue.entries(store, rests.names(), entriesPerTurn);
+    if (entries.length === 0) return false;
+    await makeChunks(entries.filter(({ total }) => total === null).map((entry) => ({ entry, store })));
+    const parts = collect(store, entries);
+    if (parts.length > 0) await index(store, parts);
+    return true;
+  }
+
+  /** All short texts, or one long one: whoever waits for a short one does not wait for a book. */
+  async function makeChunks(fresh: readonly EntryWork[]): Promise<void> {
+    if (fresh.length === 0) return;
+    const made = await write(() => fresh.filter((one) => maker.makeShort(one)));
+    const long = fresh.find((one) => !made.includes(one));
+    if (!long) return;
+    const fault = await maker.makeLong(long, write);
+    if (fault === "later") {
+      demanded();
+      rests.until(long.entry.id, now() + pause_ms);
+    } else if (fault) await fail(long, fault);
+  }
+
+  /** Chunks without a vector, of as many entries as fit into one batch. */
+  function collect(store: VectorStoreRow, entries: readonly EntryRow[]): Part[] {
+    const parts: Part[] = [];
+    let left = chunksPerTurn;
+    for (const entry of entries) {
+      const one = left > 0 ? work.find(entry) : null;
+      if (!one || one.entry.total === null) continue;
+      const chunks = work.pendingChunks(entry, store.generation, left);
+      left -= chunks.length;
+      parts.push({ one, chunks });
+    }
+    return parts;
+  }
+
+  async function index(store: VectorStoreRow, parts: readonly Part[]): Promise<void> {
+    const { model, dimensions } = store;
+    try {
+      const texts = parts.flatMap(({ chunks }) => chunks.map(({ text }) => text));
+      const vectors = texts.length > 0 ? await embedders.of(model, dimensions, nameOf(store)).embed(texts, signal) : [];
+      await record(store, parts, vectors);
+      for (const { one } of parts) rests.clear(one.entry.id);
+      rests.clear(`model:${model}`);
+    } catch (error) {
+      signal.throwIfAborted();
+      const fault = faultOf(error);
+      if (!fault) throw error;
+      const isSuspect = !fault.retryable || parts.some(({ one }) => rests.failures(one.entry.id) >= suspectFrom);
+      if (parts.length > 1 && isSuspect) for (const part of parts) await index(store, [part]);
+      else await refused(store, parts, fault);
+    }
+  }
+
+  async function refused(store: VectorStoreRow, parts: readonly Part[], fault: EmbeddingError): Promise<void> {
+    const { code, message } = fault;
+    if (fault.retryable) {
+      rests.fail(`model:${store.model}`);
+      await write(() => {
+        for (const { one } of parts) work.noteFault(one.entry, { code, message });
+      });
+      log.warn("an embedding model could not be asked", { model: store.model, error_code: code });
+    }
+    for (const { one } of parts) {
+      const failures = rests.fail(one.entry.id);
+      const isHopeless = failures >= manyFailures && now() - one.entry.updated_at_ms > patience_ms;
+      if (!fault.retryable || isHopeless) await fail(one, { code, message });
+    }
+  }
+
+  /** One write for the vectors, the words, and how far that is. */
+  async function record(store: VectorStoreRow, parts: readonly Part[], vectors: readonly Float32Array[]) {
+    const done = await write(() => {
+      // Its embedding was changed meanwhile: these vectors are none of what is searched now.
+      if (queue.store(store)?.generation !== store.generation) return [];
+      let at = 0;
+      return parts.flatMap(({ one, chunks }) => {
+        const own = vectors.slice(at, at + chunks.length);
+        at += chunks.length;
+        return recordPart(one, chunks, own) ? [one.entry] : [];
+      });
+    });
+    failpoint?.("mid_indexing");
+    over(done);
+  }
+
+  /** Within a write: whether the entry is done. */
+  function recordPart(
+    { entry }: EntryWork,
+    chunks: readonly PendingChunk[],
+    vectors: readonly Float32Array[],
+  ): boolean {
+    const found = work.find(entry);
+    if (!found) return false;
+    const { number, generation, dimensions } = found.store;
+    const rows = chunks.map((chunk, index) => ({ number: chunk.number, vector: vectors[index]! }));
+    addVectors(sqlite, { number, generation, dimensions }, rows);
+    addWords(sqlite, number, chunks);
+    const numbers = rows.map((row) => row.number);
+    work.noteVectors(numbers, generation);
+    work.noteProgress(entry, numbers.length);
+    if (work.pendingChunks(entry, generation, 1).length > 0) return false;
+    work.markReady(entry);
+    settleFile(entry);
+    return true;
+  }
+
+  async function fail({ entry }: EntryWork, error: EntryError): Promise<void> {
+    await write(() => {
+      if (work.markFailed(entry, error)) settleFile(entry);
+    });
+    rests.clear(entry.id);
+    log.warn("a memory entry failed", { memory_entry_id: entry.id, error_code: error.code });
+    over([entry]);
+  }
+
+  function settleFile(entry: EntryRow): void {
+    if (entry.file_id !== null) documents.settle(entry, entry.file_id);
+  }
+
+  return { workOn };
+}
+
+/** Null for what is a fault of ours. A vector that cannot be kept is the model's. */
+function faultOf(error: unknown): EmbeddingError | null {
+  if (error instanceof EmbeddingError) return error;
+  return error instanceof RangeError ? new EmbeddingError("embedding_failed", error.message) : null;
+}
