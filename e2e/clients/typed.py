@@ -24,6 +24,13 @@ def main(runnel: Runnel) -> Optional[str]:
     run = runnel.runs.run(agent, "Hello", tools={"weather": lambda city: "clear"})
     output: Optional[str] = run.output
     run.output + "!"  # type: ignore[operator]
+    steps: int = len(runnel.traces.retrieve(run.id, include="raw").steps)
+    spans = runnel.traces.retrieve(run.id, format="otlp").resourceSpans
+    runnel.traces.retrieve(run.id, format="pdf")  # type: ignore[call-overload]
+    imported: str = runnel.traces.import_(b"", idempotency_key="once").id
+    runnel.memory.keys.set("mem_1", "language", value="no", scope_id="user-1", if_match=3)
+    callback: str = runnel.tools.verify(b"", {}, ["whsec_1", "whsec_2"]).callback_url
+    print(steps, spans, imported, callback)
     content: bytes = runnel.files.content("file_1")
     try:
         with runnel.runs.stream(agent_id=agent.id, input="Hello") as stream:

@@ -12,6 +12,7 @@ async def main():
     verify = AsyncRunnel().webhooks.verify
     assert verify(body, headers, secret).type == json.loads(body)["type"]
     assert verify(body.encode(), {name.upper(): value for name, value in headers.items()}, secret)["id"]
+    assert AsyncRunnel().tools.verify(body, headers, ["whsec_" + "QUFB" * 8, secret])["id"]
     first = headers["webhook-signature"]
     assert verify(body, {**headers, "webhook-signature": f"v1,bm90aGluZw== {first}"}, secret)
     now = int(time.time())

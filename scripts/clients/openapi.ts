@@ -73,9 +73,28 @@ export interface Method {
   path: string;
   inPath: Parameter[];
   query: Parameter[];
-  body: { name: string; required: boolean } | null;
-  /** The schema of what it returns; `items` is one of its items where that is a list, null where it is not JSON. */
-  returns: { name: string; items: string | null } | null;
+  /** Those that are its own: every POST has a key, and a stream knows where it was. */
+  headers: Parameter[];
+  body: Body | null;
+  returns: Returned | null;
+}
+
+interface Body {
+  name: string;
+  required: boolean;
+  /** Whether it is an object of any fields. */
+  isMap: boolean;
+  /** The media type of bytes that it takes too. */
+  binary: string | null;
+}
+
+/** What an operation returns as JSON. */
+interface Returned {
+  schema: Schema;
+  /** What one of its items is called, where it is a list. */
+  items: string | null;
+  /** What it returns instead, where a word in the query asks for that. */
+  instead: { schema: Schema; parameter: string; word: string } | null;
 }
 
 /** Every operation, as its id says where it belongs. */
@@ -87,21 +106,33 @@ export function methodsOf({ paths, components: { schemas } }: OpenApi): Method[]
       const body = requestBody?.content["application/json"];
       const success = Object.entries(responses).find(([status, { content }]) => /^2/.test(status) && content)?.[1];
       const schema = success?.content?.["application/json"]?.schema;
-      const returned = schema?.$ref && nameOf(schema.$ref);
-      const item = returned && schemas[returned]?.properties?.data?.items?.$ref;
+      const query = parameters.filter((one) => one.in === "query");
       return {
         ...{ resource, name, summary, description, verb: verb.toUpperCase(), path },
         inPath: parameters.filter((one) => one.in === "path"),
-        query: parameters.filter((one) => one.in === "query"),
-        body: body ? { name: nameOf(body.schema.$ref!), required: requestBody!.required } : null,
-        returns: returned
-          ? { name: returned, items: returned.endsWith("List") && item ? nameOf(item) : null }
-          : schema
-            ? { name: "", items: null }
-            : null,
+        query,
+        headers: parameters.filter((one) => one.in === "header" && !/^(Idempotency-Key|Last-Event-ID)$/.test(one.name)),
+        body: body ? bodyOf(nameOf(body.schema.$ref!), requestBody!, schemas) : null,
+        returns: schema ? returnedOf(schema, query, schemas) : null,
       };
     }),
   );
 }
+
+function bodyOf(name: string, { required, content }: NonNullable<Operation["requestBody"]>, schemas: Schemas): Body {
+  const binary = Object.keys(content).find((type) => !/^(application\/json|multipart\/form-data)$/.test(type));
+  return { name, required, isMap: schemas[name]?.properties === undefined, binary: binary ?? null };
+}
+
+function returnedOf(schema: Schema, query: readonly Parameter[], schemas: Schemas): Returned {
+  const item = schema.$ref?.endsWith("List") && schemas[nameOf(schema.$ref)]?.properties?.data?.items?.$ref;
+  const [usual, other] = schema.anyOf ?? [];
+  const format = query.find(({ name }) => name === "format");
+  if (!usual || !other || !format) return { schema, items: item ? nameOf(item) : null, instead: null };
+  const [word] = (format.schema.enum ?? [format.schema.const]) as string[];
+  return { schema: usual, items: null, instead: { schema: other, parameter: format.name, word: word! } };
+}
+
+type Schemas = OpenApi["components"]["schemas"];
 
 export const nameOf = (ref: string): string => ref.split("/").at(-1)!;

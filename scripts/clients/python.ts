@@ -1,4 +1,4 @@
-import { type Method, methodsOf, nameOf, type OpenApi, type Schema } from "./openapi.ts";
+import { type Method, methodsOf, nameOf, type OpenApi, type Parameter, type Schema } from "./openapi.ts";
 
 /** The files of the Python client that are made of the API's document, by their names in the package. */
 export function pythonOf(document: OpenApi): Record<string, string> {
@@ -79,7 +79,7 @@ function reachable(paths: OpenApi["paths"], schemas: OpenApi["components"]["sche
       }
   };
   for (const operation of Object.values(paths).flatMap((verbs) => Object.values(verbs))) visit(operation.responses);
-  for (const name of ["Event", "WebhookEvent"].filter((name) => schemas[name]))
+  for (const name of ["Event", "WebhookEvent", "ToolCallDelivery"].filter((name) => schemas[name]))
     visit({ $ref: `#/components/schemas/${name}` });
   return found;
 }
@@ -176,13 +176,13 @@ ${own?.base ? "        super().__init__(client)\n" : "        self._client = cli
 from __future__ import annotations
 
 import os
-from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
+from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
 
 import httpx
 
 from . import types
 from ._async_client import AsyncClient, AsyncFilesBase, AsyncPager, AsyncRunsBase, AsyncRunStream, at
-from ._object import NOT_GIVEN, NotGiven, given
+from ._object import NOT_GIVEN, NotGiven, Object, given, texts
 from ._webhooks import Headers
 from ._webhooks import verify as _verify
 
@@ -315,19 +315,22 @@ const byHand: Record<string, { base?: string; methods(document: OpenApi): string
       });
     },
   },
-  webhooks: {
-    methods: () => `
-    @staticmethod
-    def verify(body: Union[str, bytes], headers: Headers, secret: str) -> types.WebhookEvent:
-        """The event that was received: ${"``body``"} is what came, to the byte.
-
-        Raises ${"``WebhookVerificationError``"} when it was not signed with this secret, or is older than five minutes.
-        """
-        event: types.WebhookEvent = _verify(body, headers, secret)
-        return event
-`,
-  },
+  webhooks: { methods: () => verifying("event", "WebhookEvent") },
+  tools: { methods: () => verifying("call of a webhook tool", "ToolCallDelivery") },
 };
+
+/** `verify` of a resource: what was received for it, signed. */
+const verifying = (received: string, type: string): string => `
+    @staticmethod
+    def verify(body: Union[str, bytes], headers: Headers, secret: Union[str, Sequence[str]]) -> types.${type}:
+        """The ${received} that was received: ${"``body``"} is what came, to the byte.
+
+        ${"``secret``"} is one, or several while you change it. Raises ${"``WebhookVerificationError``"} when it was signed with
+        none of them, or is older than five minutes.
+        """
+        received: types.${type} = _verify(body, headers, secret)
+        return received
+`;
 
 const silence = {
   signature: "timeout: Optional[float] = None",
@@ -365,11 +368,13 @@ interface Definition {
   /** They are described in the docstring. */
   fields: Argument[];
   result: string;
+  /** What it returns by a word in its query: the arguments without it, or with it, and the result. */
+  overloads?: { head: string[]; result: string }[];
   doc: string;
   body: string;
 }
 
-function definition({ name, isAsync, head, more, fields, result, doc, body }: Definition): string {
+function definition({ name, isAsync, head, more, fields, result, overloads = [], doc, body }: Definition): string {
   const described = fields.filter(({ description }) => description !== "");
   const lines = [
     ...described.map(({ name, description }) => `${name}: ${oneLine(description)}`),
@@ -379,10 +384,11 @@ function definition({ name, isAsync, head, more, fields, result, doc, body }: De
     lines.length > 0
       ? `\n\n        Args:\n${lines.map((line) => `            ${docText(line)}\n`).join("")}        `
       : "";
-  return `
-    ${isAsync ? "async " : ""}def ${name}(
+  const signature = (head: readonly string[], result: string): string => `    ${isAsync ? "async " : ""}def ${name}(
         self,
-${[...head, ...more.map(({ signature }) => signature)].map((arg) => `        ${arg},\n`).join("")}    ) -> ${result}:
+${[...head, ...more.map(({ signature }) => signature)].map((arg) => `        ${arg},\n`).join("")}    ) -> ${result}:`;
+  return `${overloads.map(({ head, result }) => `\n    @overload\n${signature(head, result)} ...\n`).join("")}
+${signature(head, result)}
         """${docText(doc)}${args}"""
 ${body}`;
 }
@@ -393,22 +399,28 @@ const requestOptions = (verb: string) => [
   { signature: "max_retries: Optional[int] = None", doc: "" },
 ];
 
-function methodOf({ name, summary, verb, path, inPath, query, body, returns }: Method, document: OpenApi): string {
+function methodOf(method: Method, document: OpenApi): string {
+  const { name, summary, verb, path, inPath, query, body, returns } = method;
   // What returns events is `runs.stream`.
   const fields = body ? fieldsOf(document, body.name).filter(({ field }) => field !== "stream") : [];
-  const queried = query.map((one) => ({
-    name: safe(one.name),
-    field: one.name,
-    type: typeOf(one.schema, "argument", document.components.schemas),
-    required: false,
-    description: one.description ?? "",
-  }));
+  const argumentOf = ({ name, schema, description }: Parameter): Argument => ({
+    ...{ name: safe(name), field: name, required: false, description },
+    type: typeOf(schema, "argument", document.components.schemas),
+  });
+  const queried = query.map(argumentOf);
+  // What compares with a copy that one has is of no use where bytes are returned without their tag.
+  const headers = method.headers
+    .filter((one) => !/^If-(None-Match|Range)$/.test(one.name))
+    .map((one) => ({ ...argumentOf(one), ...(one.name === "If-Match" && { type: "Union[str, int]" }) }));
+  const whole = body?.isMap ? [`body: ${body.binary ? "Union[Mapping[str, Any], bytes]" : "Mapping[str, Any]"}`] : [];
   const isList = Boolean(returns?.items) && verb === "GET";
   const url = `f"${path.replace(/\{(\w+)\}/g, (_, name) => `{at(${safe(name)})}`)}"`.replace(/^f"([^{]*)"$/, '"$1"');
   const options = requestOptions(verb);
   const parts = [
     ...(queried.length > 0 && !isList ? [`query=${givenOf(queried)}`] : []),
-    ...(body ? [`body=${givenOf(fields)}`] : []),
+    ...(body ? [`body=${body.isMap ? "body" : givenOf(fields)}`] : []),
+    ...(body?.binary ? [`binary=${JSON.stringify(body.binary)}`] : []),
+    ...(headers.length > 0 ? [`headers=texts(${givenOf(headers)})`] : []),
     ...(verb === "POST" ? ["idempotency_key=idempotency_key"] : []),
     "timeout=timeout",
     "max_retries=max_retries",
@@ -422,31 +434,55 @@ function methodOf({ name, summary, verb, path, inPath, query, body, returns }: M
             {"timeout": timeout, "max_retries": max_retries},
         )
 `;
-  const result = returns?.name ? `types.${returns.name}` : "Any";
+  const result = returns ? resultOf(returns.schema) : "bytes";
+  const other = returns?.instead ? resultOf(returns.instead.schema) : null;
+  const head = [
+    ...inPath.map((one) => `${safe(one.name)}: Union[str, int]`),
+    ...whole,
+    "*",
+    ...[...fields, ...queried, ...headers].map(signatureOf),
+  ];
   return definition({
     name: safe(name),
     isAsync: !isList,
-    head: [
-      ...inPath.map((one) => `${safe(one.name)}: Union[str, int]`),
-      "*",
-      ...fields.map(signatureOf),
-      ...queried.map(signatureOf),
-    ],
+    head,
     more: options,
-    fields: [...fields, ...queried],
-    result: isList ? `AsyncPager[types.${returns!.items}]` : returns ? result : "bytes",
+    fields: [...fields, ...queried, ...headers],
+    result: isList ? `AsyncPager[types.${returns!.items}]` : other ? `Union[${result}, ${other}]` : result,
+    ...(returns?.instead && { overloads: overloadsOf(head, returns.instead, result, other!) }),
     doc: `${summary}.`,
     body: isList
       ? pager
       : returns
-        ? `        returned: ${result} = ${request("json")}        return returned\n`
+        ? `        returned: ${other ? `Union[${result}, ${other}]` : result} = ${request("json")}        return returned\n`
         : `        return ${request("content")}`,
   });
 }
 
-/** `from` → `from_`, `created_at[gt]` → `created_at_gt`. */
+/** A result as it is called outside of the types. */
+const resultOf = (schema: Schema): string => typeOf(schema, "return").replace(/"(\w+)"/g, "types.$1");
+
+function overloadsOf(
+  head: readonly string[],
+  { parameter, word }: { parameter: string; word: string },
+  usual: string,
+  other: string,
+): NonNullable<Definition["overloads"]> {
+  const rest = head.filter((argument) => !argument.startsWith(`${parameter}: `));
+  const asked = head.map((argument) =>
+    argument.startsWith(`${parameter}: `) ? `${parameter}: Literal[${JSON.stringify(word)}]` : argument,
+  );
+  return [
+    { head: asked, result: other },
+    { head: rest, result: usual },
+  ];
+}
+
+/** `from` → `from_`, `created_at[gt]` → `created_at_gt`, `If-Match` → `if_match`. */
 export function safe(name: string): string {
-  const word = name.replace(/\[(\w+)\]/g, "_$1");
+  const word = name
+    .replace(/\[(\w+)\]/g, "_$1")
+    .replace(/^[A-Z][\w-]*$/, (header) => header.toLowerCase().replaceAll("-", "_"));
   return keywords.has(word) ? `${word}_` : word;
 }
 

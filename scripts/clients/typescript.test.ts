@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { testApp } from "../../server/testing/test-app.ts";
 import { inProject } from "../root.ts";
 import { buildClients } from "./build-clients.ts";
+import { everyCall, headersOf, startRecorder } from "./every-operation.ts";
 import type { OpenApi } from "./openapi.ts";
 
 // The package as the build makes it: its bytes, and what its types let a strict program write.
@@ -77,6 +78,14 @@ async function program(): Promise<void> {
   const event = await runnel.webhooks.verify("{}", new Headers(), "whsec_1");
   if (event.type === "run.completed") event.run_id satisfies string | null;
   await runnel.agents.versions.retrieve(agent.id, 2);
+  const trace = await runnel.traces.retrieve(run.id, { include: "raw" });
+  const steps: number = trace.steps.length;
+  const otlp: unknown[] = (await runnel.traces.retrieve(run.id, { format: "otlp" })).resourceSpans;
+  const imported: string = (await runnel.traces.import(new Uint8Array())).id;
+  await runnel.memory.keys.set("mem_1", "language", { value: "no" }, { scope_id: "user-1" }, { ifMatch: "3" });
+  const call = await runnel.tools.verify("{}", {}, ["whsec_1", "whsec_2"]);
+  const callback: string = call.callback_url;
+  void [steps, otlp, imported, callback];
   await runnel.suites.runs.create("suite_1", undefined, { wait: 30 });
   try { await runnel.me.retrieve(); } catch (error) { if (error instanceof APIError) error.requestId satisfies string | null; }
   void [version, more, names, output, content];
@@ -101,10 +110,29 @@ test("what the API does not know is refused", () => {
     'runnel.runs.run("agt_1", "a", { decide: () => ({ decision: "maybe" }) });',
     'runnel.files.upload(new Blob([]), { filename: "a.txt", purpose: "fun" });',
     "runnel.agents.retrieve(1);",
+    'runnel.traces.retrieve("run_1", { format: "pdf" });',
+    '(await runnel.webhooks.verify("", {}, "")).callback_url;',
     'new Runnel({ base_url: "https://127.0.0.1:8443" });',
   ];
   const lines = refusedLines(refused.join("\n"), "nodenext");
   expect(lines).toEqual(refused.slice(1).map((_, index) => index + 2));
+});
+
+test("every operation is a method that sends all that the operation takes to where it belongs, and says what returns", async () => {
+  const calls = everyCall(document);
+  using recorder = startRecorder(headersOf(calls));
+  const { Runnel } = await import(join(installed, "dist/index.js"));
+  const runnel = new Runnel({ baseUrl: recorder.url, apiKey: "sk_test_1", fetch });
+  for (const { id, typescript, sent } of calls) {
+    const [method, ...resource] = typescript.path.toReversed();
+    // biome-ignore lint/suspicious/noExplicitAny: any resource of any depth.
+    const its = resource.reduceRight((inner: any, name) => inner[name], runnel);
+    await its[method!](...typescript.args);
+    expect({ id, ...recorder.received.pop() }).toEqual({ id, ...sent });
+  }
+  expect(calls.length).toBeGreaterThan(90);
+  const types = await Bun.file(join(installed, "dist/index.d.ts")).text();
+  expect(types.match(/^ {4}.*(Promise<unknown>|Promise<any>|: any[;,)]).*$/gm)).toBeNull();
 });
 
 test("every method says what its operation says", async () => {

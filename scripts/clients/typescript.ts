@@ -6,7 +6,7 @@ export function typescriptOf(document: OpenApi): string {
   const tree = treeOf(methods);
   const head = [
     `// Made of the OpenAPI document of runnel ${document.info.version}.`,
-    'import { Client, type RequestOptions } from "./client.ts";',
+    'import { Client, type RequestOptions, withHeaders } from "./client.ts";',
     'import { FilesBase } from "./files.ts";',
     'import { List } from "./list.ts";',
     'import { RunsBase } from "./runs.ts";',
@@ -23,7 +23,7 @@ export function typescriptOf(document: OpenApi): string {
 
 ${typesOf(document)}
 ${streamEventsOf(document)}
-${methods.map(queryTypeOf).join("")}
+${methods.map(argumentTypesOf).join("")}
 ${[...tree].map(([path, own]) => classOf(path, own, tree)).join("\n")}
 /** The API of a runnel server. */
 ${"export"} class Runnel extends Client {
@@ -33,6 +33,7 @@ ${childrenOf("", tree)
 }
 
 const at = (value: string | number): string => encodeURIComponent(String(value));
+const isBytes = (body: unknown): boolean => body instanceof Blob || body instanceof Uint8Array;
 `;
 }
 
@@ -54,19 +55,23 @@ const bases: Record<string, string> = {
   files: "FilesBase<FileObject, CreateFileRequestInParts>",
 };
 
-const ownMethods: Record<string, string> = {
-  webhooks: `
+/** `verify` of a resource: what was received for it, signed. */
+const verifying = (received: string, type: string): string => `
   /**
-   * The event that was received, when it was signed with this secret and is not older than five minutes.
+   * The ${received} that was received, when it was signed with this secret and is not older than five minutes.
    *
    * @param body What was received, to the byte: verify it before you parse it.
    * @param secret One secret, or several while you change it.
    * @throws {WebhookVerificationError}
    */
-  verify(body: string | Uint8Array, headers: Parameters<typeof verifyWebhook>[1], secret: string | readonly string[]): Promise<WebhookEvent> {
-    return verifyWebhook<WebhookEvent>(body, headers, secret);
+  verify(body: string | Uint8Array, headers: Parameters<typeof verifyWebhook>[1], secret: string | readonly string[]): Promise<${type}> {
+    return verifyWebhook<${type}>(body, headers, secret);
   }
-`,
+`;
+
+const ownMethods: Record<string, string> = {
+  webhooks: verifying("event", "WebhookEvent"),
+  tools: verifying("call of a webhook tool", "ToolCallDelivery"),
 };
 
 function classOf(path: string, methods: readonly Method[], tree: Map<string, Method[]>): string {
@@ -86,29 +91,57 @@ const childrenOf = (path: string, tree: Map<string, Method[]>): string[] =>
 const lastOf = (path: string): string => camel(path.split(".").at(-1)!);
 
 function methodOf(method: Method): string {
-  const { name, summary, description, verb, path, inPath, query, body, returns } = method;
+  const { name, summary, description, verb, path, inPath, query, headers, body, returns } = method;
   const url = `\`${path.replace(/\{(\w+)\}/g, (_, name) => `\${at(${camel(name)})}`)}\``;
   const args = [
     ...inPath.map((one) => `${camel(one.name)}: ${isNumber(one) ? "number | string" : "string"}`),
-    ...(body ? [`body${body.required ? "" : "?"}: ${typeName(body.name)}`] : []),
+    ...(body ? [`body${body.required ? "" : "?"}: ${typeName(body.name)}${body.binary ? bytes : ""}`] : []),
     ...(query.length > 0 ? [`query${query.some(({ required }) => required) ? "" : "?"}: ${queryNameOf(method)}`] : []),
-    "options?: RequestOptions",
+    `options?: RequestOptions${headers.length > 0 ? ` & ${optionsNameOf(method)}` : ""}`,
   ];
-  const parts = [query.length > 0 && "query", body && (body.required ? "body" : "body: body ?? {}"), "...options"];
+  const sent = [
+    ...headers.map((one) => `${JSON.stringify(one.name.toLowerCase())}: options?.${headerName(one)}`),
+    ...(body?.binary ? [`"content-type": isBytes(body) ? ${JSON.stringify(body.binary)} : undefined`] : []),
+  ];
+  const parts = [
+    query.length > 0 && "query",
+    body && (body.required ? "body" : "body: body ?? {}"),
+    sent.length > 0 ? `...withHeaders(options, { ${sent.join(", ")} })` : "...options",
+  ];
   const list = parts.filter(Boolean).join(", ");
   const answer =
     returns?.items && verb === "GET"
       ? `List<${typeName(returns.items)}> {\n    return new List(this.client, ${url}, ${query.length > 0 ? "query" : "undefined"}, options);`
       : returns
-        ? `Promise<${returns.name ? typeName(returns.name) : "unknown"}> {\n    return this.client.json("${verb}", ${url}, { ${list} });`
+        ? `Promise<${typeOf(returns.schema)}${returns.instead ? ` | ${typeOf(returns.instead.schema)}` : ""}> {\n    return this.client.json("${verb}", ${url}, { ${list} });`
         : `Promise<Response> {\n    return this.client.send("${verb}", ${url}, { ${list} });`;
   const doc = docOf([
     `${summary}.`,
     ...(description ? ["", description] : []),
     ...inPath.map((one, index) => `${index === 0 ? "\n" : ""}@param ${camel(one.name)} ${one.description}`),
   ]);
-  return `\n${doc}  ${camel(name)}(${args.join(", ")}): ${answer}\n  }\n`;
+  return `${overloadsOf(method, args, doc)}${returns?.instead ? "" : `\n${doc}`}  ${camel(name)}(${args.join(", ")}): ${answer}\n  }\n`;
 }
+
+/** What a method returns by a word in its query. */
+function overloadsOf(method: Method, args: readonly string[], doc: string): string {
+  const { name, returns } = method;
+  if (!returns?.instead) return "";
+  const { schema, parameter, word } = returns.instead;
+  const asked = `query: ${queryNameOf(method)} & { ${parameter}: ${JSON.stringify(word)} }`;
+  const usual = `query?: Omit<${queryNameOf(method)}, ${JSON.stringify(parameter)}>`;
+  const overload = (query: string, returned: Schema) =>
+    `\n${doc}  ${camel(name)}(${args.map((arg) => (arg.startsWith("query") ? query : arg)).join(", ")}): Promise<${typeOf(returned)}>;\n`;
+  return overload(asked, schema) + overload(usual, returns.schema);
+}
+
+const bytes = " | Blob | Uint8Array<ArrayBuffer>";
+
+/** `If-Match` → `ifMatch` */
+const headerName = ({ name }: Parameter): string => camel(name.toLowerCase().replaceAll("-", "_"));
+
+/** `MemoryKeysSetOptions` */
+const optionsNameOf = (method: Method): string => queryNameOf(method).replace(/Query$/, "Options");
 
 /** A comment on a method. */
 const docOf = (lines: readonly string[]): string =>
@@ -129,16 +162,26 @@ const isNumber = ({ schema: { type, pattern } }: Parameter): boolean =>
 const queryNameOf = ({ resource, name }: Method): string =>
   `${[...resource, name].map((word) => capital(camel(word))).join("")}Query`;
 
-function queryTypeOf(method: Method): string {
-  if (method.query.length === 0) return "";
-  const lines = method.query.map(({ name, required, schema, description }) =>
+/** The types of a method's query, and of the headers that are its own. */
+function argumentTypesOf(method: Method): string {
+  const address = [...method.resource.map(camel), camel(method.name)].join(".");
+  const headers = method.headers.map((one) => ({ ...one, name: headerName(one) }));
+  return (
+    argumentTypeOf(queryNameOf(method), `What \`${address}\` takes besides.`, method.query) +
+    argumentTypeOf(optionsNameOf(method), `Headers of \`${address}\`.`, headers)
+  );
+}
+
+function argumentTypeOf(name: string, description: string, parameters: readonly Parameter[]): string {
+  if (parameters.length === 0) return "";
+  const lines = parameters.map(({ name, required, schema, description }) =>
     fieldOf(name, required, typeOf(schema), description, ""),
   );
-  return `/** What \`${[...method.resource.map(camel), camel(method.name)].join(".")}\` takes besides. */\nexport interface ${queryNameOf(method)} {\n${lines.join("\n")}\n}\n\n`;
+  return `/** ${description} */\nexport interface ${name} {\n${lines.join("\n")}\n}\n\n`;
 }
 
 /** Names of the document that would hide what every program knows. */
-const renamed: Record<string, string> = { Error: "ErrorResponse", Event: "RunEvent", File: "FileObject" };
+const renamed: Record<string, string> = { Event: "RunEvent", File: "FileObject" };
 const typeName = (name: string): string => renamed[name] ?? name;
 
 function typesOf({ components: { schemas } }: OpenApi): string {

@@ -111,7 +111,7 @@ const ModelAnswer = exact({
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 
-export const ToolError = exact({ code: Short, message: Text });
+export const ToolError = named("Failure", exact({ code: Short, message: Text }));
 export type ToolError = Static<typeof ToolError>;
 
 export const callStatuses = ["completed", "failed", "rejected", "cancelled", "unknown"] as const;
@@ -145,7 +145,7 @@ const ToolRequest = exact({
 export type ToolRequest = Static<typeof ToolRequest>;
 
 /** Who decided on a call: the key, or the person at the dashboard. */
-export const Decider = exact({ type: Short, id: orNull(Short) });
+export const Decider = named("Decider", exact({ type: Short, id: orNull(Short) }));
 export type Decider = Static<typeof Decider>;
 
 export const RequiredCall = exact({
@@ -167,11 +167,17 @@ export const RequiredAction = exact({
 export type RequiredAction = Static<typeof RequiredAction>;
 
 /** A file that a tool made. Its content is kept under `sha256` already. */
-export const FileFacts = exact({ id: Id, filename: Short, mime_type: Short, bytes: Count, sha256: Hash });
+export const FileFacts = named(
+  "FileReference",
+  exact({ id: Id, filename: Short, mime_type: Short, bytes: Count, sha256: Hash }),
+);
 export type FileFacts = Static<typeof FileFacts>;
 
 /** Which of an agent's guardrails, and what it looked at. */
-export const GuardrailPlace = exact({ index: Count, type: oneOf(guardrailTypes), on: oneOf(guardrailPoints) });
+export const GuardrailPlace = named(
+  "GuardrailPlace",
+  exact({ index: Count, type: oneOf(guardrailTypes), on: oneOf(guardrailPoints) }),
+);
 
 export const RunError = named(
   "RunError",
@@ -200,25 +206,28 @@ const about = {
   note: orNull(Text),
 };
 /** As others see it: without its text. */
-export const DocumentFacts = exact({ ...about, length: CountOrNull });
+export const DocumentFacts = named("AttachedDocument", exact({ ...about, length: CountOrNull }));
 /** `text` is null for an image, and for what could not be read (`note` says why). */
 const AttachedDocument = exact({ ...about, text: orNull(Text) });
 export type AttachedDocument = Static<typeof AttachedDocument>;
 
-export const RetrievedPassage = exact({
-  memory_id: Id,
-  entry_id: Id,
-  text: Text,
-  score: Type.Number(),
-  file_id: orNull(Id),
-  filename: orNull(Short),
-  chunk_index: Count,
-  page: CountOrNull,
-  heading: orNull(Text),
-});
+export const RetrievedPassage = named(
+  "RetrievedPassage",
+  exact({
+    memory_id: Id,
+    entry_id: Id,
+    text: Text,
+    score: Type.Number(),
+    file_id: orNull(Id),
+    filename: orNull(Short),
+    chunk_index: Count,
+    page: CountOrNull,
+    heading: orNull(Text),
+  }),
+);
 export type RetrievedPassage = Static<typeof RetrievedPassage>;
 
-export const StoreFailure = exact({ memory_id: Id, code: Short, message: Text });
+export const StoreFailure = named("StoreFailure", exact({ memory_id: Id, code: Short, message: Text }));
 
 /** Each ends with its own event: `history.loaded`, `documents.attached`, `memory.retrieved`. */
 const preparations = ["history", "documents", "retrieval"] as const;
@@ -240,7 +249,7 @@ const step = { step_index: Step, step_type: oneOf(stepTypes) };
 export const guardrailVerdicts = ["passed", "flagged", "redacted", "approval_required", "blocked"] as const;
 export type GuardrailVerdict = (typeof guardrailVerdicts)[number];
 
-export const ForkedFrom = exact({ run_id: Id, step_index: StepOrStart });
+export const ForkedFrom = named("ForkPoint", exact({ run_id: Id, step_index: StepOrStart }));
 
 /**
  * What happens to a run, in the order in which it happened. The journal stores these, everything else folds them.
@@ -341,7 +350,7 @@ export const eventFields = {
     ...step,
     status: oneOf(["completed", "failed", "cancelled"]),
     latency_ms: Milliseconds,
-    error: orNull(exact({ code: Short, message: Text, retryable: Flag })),
+    error: orNull(named("StepFailure", exact({ code: Short, message: Text, retryable: Flag }))),
     /** For a model call, else null. */
     answer: orNull(ModelAnswer),
   },

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { Chunking, idOf, Metadata, Subject } from "../http/schemas.ts";
-import { oneOf } from "../lib/schema.ts";
+import { named, oneOf } from "../lib/schema.ts";
 import { filePurposes, fileStatuses, uploadPurposes } from "../wire/names.ts";
 
 const tenYears_seconds = 315_360_000;
@@ -30,7 +30,10 @@ export const CreateFileInParts = Type.Object({
   memory_id: Type.Optional(idOf("memory")),
   scope_id: Type.Optional(Subject),
   chunking: Type.Optional(
-    Type.Partial(Type.Object({ max_chunk_size_tokens: Type.Integer(), chunk_overlap_tokens: Type.Integer() })),
+    named(
+      "ChunkingInParts",
+      Type.Partial(Type.Object({ max_chunk_size_tokens: Type.Integer(), chunk_overlap_tokens: Type.Integer() })),
+    ),
   ),
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
   expires_in_seconds: Type.Optional(Type.Integer({ minimum: 1 })),

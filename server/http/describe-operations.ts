@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { catalogue, type ErrorCode } from "../core/errors.ts";
-import { parameterDescription } from "../wire/descriptions.ts";
+import { parameterDescription, pathDescription } from "../wire/descriptions.ts";
 import { ErrorBody } from "../wire/error.ts";
 import { everyHeader, type ResponseHeader, requestHeaders } from "./headers.ts";
 import type { Operation, Route } from "./operation.ts";
@@ -75,7 +75,7 @@ function parametersOf({ method, hooks }: Route, path: string, operation: Operati
   const { query = {}, path: ofPath = {}, requestHeaders: own = [] } = operation;
   const read = method === "POST" ? (["Idempotency-Key", ...own] as const) : own;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
-    ...{ in: "path" as const, name, required: true, description: parameterDescription(name) },
+    ...{ in: "path" as const, name, required: true, description: pathDescription(name) },
     schema: (ofPath[name] ?? hooks.params?.properties[name]) as TSchema,
   }));
   const inQuery = Object.entries(query).map(([name, schema]) => {

@@ -46,7 +46,7 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
             told(place, field, used(one, place + pascal(field))),
           ]),
         );
-      else if (keyword === "items") written.items = used(value, place.replace(/s$/, ""));
+      else if (keyword === "items") written.items = used(value, singular(place));
       else if (keyword === "additionalProperties") written.additionalProperties = used(value, place);
       else if (keyword === "anyOf") written.anyOf = (value as Schema[]).map((one) => used(one, place));
       else written[keyword] = value;
@@ -58,7 +58,8 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
   }
 
   function told(place: string, field: string, schema: Schema): Schema {
-    const description = schema.description ?? descriptionOf(place, field);
+    const known = (schema.description as string | undefined) ?? descriptionOf(place, field);
+    const description = mayBeNull(schema) ? known : known?.replace(ofNull, "");
     const value = defaultOf(place, field);
     return {
       ...schema,
@@ -70,11 +71,28 @@ export function createComponents({ descriptionOf, defaultOf }: Known) {
   return { schemas, put, used };
 }
 
+/** What a description says of null, which not every schema of such a field allows. */
+const ofNull = /; null\b[^.]*(?=\.)/;
+
+/** One without a type allows anything. A named one is never null by itself. */
+function mayBeNull({ $ref, type, anyOf, ...others }: Schema): boolean {
+  if (Array.isArray(anyOf)) return anyOf.some(mayBeNull);
+  return (
+    $ref === undefined && [undefined, "null"].includes(type as undefined) && !("const" in others || "enum" in others)
+  );
+}
+
+/** `MemoryEntries` → `MemoryEntry`, `Matches` → `Match`: what one of them is called. */
+export const singular = (plural: string): string =>
+  plural.replace(/(?<=ch|sh|ss|x)es$|(?<!s)s$/, "").replace(/(?<=[^aeiou])ie$/, "y");
+
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 const anyName = "^(.*)$";
 
-const pascal = (field: string): string => field.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** `tool_calls` → `ToolCalls` */
+export const pascal = (field: string): string =>
+  field.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 function choicesOf({ anyOf }: Schema): string[] | null {
   const words = Array.isArray(anyOf) ? anyOf.map((one: Schema) => one.const) : [];

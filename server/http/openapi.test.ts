@@ -167,6 +167,42 @@ test("every object has a name of its own: none stands within another, nor in an 
       expect(operation.requestBody.content["application/json"].schema.$ref).toEndWith("Request");
 });
 
+// What was made up of the place where it stands says it: no word comes twice, and one of several is called as one.
+test("names of objects are words in their order, without doubles", () => {
+  const words = (name: string) => name.match(/[A-Z][a-z0-9]*/g) ?? [];
+  const odd = Object.keys(definitions()).filter((name) => {
+    const its = words(name);
+    return its.join("") !== name || its.some((word, at) => word === its[at + 1]) || /(ie|che)$/.test(name);
+  });
+  expect(odd).toEqual([]);
+  const shapes = Map.groupBy(Object.entries<object>(definitions()), ([, schema]) => JSON.stringify(schema));
+  const several = [...shapes.values()].map((same) => same.map(([name]) => name)).filter((same) => same.length > 1);
+  // Bodies of requests are named by their operations, data by its event.
+  expect(several.filter((same) => !same.some((name) => /(Request|EventData)$/.test(name)))).toEqual([]);
+});
+
+test("a description says what null means where null may be, and nowhere else", () => {
+  interface Field {
+    description?: string;
+    $ref?: string;
+    type?: unknown;
+    anyOf?: Field[];
+    const?: unknown;
+    enum?: unknown;
+  }
+  const mayBeNull = ({ type, anyOf }: Field): boolean => anyOf?.some(mayBeNull) ?? type === "null";
+  const isAnything = (field: Field) => !["$ref", "type", "anyOf", "const", "enum"].some((key) => key in field);
+  const wrong: string[] = [];
+  for (const [name, schema] of Object.entries<{ properties?: Record<string, Field> }>(definitions()))
+    for (const [field, its] of Object.entries(schema.properties ?? {})) {
+      const says = /\bnull\b/.test(its.description ?? "");
+      if (/; null\b/.test(its.description ?? "") && !mayBeNull(its) && !isAnything(its))
+        wrong.push(`${name}.${field} never is`);
+      if (/(Request|Input)$/.test(name) && mayBeNull(its) && !says) wrong.push(`${name}.${field} may be`);
+    }
+  expect(wrong).toEqual([]);
+});
+
 test("maps and choices are written in the form that generators read", () => {
   expect(document.components.schemas.Metadata).toEqual({
     ...{ type: "object", maxProperties: 16, propertyNames: { pattern: "^[\\s\\S]{1,64}$" } },
@@ -377,7 +413,7 @@ test("real answers are as described, to the last field", async () => {
   expectFit("WebhookDelivery", delivery.body);
   expectFit("WebhookEvent", JSON.parse(delivery.body.body));
   expectFit("Deleted", (await client.delete(`/v1/agents/${agent.body.id}`)).body);
-  expectFit("Error", (await client.get(`/v1/agents/${agent.body.id}`)).body);
+  expectFit("ErrorResponse", (await client.get(`/v1/agents/${agent.body.id}`)).body);
 });
 
 const reader = server.client({ project: "scopes-read", scopes: ["read"] });

@@ -6,7 +6,7 @@ import { defaultOf } from "../wire/defaults.ts";
 import { descriptionOf } from "../wire/descriptions.ts";
 import { ErrorBody } from "../wire/error.ts";
 import { testEvent, webhookEvents } from "../wire/names.ts";
-import { WebhookEvent } from "../wire/webhook.ts";
+import { ToolCallDelivery, WebhookEvent } from "../wire/webhook.ts";
 import type { Auth } from "./auth.ts";
 import {
   type DescribedOperation,
@@ -17,7 +17,7 @@ import {
 } from "./describe-operations.ts";
 import { exampleOf } from "./example-of.ts";
 import { everyHeader, responseHeaders } from "./headers.ts";
-import { type Components, createComponents, type Schema } from "./openapi-components.ts";
+import { type Components, createComponents, pascal, type Schema, singular } from "./openapi-components.ts";
 import type { Route } from "./operation.ts";
 
 /** The API in OpenAPI 3.1 as text, made of the application's own routes when it is first asked for. */
@@ -51,7 +51,7 @@ export const openApiRoutes = ({ auth, document }: { auth: Auth; document: () => 
 function write(routes: readonly Route[]): string {
   const components = createComponents({ descriptionOf, defaultOf });
   const responses: Record<string, object> = { default: responseOf(anyError, components) };
-  components.used(ErrorBody, "Error");
+  components.used(ErrorBody, "");
   const webhooks = webhooksOf(components);
   const operations = describeOperations(routes);
   const paths: Record<string, Record<string, object>> = {};
@@ -127,14 +127,15 @@ function entryOf(operation: DescribedOperation, components: Components, refusals
   };
 }
 
-/** `suites.runs.create` → `CreateSuiteRun`: what types that belong to one operation are called. */
+/**
+ * What types that belong to one operation are called: `suites.runs.create` → `CreateSuiteRun`, `webhooks.rotate_secret` →
+ * `RotateWebhookSecret`. A verb that says of what it is speaks for itself: `runs.submit_tool_outputs` → `SubmitToolOutputs`.
+ */
 function typeName(id: string): string {
-  const [verb, ...resource] = id.split(".").reverse() as [string, ...string[]];
-  const words = [verb, ...resource.reverse().map((word) => word.replace(/ies$/, "y").replace(/s$/, ""))];
-  return words
-    .flatMap((word) => word.split("_"))
-    .map((word) => word[0]!.toUpperCase() + word.slice(1))
-    .join("");
+  const resource = id.split(".");
+  const [verb = "", ...object] = resource.pop()!.split("_");
+  const things = object.length > 1 ? [] : resource.map(singular);
+  return pascal([verb, ...things, ...object].join("_"));
 }
 
 function parameterOf(parameter: Parameter, components: Components) {
@@ -195,19 +196,22 @@ const anyError: Returned = {
 
 /** What webhooks are sent, by event. */
 function webhooksOf(components: Components) {
-  const schema = components.used(WebhookEvent, "WebhookEvent");
-  return Object.fromEntries(
-    [...webhookEvents, testEvent].map((event) => [
-      event,
-      {
-        post: {
-          operationId: `on_${event.replace(".", "_")}`,
-          summary: `Tell of \`${event}\``,
-          description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
-          requestBody: { required: true, content: { "application/json": { schema } } },
-          responses: { "2XX": { description: "The event is taken." } },
-        },
-      },
-    ]),
-  );
+  const sent = (name: string, summary: string, body: Schema, taken: string) => ({
+    post: {
+      operationId: `on_${name.replace(".", "_")}`,
+      summary,
+      description: "Signed as Standard Webhooks has it, and sent again until it is taken.",
+      requestBody: { required: true, content: { "application/json": { schema: components.used(body, "") } } },
+      responses: { "2XX": { description: taken } },
+    },
+  });
+  const events = [...webhookEvents, testEvent].map((event) => [
+    event,
+    sent(event, `Tell of \`${event}\``, WebhookEvent, "The event is taken."),
+  ]);
+  const taken = "202: the result comes later. Any other: the body is the result.";
+  return {
+    ...Object.fromEntries(events),
+    tool_call: sent("tool_call", "Ask a webhook tool", ToolCallDelivery, taken),
+  };
 }

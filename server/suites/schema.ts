@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { limits } from "../core/limits.ts";
 import { idOf, Metadata } from "../http/schemas.ts";
-import { oneOf, orNull } from "../lib/schema.ts";
+import { named, oneOf, orNull } from "../lib/schema.ts";
 import { suiteRunStatuses } from "../wire/names.ts";
 
 const closed = { additionalProperties: false };
@@ -25,13 +25,16 @@ export const UpdateSuite = Type.Composite([Type.Partial(Type.Object({ ...own, ..
 export type UpdateSuite = Static<typeof UpdateSuite>;
 
 /** What cases that diverged may do and spend, all together, when they go on live. */
-const Live = Type.Partial(
-  Type.Object({
-    max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
-    max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
-    max_runs: Type.Integer({ minimum: 1, maximum: liveRunsMax }),
-  }),
-  closed,
+const Live = named(
+  "SuiteRunBudgetInput",
+  Type.Partial(
+    Type.Object({
+      max_cost_usd: Type.Number({ exclusiveMinimum: 0, maximum: limits.budget_usd }),
+      max_total_tokens: Type.Integer({ minimum: 1, maximum: limits.budget_tokens }),
+      max_runs: Type.Integer({ minimum: 1, maximum: liveRunsMax }),
+    }),
+    closed,
+  ),
 );
 export type Live = Static<typeof Live>;
 

@@ -17,12 +17,15 @@ const Guardrail = t.named(
   }),
 );
 
-export const Budget = t.object({
-  max_cost_usd: t.optional(t.number),
-  max_total_tokens: t.optional(t.integer),
-  max_tool_calls: t.optional(t.integer),
-  max_wall_ms: t.optional(t.integer),
-});
+export const Budget = t.named(
+  "Budget",
+  t.object({
+    max_cost_usd: t.optional(t.number),
+    max_total_tokens: t.optional(t.integer),
+    max_tool_calls: t.optional(t.integer),
+    max_wall_ms: t.optional(t.integer),
+  }),
+);
 
 const MemoryPolicy = t.named(
   "MemoryPolicy",
@@ -36,12 +39,15 @@ const MemoryPolicy = t.named(
         score_threshold: t.number,
       }),
     ),
-    history: t.object({ mode: t.oneOf(["none", "thread"]), max_messages: t.integer }),
-    context: t.object({
-      strategy: t.oneOf(contextStrategies),
-      reserve_output_tokens: t.integer,
-      tool_output_max_bytes: t.integer,
-    }),
+    history: t.named("HistoryPolicy", t.object({ mode: t.oneOf(["none", "thread"]), max_messages: t.integer })),
+    context: t.named(
+      "ContextPolicy",
+      t.object({
+        strategy: t.oneOf(contextStrategies),
+        reserve_output_tokens: t.integer,
+        tool_output_max_bytes: t.integer,
+      }),
+    ),
   }),
 );
 

@@ -131,7 +131,7 @@ const everywhere: Sentences = {
   forked_from: "The run and the step that this one went on from; null for others.",
   from: "The first day.",
   group_by: "By what the usage is grouped.",
-  guardrails: "Rules over what goes in and out of its runs.",
+  guardrails: "Rules over what goes in and out of its runs; null: none.",
   has_more: "Whether there are items beyond this page.",
   headers: "Its headers, by name.",
   heading: "The heading above the text; null where there is none.",
@@ -244,7 +244,7 @@ const everywhere: Sentences = {
   purpose: "What the file is for.",
   query: "What is looked for.",
   queue_position: "Its place in the queue, from 1; null when it is in none.",
-  rate_limits: "What is left of each limit per minute; null for one that is off.",
+  rate_limits: "What is left of each limit per minute. One that is off is null.",
   raw: "The run's journal as it is kept, with `include=raw`.",
   reason: "Why.",
   reasoning: "What the model thought, where it tells; else null.",
@@ -279,7 +279,7 @@ const everywhere: Sentences = {
   scopes: "What the key may do.",
   score: "How well it fits, from 0 to 1.",
   score_parts: "Of what the score was made.",
-  score_threshold: "What has a lower score is left out.",
+  score_threshold: "What has a lower score is left out; null: nothing is.",
   script: "What `test/script` says, one entry for each model call.",
   secret: "The secret. It is told only once.",
   secret_prefix: "The beginning of the secret.",
@@ -370,8 +370,8 @@ const own: Record<string, Sentences> = {
   CreateRun: {
     input: "The task: a text, or up to 200 messages of which the last is the user's. 256 KB in all.",
     file_ids: "Files that the model is given, and that code tools can read.",
-    session_id: "A name of your own for the session; null: that of the thread, or none.",
-    user_id: "A name of your own for the user; null: that of the thread, or none.",
+    session_id: "A name of your own for the session. Default: that of the thread, or none.",
+    user_id: "A name of your own for the user. Default: that of the thread, or none.",
     thread_id: "The thread in which the run takes place; null: none.",
     budget: "What it may spend; the agent's budget binds it too.",
   },
@@ -380,12 +380,12 @@ const own: Record<string, Sentences> = {
   DiffDelta: { cost_usd: "The difference in cost; null where one is not known." },
   Divergence: { kind: "What differs.", message: "What differs, in a sentence.", step_index: "The step that differs." },
   Diff: { a: "The first run.", b: "The second run.", steps: "The steps of both runs, side by side." },
-  DiffStepDifference: {
+  DiffValue: {
     a: "The value in run `a`; absent where it has none.",
     b: "The value in run `b`; absent where it has none.",
   },
   Embedding: { model: "The model that makes the vectors." },
-  ErrorError: {
+  ErrorDetail: {
     code: "What went wrong, for programs.",
     type: "The kind of error.",
     details: "More about it, by its code.",
@@ -400,7 +400,8 @@ const own: Record<string, Sentences> = {
     dimensions: "How many numbers a vector has. Without it the model is asked.",
   },
   CreateMemory: {
-    embedding: "What makes vectors of text. Default: the model in the executable, for stores of texts.",
+    embedding:
+      "What makes vectors of text; null for a store of keys. Default: the model in the executable, for stores of texts.",
     scope: "Whose the contents are: of the project, of each user or of each session. It never changes.",
     ttl_seconds: "How many seconds contents are kept, unless they say it themselves; null: for ever.",
   },
@@ -464,7 +465,6 @@ const own: Record<string, Sentences> = {
     metadata: "The entry's metadata.",
     filename: "The file's name; null for a text.",
   },
-  MemoryPolicyHistory: { mode: "Whether its runs read their thread." },
   Message: { tool_calls: "The tools that the model asked for.", tool_call_id: "The call whose result this is." },
   MessageToolCall: { name: "The tool's name." },
   ModelOutputEdit: { content: "What the model said instead.", tool_calls: "The tools that it asked for instead." },
@@ -477,7 +477,7 @@ const own: Record<string, Sentences> = {
     source: "Whether the price is built in, or the operator's.",
   },
   PinnedRun: { output: "What the run returned; null where it returned nothing." },
-  RedeliverEvents: { since: "From when on failed deliveries are sent again." },
+  RedeliverWebhook: { since: "From when on failed deliveries are sent again." },
   Replay: {
     agent: "Whether the agent was taken as it was, or as it is now.",
     mode: "Whether the replay stops at the first difference.",
@@ -487,13 +487,13 @@ const own: Record<string, Sentences> = {
     mode: "Whether the replay stops at the first difference.",
   },
   RequiredAction: { type: "Always `submit_tool_outputs`." },
-  RequiredActionSubmitToolOutputsToolCall: {
+  RequiredToolCall: {
     expires_at: "When the run fails unless it is answered.",
     run_id: "The run that waits, where it was started by a call of an agent.",
   },
   RotateApiKey: { expires_in_seconds: "After how many seconds the new key expires." },
   RotateWebhookSecret: { overlap_seconds: "How long the secret before it signs too." },
-  RotatedApiKeyPrevious: { expires_at: "Until when the key is good." },
+  PreviousApiKey: { expires_at: "Until when the key is good." },
   Run: {
     attempt: "How often the server took the run up, from 1.",
     error: "Why the run failed; null where it did not.",
@@ -525,7 +525,7 @@ const own: Record<string, Sentences> = {
   SubmitToolOutputs: { stream: "Whether the response is the run's events from here on." },
   Suite: { description: "What the suite is for; null: nothing is said." },
   SuiteCase: { live: "How the case went on live; null where it did not." },
-  SuiteCaseLive: {
+  LiveCase: {
     run_id: "The run that went on live; null where there is none.",
     output: "What the run returned; null where it returned nothing.",
   },
@@ -536,11 +536,11 @@ const own: Record<string, Sentences> = {
     tool_calls: "The tools that the model asked for.",
     tool_call_id: "The call whose result this is.",
   },
-  ThreadMessageToolCall: { name: "The tool's name." },
   CreateTool: {
     name: "Its name, one of a kind: 1 to 64 letters, digits, `_` and `-`.",
     type: "What calls of the tool do. It never changes. Default: `http` where there is a `url`, else `client`.",
     timeout_ms: "How long an attempt may take, in milliseconds. Default: 30000, for code 5000.",
+    headers: "Headers of every call; `{{secret.NAME}}` in a value stands for a secret.",
     idempotent: "Whether a repeated call does no harm. Default: true for GET, HEAD, PUT and DELETE.",
   },
   UpdateTool: {
@@ -561,6 +561,13 @@ const own: Record<string, Sentences> = {
   },
   ToolCall: { files: "Files that the call made.", type: "The type of the tool.", attempts: "How often it was tried." },
   ToolCallEdit: { name: "The tool's name." },
+  ToolCallDelivery: {
+    id: "The id of the call; it stays the same when it is sent again.",
+    object: "Always `tool_call`.",
+    callback_url: "Where the result is sent to, after an answer of 202.",
+    expires_at: "Until when the result is taken.",
+    run_id: "The run that asks.",
+  },
   ToolOutput: {
     arguments: "Other arguments than the model's, with `approve`.",
     decision: "Whether the call is made.",
@@ -574,8 +581,8 @@ const own: Record<string, Sentences> = {
     files: "Files that the call made.",
     output: "What the tool returned; null where it failed.",
   },
-  ToolTool: { name: "The tool's name.", description: "What the tool is for." },
-  ToolSkipped: { name: "The tool's name." },
+  McpListedTool: { name: "The tool's name.", description: "What the tool is for." },
+  McpSkippedTool: { name: "The tool's name." },
   Trace: {
     agent: "The agent as the run pinned it, with `include=raw`.",
     started_at: "When the run began.",
@@ -594,11 +601,11 @@ const own: Record<string, Sentences> = {
     started_at: "When the step began.",
     usage: "What the step used; null where that is not known.",
   },
-  TraceStepApprovalBy: {
+  Decider: {
     type: "Whether a key or a person decided.",
     id: "The id of whoever decided; null where it is not known.",
   },
-  UsageReportData: { agent_id: "The agent, when grouped by agent.", model: "The model, when grouped by model." },
+  UsageGroup: { agent_id: "The agent, when grouped by agent.", model: "The model, when grouped by model." },
   GuardrailTriggeredEventData: { matches: "How many places were found." },
   GuardrailPassedEventData: { matches: "How many places were found." },
   HistoryLoadedEventData: { messages: "How many messages of the thread were put before the input." },
@@ -631,7 +638,7 @@ const own: Record<string, Sentences> = {
     seq: "The event's number in the run's journal; null where it is of none.",
     type: "The event.",
   },
-  WebhookDeliveryAttemptResponse: { status: "The status of the response.", truncated: "Whether the body was longer." },
+  DeliveryResponse: { status: "The status of the response.", truncated: "Whether the body was longer." },
 };
 
 /** What a field of a named object means; undefined where nobody has said it. Requests and items of lists have what the thing itself has. */
@@ -694,6 +701,10 @@ const parameters: Sentences = {
 };
 
 export const parameterDescription = (name: string): string | undefined => parameters[name];
+
+/** What a part of a path is: that of a list would narrow it. */
+export const pathDescription = (name: string): string | undefined =>
+  ({ id: "The id.", name: "The name." })[name] ?? parameterDescription(name);
 
 /** What each event of a run means. */
 const events: Record<FrameName, string> = {

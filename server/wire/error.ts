@@ -4,17 +4,22 @@ import * as t from "../lib/schema.ts";
 
 /** What every refusal says; `errors` has every fault where there is more than one. */
 export const ErrorBody = t.named(
-  "Error",
+  "ErrorResponse",
   t.object({
-    error: t.object({
-      type: t.text,
-      code: t.oneOf(errorCodes),
-      message: t.text,
-      param: t.orNull(t.text),
-      doc_url: t.text,
-      errors: t.optional(t.list(t.object({ param: t.orNull(t.text), code: t.text, message: t.text }))),
-      details: t.optional(t.anyObject),
-    }),
+    error: t.named(
+      "ErrorDetail",
+      t.object({
+        type: t.text,
+        code: t.oneOf(errorCodes),
+        message: t.text,
+        param: t.orNull(t.text),
+        doc_url: t.text,
+        errors: t.optional(
+          t.list(t.named("RequestFault", t.object({ param: t.orNull(t.text), code: t.text, message: t.text }))),
+        ),
+        details: t.optional(t.anyObject),
+      }),
+    ),
     request_id: t.text,
   }),
 );

@@ -48,7 +48,7 @@ export const frames = {
     ...from("step.completed", "step_index", "latency_ms"),
     ...stepType,
     ...from("step.completed", "status"),
-    usage: t.orNull(t.object(counts)),
+    usage: t.orNull(t.named("ModelUsage", t.object(counts))),
     ...from("step.completed", "error"),
   }),
   /** A piece of what a model writes; `offset` counts all characters of the step up to its end. */

@@ -31,7 +31,7 @@ export type ApiKey = Static<typeof ApiKey>;
 export const RotatedApiKey = resource("RotatedApiKey", "api_key", {
   ...apiKey,
   secret: t.text,
-  previous: t.object({ id: t.text, status, expires_at: t.time }),
+  previous: t.named("PreviousApiKey", t.object({ id: t.text, status, expires_at: t.time })),
 });
 export type RotatedApiKey = Static<typeof RotatedApiKey>;
 
@@ -60,7 +60,7 @@ export const Me = t.named(
     ),
     limits: t.map(t.integer),
     rate_limits: t.map(t.orNull(RateLimit)),
-    runs_in_progress: t.orNull(t.object({ limit: t.integer, remaining: t.integer })),
+    runs_in_progress: t.orNull(t.named("RunsInProgress", t.object({ limit: t.integer, remaining: t.integer }))),
     children_per_run: t.orNull(t.integer),
     ...envelope,
   }),

@@ -53,7 +53,7 @@ export const MemoryMatch = t.named(
     object: t.word("memory_match"),
     text: t.text,
     score: t.number,
-    score_parts: t.object({ vector: t.orNull(t.number), keyword: t.orNull(t.number) }),
+    score_parts: t.named("MemoryScores", t.object({ vector: t.orNull(t.number), keyword: t.orNull(t.number) })),
     file_id: t.orNull(t.text),
     filename: t.orNull(t.text),
     chunk_index: t.integer,

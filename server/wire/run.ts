@@ -19,7 +19,9 @@ export const message = {
   role: t.oneOf(["system", "user", "assistant", "tool"]),
   content: t.text,
   created_at: t.time,
-  tool_calls: t.optional(t.list(t.object({ id: t.text, name: t.text, arguments: t.anyObject }))),
+  tool_calls: t.optional(
+    t.list(t.named("MessageToolCall", t.object({ id: t.text, name: t.text, arguments: t.anyObject }))),
+  ),
   tool_call_id: t.optional(t.text),
 };
 const Message = t.named("Message", t.object(message));
@@ -47,13 +49,13 @@ const ToolCall = t.named(
 const { run_id, ...calledFor } = told(record.RequiredCall.properties);
 const pendingCall = { ...calledFor, expires_at: t.time };
 
-export const RequiredCall = t.object({ ...pendingCall, run_id });
+export const RequiredCall = t.named("RequiredToolCall", t.object({ ...pendingCall, run_id }));
 
 export const RequiredAction = t.named(
   "RequiredAction",
   t.object({
     type: t.word("submit_tool_outputs"),
-    submit_tool_outputs: t.object({ tool_calls: t.list(RequiredCall) }),
+    submit_tool_outputs: t.named("RequiredToolOutputs", t.object({ tool_calls: t.list(RequiredCall) })),
   }),
 );
 

@@ -4,7 +4,10 @@ import { busyPolicies, catchUps, outcomes, triggers } from "./names.ts";
 import { Input } from "./run.ts";
 import { resource } from "./schema.ts";
 
-const Failure = t.object({ code: t.text, message: t.text, at: t.time, run_id: t.orNull(t.text) });
+const Failure = t.named(
+  "ScheduleFailure",
+  t.object({ code: t.text, message: t.text, at: t.time, run_id: t.orNull(t.text) }),
+);
 
 export const Schedule = resource("Schedule", "schedule", {
   name: t.text,

@@ -77,4 +77,4 @@ export const Deleted = t.named("Deleted", t.object({ id: t.text, object: t.text,
 export type Deleted = Static<typeof Deleted>;
 
 /** A code to decide by, and a sentence to read. */
-export const CodedError = t.object({ code: t.text, message: t.text });
+export const CodedError = t.named("Failure", t.object({ code: t.text, message: t.text }));

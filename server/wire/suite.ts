@@ -4,6 +4,7 @@ import * as t from "../lib/schema.ts";
 import { caseStatuses, suiteRunStatuses } from "./names.ts";
 import { Divergence } from "./run.ts";
 import { CodedError, resource } from "./schema.ts";
+import { DiffCounts } from "./trace.ts";
 
 const suite = { name: t.text, description: t.orNull(t.text), cases_count: t.integer, updated_at: t.time };
 
@@ -25,27 +26,36 @@ export type Suite = Static<typeof Suite>;
 const suiteRun = {
   suite_id: t.text,
   status: t.oneOf(suiteRunStatuses),
-  counts: t.object({ total: t.integer, pending: t.integer, equal: t.integer, diverged: t.integer, failed: t.integer }),
+  counts: t.named(
+    "SuiteRunCounts",
+    t.object({ total: t.integer, pending: t.integer, equal: t.integer, diverged: t.integer, failed: t.integer }),
+  ),
   live: t.orNull(
-    t.object({
-      max_cost_usd: t.optional(t.number),
-      max_total_tokens: t.optional(t.integer),
-      max_runs: t.optional(t.integer),
-    }),
+    t.named(
+      "SuiteRunBudget",
+      t.object({
+        max_cost_usd: t.optional(t.number),
+        max_total_tokens: t.optional(t.integer),
+        max_runs: t.optional(t.integer),
+      }),
+    ),
   ),
   ended_at: t.orNull(t.time),
 };
 
-const LiveCase = t.object({
-  run_id: t.orNull(t.text),
-  status: t.oneOf([...runStatuses, "skipped"]),
-  output_equal: t.orNull(t.boolean),
-  output: t.orNull(t.text),
-  diff: t.orNull(t.object({ equal: t.integer, changed: t.integer, only_a: t.integer, only_b: t.integer })),
-  cost_usd: t.orNull(t.number),
-  total_tokens: t.orNull(t.integer),
-  error: t.orNull(CodedError),
-});
+const LiveCase = t.named(
+  "LiveCase",
+  t.object({
+    run_id: t.orNull(t.text),
+    status: t.oneOf([...runStatuses, "skipped"]),
+    output_equal: t.orNull(t.boolean),
+    output: t.orNull(t.text),
+    diff: t.orNull(DiffCounts),
+    cost_usd: t.orNull(t.number),
+    total_tokens: t.orNull(t.integer),
+    error: t.orNull(CodedError),
+  }),
+);
 
 /** The result of one run of a suite. */
 export const SuiteCase = t.named(

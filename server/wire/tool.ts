@@ -12,7 +12,7 @@ const request = {
   idempotent: t.boolean,
   signing_secret: t.optional(t.text),
 };
-const listed = t.object({ name: t.text, description: t.text, parameters: t.anyObject });
+const listed = t.named("McpListedTool", t.object({ name: t.text, description: t.text, parameters: t.anyObject }));
 
 // What tools of each type have beside the rest.
 const own = {
@@ -32,9 +32,9 @@ const own = {
     timeout_ms: t.integer,
     allowed_tools: t.orNull(t.list(t.text)),
     tools: t.list(listed),
-    skipped: t.list(t.object({ name: t.text, reason: t.text })),
+    skipped: t.list(t.named("McpSkippedTool", t.object({ name: t.text, reason: t.text }))),
     listed_at: t.orNull(t.time),
-    last_error: t.orNull(t.object({ code: t.text, message: t.text, at: t.time })),
+    last_error: t.orNull(t.named("McpFailure", t.object({ code: t.text, message: t.text, at: t.time }))),
   },
   agent: { agent_id: t.text },
 } satisfies Record<ToolType, TProperties>;
@@ -45,7 +45,7 @@ const shared = {
   description: t.text,
   parameters: t.orNull(t.anyObject),
   approval: t.typed<ApprovalRule>(
-    Type.Union([t.oneOf(["never", "always"]), t.object({ when: t.optional(t.anyObject) })]),
+    Type.Union([t.oneOf(["never", "always"]), t.named("ToolApproval", t.object({ when: t.optional(t.anyObject) }))]),
   ),
   on_unknown: t.oneOf(unknownPolicies),
   max_output_bytes: t.integer,

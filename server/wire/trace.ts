@@ -10,7 +10,7 @@ import { ForkedFrom, Usage } from "./run.ts";
 import { CodedError, envelope, resource, type Told, told } from "./schema.ts";
 
 const { usage: counted, ...cost } = told(ModelSpend.properties);
-const StepUsage = t.object({ ...counted.properties, ...cost });
+const StepUsage = t.named("StepUsage", t.object({ ...counted.properties, ...cost }));
 
 export const TraceStep = t.named(
   "TraceStep",
@@ -98,6 +98,12 @@ export type Trace = Static<typeof Trace>;
 /** OTLP/JSON, with `format=otlp`: as OpenTelemetry has it. */
 export const OtlpTrace = t.named("OtlpTrace", t.object({ resourceSpans: t.list(t.anything) }));
 
+/** How many steps of two runs are equal, and how many not. */
+export const DiffCounts = t.named(
+  "DiffCounts",
+  t.object({ equal: t.integer, changed: t.integer, only_a: t.integer, only_b: t.integer }),
+);
+
 const ofBoth = <T extends TSchema>(schema: T) => t.object({ a: schema, b: schema });
 
 export const DiffStep = t.named(
@@ -109,9 +115,9 @@ export const DiffStep = t.named(
     type: t.oneOf(stepTypes),
     name: t.text,
     change: t.oneOf(changes),
-    differences: t.list(t.object({ path: t.text, a: t.anything, b: t.anything })),
-    latency_ms: ofBoth(t.orNull(t.integer)),
-    cost_usd: ofBoth(t.orNull(t.number)),
+    differences: t.list(t.named("DiffValue", t.object({ path: t.text, a: t.anything, b: t.anything }))),
+    latency_ms: t.named("DiffLatency", ofBoth(t.orNull(t.integer))),
+    cost_usd: t.named("DiffCost", ofBoth(t.orNull(t.number))),
   }),
 );
 export type DiffStep = Static<typeof DiffStep>;
@@ -122,11 +128,11 @@ export const Diff = t.named(
     object: t.word("diff"),
     a: t.text,
     b: t.text,
-    changes: t.object({ equal: t.integer, changed: t.integer, only_a: t.integer, only_b: t.integer }),
+    changes: DiffCounts,
     steps: t.list(DiffStep),
     steps_has_more: t.boolean,
     usage: ofBoth(Usage),
-    duration_ms: ofBoth(t.integer),
+    duration_ms: t.named("DiffDuration", ofBoth(t.integer)),
     delta: t.object({ cost_usd: t.orNull(t.number), total_tokens: t.orNull(t.integer), duration_ms: t.integer }),
     ...envelope,
   }),

@@ -5,8 +5,11 @@ import { usageGroupings } from "./names.ts";
 import { envelope } from "./schema.ts";
 
 const used = {
-  runs: t.object({ started: t.integer, completed: t.integer, failed: t.integer, cancelled: t.integer }),
-  worked_ms: t.object({ p50: t.orNull(t.integer), p95: t.orNull(t.integer) }),
+  runs: t.named(
+    "UsageRuns",
+    t.object({ started: t.integer, completed: t.integer, failed: t.integer, cancelled: t.integer }),
+  ),
+  worked_ms: t.named("UsageDurations", t.object({ p50: t.orNull(t.integer), p95: t.orNull(t.integer) })),
   model_calls: t.integer,
   tool_calls: t.integer,
   input_tokens: t.integer,
@@ -26,16 +29,19 @@ export const UsageReport = t.named(
   t.object({
     object: t.word("list"),
     data: t.list(
-      t.object({
-        object: t.word("usage"),
-        ...used,
-        day: t.optional(t.text),
-        agent_id: t.optional(t.text),
-        model: t.optional(t.text),
-      }),
+      t.named(
+        "UsageGroup",
+        t.object({
+          object: t.word("usage"),
+          ...used,
+          day: t.optional(t.text),
+          agent_id: t.optional(t.text),
+          model: t.optional(t.text),
+        }),
+      ),
     ),
     has_more: t.boolean,
-    totals: t.object(used),
+    totals: t.named("UsageTotals", t.object(used)),
     from: t.text,
     to: t.text,
     group_by: t.oneOf(usageGroupings),

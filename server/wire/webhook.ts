@@ -32,21 +32,30 @@ const delivery = {
   next_attempt_at: t.orNull(t.time),
 };
 
-const Attempt = t.object({
-  number: t.integer,
-  at: t.time,
-  latency_ms: t.integer,
-  request: t.object({ url: t.text, headers: t.typed<Record<string, string>>(t.anyObject) }),
-  response: t.orNull(
-    t.object({
-      status: t.integer,
-      headers: t.typed<Record<string, string>>(t.anyObject),
-      body: t.text,
-      truncated: t.boolean,
-    }),
-  ),
-  error: t.orNull(CodedError),
-});
+const Attempt = t.named(
+  "DeliveryAttempt",
+  t.object({
+    number: t.integer,
+    at: t.time,
+    latency_ms: t.integer,
+    request: t.named(
+      "DeliveryRequest",
+      t.object({ url: t.text, headers: t.typed<Record<string, string>>(t.anyObject) }),
+    ),
+    response: t.orNull(
+      t.named(
+        "DeliveryResponse",
+        t.object({
+          status: t.integer,
+          headers: t.typed<Record<string, string>>(t.anyObject),
+          body: t.text,
+          truncated: t.boolean,
+        }),
+      ),
+    ),
+    error: t.orNull(CodedError),
+  }),
+);
 
 export const WebhookDeliveryListItem = resource("WebhookDeliveryListItem", "webhook_delivery", delivery);
 export type WebhookDeliveryListItem = Static<typeof WebhookDeliveryListItem>;
@@ -62,6 +71,21 @@ export const WebhookRedelivery = t.named(
   "WebhookRedelivery",
   t.object({ id: t.text, object: t.word("webhook_redelivery"), deliveries: t.integer, ...envelope }),
 );
+
+/** What the address of a webhook tool is sent. */
+export const ToolCallDelivery = t.named(
+  "ToolCallDelivery",
+  t.object({
+    id: t.text,
+    object: t.word("tool_call"),
+    tool: t.text,
+    arguments: t.anyObject,
+    run_id: t.text,
+    callback_url: t.text,
+    expires_at: t.time,
+  }),
+);
+export type ToolCallDelivery = Static<typeof ToolCallDelivery>;
 
 /** What webhooks are sent. */
 export const WebhookEvent = t.named(

@@ -123,7 +123,7 @@ export class Client {
         body: isRaw ? ((body as RequestInit["body"]) ?? null) : JSON.stringify(body),
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
       });
-      if (!response.ok) throw await refusalOf(response);
+      if (!response.ok && response.status !== 304) throw await refusalOf(response);
       return await read(response);
     } catch (cause) {
       if (cause instanceof APIError) throw cause;
@@ -167,6 +167,15 @@ function lostBy(error: unknown, baseUrl: string): ConnectionError {
 const isConditional = ({ headers = {}, body }: RequestParts): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === "if-match") ||
   (typeof body === "object" && body !== null && "expected_version" in body);
+
+/** Options with headers that are an operation's own; what is undefined is not sent. */
+export function withHeaders(
+  options: RequestOptions | undefined,
+  own: Record<string, string | number | undefined>,
+): RequestOptions {
+  const given = Object.entries(own).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return { ...options, headers: { ...options?.headers, ...Object.fromEntries(given) } };
+}
 
 /** For how many seconds the server was asked to hold the response back. */
 const waitOf = (query: Query): number => Number((query as { wait?: unknown } | undefined)?.wait ?? 0) || 0;

@@ -5,11 +5,15 @@ import { type AnyEvent, type FollowOptions, RunStream, type StreamOptions } from
 /** A call that a run waits for. */
 export interface RequiredCall {
   id: string;
+  /** The tool's id; null of one that no tool has, such as those of memory stores. */
+  tool_id: string | null;
   /** The tool's name. */
   tool: string;
   arguments: Record<string, unknown>;
   /** An output, an approval, or word of what became of a call whose outcome nobody knows. */
   needs: "output" | "approval" | "reconcile";
+  /** When the run fails unless it is answered. */
+  expires_at: string;
   /** The run that waits, where an agent that this run called asks for it. */
   run_id?: string;
 }

@@ -1,3 +1,4 @@
+import type { ToolCallDelivery } from "../../wire/webhook.ts";
 import { inTurn, withRoom } from "../long-answers.ts";
 import type { ToolRunner } from "./context.ts";
 import { readResult } from "./http.ts";
@@ -17,7 +18,7 @@ export const runWebhookTool: ToolRunner = async (call, tool, context, signal) =>
     run_id: context.run_id,
     callback_url,
     expires_at,
-  });
+  } satisfies ToolCallDelivery);
   const { url } = tool.http!;
   return withRoom(context.owner, signal, async (beforeLong) => {
     const outgoing = { url, method: "POST", body, accept: "application/json", maxRedirects: 0, beforeLong };

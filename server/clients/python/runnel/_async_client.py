@@ -90,6 +90,7 @@ class AsyncClient:
         *,
         query: Optional[Mapping[str, Any]] = None,
         body: Any = None,
+        binary: str = "application/octet-stream",
         files: Any = None,
         headers: Optional[Mapping[str, str]] = None,
         idempotency_key: Optional[str] = None,
@@ -99,7 +100,7 @@ class AsyncClient:
     ) -> httpx.Response:
         """A response whose body has not been read. Raises an ``APIError`` for a refusal.
 
-        ``patience`` is how many seconds it is sent again at least, however often that is.
+        ``binary`` is the media type of a body of bytes. ``patience`` is how many seconds it is sent again at least, however often that is.
         """
         retries = self.max_retries if max_retries is None else max_retries
         sent = {**self._headers, **(headers or {})}
@@ -108,8 +109,9 @@ class AsyncClient:
         if files is not None:
             content: Dict[str, Any] = {"files": files, "data": body or {}}
         elif body is not None:
-            content = {"content": _json(body)}
-            sent["content-type"] = "application/json"
+            is_binary = isinstance(body, bytes)
+            content = {"content": body if is_binary else _json(body)}
+            sent["content-type"] = binary if is_binary else "application/json"
         else:
             content = {}
         limit = self.timeout if timeout is None else timeout
@@ -132,10 +134,17 @@ class AsyncClient:
             except LOST as cause:
                 error = ConnectionError(f"{self.base_url} was not reached: {cause or type(cause).__name__}")
                 error.__cause__ = cause
+            if _is_conditional(request, body) and isinstance(error, ConnectionError):
+                raise error
             if not may_retry(error) or (attempt >= retries and time.monotonic() - begun >= patience):
                 raise error
             await sleep(retry_delay(attempt, error))
             attempt += 1
+
+
+def _is_conditional(request: httpx.Request, body: Any) -> bool:
+    """Whether it is carried out on a condition that it ends itself: again it would be refused though it succeeded."""
+    return "if-match" in request.headers or (isinstance(body, Mapping) and "expected_version" in body)
 
 
 async def _refusal(response: httpx.Response) -> APIError:

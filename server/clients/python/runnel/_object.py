@@ -60,6 +60,11 @@ class NotGiven:
 NOT_GIVEN = NotGiven()
 
 
+def texts(fields: Dict[str, Any]) -> Dict[str, str]:
+    """Values of headers."""
+    return {name: str(value) for name, value in fields.items()}
+
+
 def given(fields: Dict[str, Any]) -> Dict[str, Any]:
     """The arguments that were not left out."""
     return {name: value for name, value in fields.items() if not isinstance(value, NotGiven)}

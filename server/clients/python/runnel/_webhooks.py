@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import time
-from typing import Any, Iterable, Protocol, Tuple, Union
+from typing import Any, Iterable, Protocol, Sequence, Tuple, Union
 
 from ._errors import WebhookVerificationError
 from ._object import Object
@@ -22,10 +22,10 @@ class Headers(Protocol):
     def items(self) -> Iterable[Tuple[str, str]]: ...
 
 
-def verify(body: Union[str, bytes], headers: Headers, secret: str) -> Any:
-    """The event that was received.
+def verify(body: Union[str, bytes], headers: Headers, secret: Union[str, Sequence[str]]) -> Any:
+    """The event or the tool call that was received.
 
-    Raises ``WebhookVerificationError`` when it was not signed with this secret, or is older than five minutes.
+    Raises ``WebhookVerificationError`` when it was signed with none of the secrets, or is older than five minutes.
     ``body`` is what was received, to the byte.
     """
     lower = {name.lower(): value for name, value in headers.items()}
@@ -37,13 +37,19 @@ def verify(body: Union[str, bytes], headers: Headers, secret: str) -> Any:
     if not is_time or abs(time.time() - int(timestamp)) >= TOLERANCE_SECONDS:
         raise WebhookVerificationError("The timestamp is not of the last five minutes.")
     raw = body.encode() if isinstance(body, str) else body
+    for one in [secret] if isinstance(secret, str) else secret:
+        mac = hmac.new(_key_of(one), f"{id}.{timestamp}.".encode() + raw, hashlib.sha256)
+        right = b"v1," + base64.b64encode(mac.digest())
+        if any(hmac.compare_digest(given.encode(), right) for given in signatures.split(" ")):
+            return json.loads(raw, object_hook=Object)
+    raise WebhookVerificationError("The signature is not of this secret.")
+
+
+def _key_of(secret: str) -> bytes:
     try:
         key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
     except ValueError:
         key = b""
     if not key:  # By an empty secret anybody could sign.
         raise WebhookVerificationError("The secret is not one of a webhook: it begins with whsec_.")
-    right = b"v1," + base64.b64encode(hmac.new(key, f"{id}.{timestamp}.".encode() + raw, hashlib.sha256).digest())
-    if any(hmac.compare_digest(given.encode(), right) for given in signatures.split(" ")):
-        return json.loads(raw, object_hook=Object)
-    raise WebhookVerificationError("The signature is not of this secret.")
+    return key

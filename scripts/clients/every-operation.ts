@@ -1,0 +1,97 @@
+import { methodsOf, type OpenApi } from "./openapi.ts";
+import { safe } from "./python.ts";
+import { camel } from "./typescript.ts";
+
+/** A request as a server gets it. */
+interface Sent {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** A method of a client with a value for all that it takes, and the request that it has to become. */
+interface Call {
+  id: string;
+  typescript: { path: string[]; args: unknown[]; isList: boolean };
+  python: { path: string[]; args: unknown[]; named: Record<string, unknown>; isList: boolean };
+  sent: Sent;
+}
+
+/**
+ * Each operation as a call with everything that the document says it takes: all parameters of its path, its query and its
+ * head, and every field of its body. The values are words, which no server would take: they tell what arrives where.
+ */
+export function everyCall(document: OpenApi): Call[] {
+  const { schemas } = document.components;
+  return methodsOf(document).map(({ resource, name, verb, path, inPath, query, headers, body, returns }) => {
+    const id = [...resource, name].join(".");
+    const isList = Boolean(returns?.items) && verb === "GET";
+    // A `/` must not become another address.
+    const ids = inPath.map((one) => `${one.name}/of path`);
+    const queried = Object.fromEntries(query.map((one) => [one.name, wordFor(one.name, one.schema.type === "object")]));
+    const inHead = Object.fromEntries(headers.map((one) => [one.name, `${one.name} of head`]));
+    const fields = body?.isMap ? ["any"] : Object.keys(schemas[body?.name ?? ""]?.properties ?? {});
+    const sent = Object.fromEntries(fields.filter((one) => one !== "stream").map((one) => [one, `${one} of body`]));
+    const options = Object.fromEntries(Object.entries(inHead).map(([key, value]) => [optionOf(key), value]));
+    const forPython = Object.entries({ ...(body?.isMap ? {} : sent), ...queried, ...inHead });
+    return {
+      id,
+      typescript: {
+        path: [...resource, name].map(camel),
+        args: [...ids, ...(body ? [sent] : []), ...(query.length > 0 ? [queried] : []), options],
+        isList,
+      },
+      python: {
+        path: [...resource, safe(name)],
+        args: [...ids, ...(body?.isMap ? [sent] : [])],
+        named: Object.fromEntries(forPython.map(([key, value]) => [safe(key), value])),
+        isList,
+      },
+      sent: {
+        method: verb,
+        path: inPath.reduce(
+          (address, one) => address.replace(`{${one.name}}`, encodeURIComponent(`${one.name}/of path`)),
+          path,
+        ),
+        query: Object.fromEntries(
+          Object.entries(queried).map(([key, value]) =>
+            typeof value === "string" ? [key, value] : [`${key}[a]`, value.a],
+          ),
+        ),
+        headers: Object.fromEntries(Object.entries(inHead).map(([key, value]) => [key.toLowerCase(), value])),
+        body: body ? sent : undefined,
+      },
+    };
+  });
+}
+
+const wordFor = (name: string, isMap: boolean): string | { a: string } =>
+  isMap ? { a: "b" } : name === "wait" ? "1" : `${name} of query`;
+const optionOf = (header: string): string => camel(header.toLowerCase().replaceAll("-", "_"));
+
+/** A server that keeps what it is sent, and whose answer is right for any operation. */
+export function startRecorder(names: readonly string[]) {
+  const received: Sent[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { pathname, searchParams } = new URL(request.url);
+      const text = await request.text();
+      const headers = names.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : []));
+      received.push({
+        ...{ method: request.method, path: pathname, query: Object.fromEntries(searchParams) },
+        ...{ headers: Object.fromEntries(headers), body: text === "" ? undefined : JSON.parse(text) },
+      });
+      return Response.json({ data: [], has_more: false, first_id: null, last_id: null });
+    },
+  });
+  return { url: server.url.origin, received, [Symbol.dispose]: () => void server.stop(true) };
+}
+
+/** The headers of all operations, in small letters. */
+export const headersOf = (calls: readonly Call[]): string[] => [
+  ...new Set(calls.flatMap(({ sent }) => Object.keys(sent.headers))),
+];
