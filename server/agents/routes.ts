@@ -49,7 +49,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
     .patch("/:id", ({ principal, params, body }) => agents.update(mine(principal, params.id), params.id, body), {
       operation: {
         id: "agents.update",
-        summary: "Change an agent: a new version",
+        summary: "Update an agent, as a new version",
         needs: "admin",
         returns: Agent,
         errors: ["version_conflict", "model_not_available"],
@@ -82,7 +82,7 @@ export const agentRoutes = ({ auth, agents }: { auth: Auth; agents: AgentStore }
       {
         operation: {
           id: "agents.versions.retrieve",
-          summary: "Retrieve an agent as it was at one version",
+          summary: "Retrieve a version of an agent",
           needs: "read",
           returns: AgentVersion,
         },

@@ -14,7 +14,7 @@ export const auditRoutes = ({ auth, entries }: { auth: Auth; entries: AuditStore
     .get("/audit_log", ({ principal, request }) => entries.list(principal, readPage(request.url, auditFilters)), {
       operation: {
         id: "audit_log.list",
-        summary: "List who changed what",
+        summary: "List the entries of the audit log",
         needs: "admin",
         query: { ...plainListQuery, ...auditFilters },
         returns: listOf(AuditEntry),

@@ -20,7 +20,7 @@ export const modelRoutes = ({ auth, connections, prices }: ModelRoutes) =>
     {
       operation: {
         id: "models.list",
-        summary: "List what agents may use",
+        summary: "List the models that agents may use",
         needs: "read_or_run",
         returns: ModelList,
       },

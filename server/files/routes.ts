@@ -45,7 +45,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
     .get("/:id", ({ principal, params }) => files.get(principal, params.id), {
       operation: {
         id: "files.retrieve",
-        summary: "Retrieve what is known of a file",
+        summary: "Retrieve a file, without its content",
         needs: "read_or_run",
         returns: File,
       },
@@ -58,7 +58,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
       {
         operation: {
           id: "files.content",
-          summary: "Download a file, or the range of it that is asked for",
+          summary: "Download a file, or a range of it",
           needs: "read_or_run",
           media: ["application/octet-stream", "*/*"],
           returns: Type.Unknown(),
@@ -79,7 +79,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
       {
         operation: {
           id: "files.chunks.list",
-          summary: "List the pieces of a document's text, in their order",
+          summary: "List the chunks of a document's text, in their order",
           needs: "read_or_run",
           query: forwardQuery,
           returns: listOf(FileChunk),
@@ -90,7 +90,7 @@ export const fileRoutes = ({ auth, files, receiver }: { auth: Auth; files: FileS
     .post("/:id/retry", ({ principal, params }) => files.retry(principal, params.id), {
       operation: {
         id: "files.retry",
-        summary: "Try again what failed of a file",
+        summary: "Process a failed file again",
         needs: "run",
         returns: File,
         errors: ["file_not_failed"],

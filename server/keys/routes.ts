@@ -75,7 +75,7 @@ export const keyRoutes = ({ auth, keys }: { auth: Auth; keys: KeyStore }) => {
       {
         operation: {
           id: "api_keys.rotate",
-          summary: "Make an API key's successor; until the overlap ends both are good",
+          summary: "Rotate an API key; until the overlap ends both keys are good",
           needs: "admin",
           needsRoom: false,
           creates: RotatedApiKey,
@@ -134,7 +134,7 @@ export const meRoutes = ({ auth, keys, limiter, projects, runs }: MeOptions) =>
     {
       operation: {
         id: "me.retrieve",
-        summary: "Retrieve who this key is, and what is left of its limits",
+        summary: "Retrieve your API key, and what is left of its limits",
         needs: "read_or_run",
         returns: Me,
       },

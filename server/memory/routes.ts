@@ -63,7 +63,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     .patch("/:id", ({ principal, params, body }) => stores.update(principal, params.id, body), {
       operation: {
         id: "memory.update",
-        summary: "Change a memory store, or what it is embedded with",
+        summary: "Update a memory store, or its embedding model",
         needs: "admin",
         returns: Memory,
         errors: ["model_not_available", "embedding_failed"],
@@ -74,7 +74,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     .delete("/:id", ({ principal, params }) => stores.remove(principal, params.id), {
       operation: {
         id: "memory.delete",
-        summary: "Delete a memory store with all that it holds",
+        summary: "Delete a memory store with its content",
         needs: "admin",
         returns: Deleted,
       },
@@ -83,7 +83,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
     .post("/:id/search", ({ principal, params, body, request }) => search(principal, params.id, body, request.signal), {
       operation: {
         id: "memory.search",
-        summary: "Find what a store knows of a question",
+        summary: "Search a memory store",
         needs: "read_or_run",
         bucket: "reads_per_minute",
         needsRoom: false,
@@ -102,7 +102,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       {
         operation: {
           id: "memory.entries.create",
-          summary: "Put a text or a file into a store",
+          summary: "Add a text or a file to a memory store",
           needs: "run",
           creates: MemoryEntry,
           also: { 200: "The file is in the store already: its entry." },
@@ -118,7 +118,7 @@ export const memoryRoutes = ({ auth, stores, entries, keys, search }: MemoryRout
       {
         operation: {
           id: "memory.entries.list",
-          summary: "List what is in a store",
+          summary: "List the entries of a memory store",
           needs: "read_or_run",
           query: { ...listQuery, ...entryFilters },
           returns: listOf(MemoryEntry),

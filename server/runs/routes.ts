@@ -163,7 +163,7 @@ export const runRoutes = (deps: RunRoutes) => {
       {
         operation: {
           id: "runs.fork",
-          summary: "Go on from a step of a run, with something changed",
+          summary: "Fork a run: go on from one of its steps, with something changed",
           needs: "run",
           query: { wait: Wait },
           responseHeaders: ["Location"],
@@ -190,7 +190,7 @@ export const runRoutes = (deps: RunRoutes) => {
       {
         operation: {
           id: "runs.replay",
-          summary: "Perform a run that is over again, by its record",
+          summary: "Replay a run from its record",
           needs: "run",
           bucket: "run_creations_per_minute",
           creates: Run,

@@ -95,7 +95,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
       {
         operation: {
           id: "schedules.trigger",
-          summary: "Start a run of a schedule now, besides its plan",
+          summary: "Start a run of a schedule now",
           needs: "run",
           bucket: "run_creations_per_minute",
           creates: Run,
@@ -113,7 +113,7 @@ export const scheduleRoutes = ({ auth, schedules, firings, start, runAsOf, now }
       {
         operation: {
           id: "schedules.runs.list",
-          summary: "List what came of a schedule's times",
+          summary: "List the times of a schedule with their outcomes",
           needs: "read",
           query: { ...plainListQuery, ...firingFilters },
           returns: listOf(ScheduleRun),

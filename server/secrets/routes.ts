@@ -27,7 +27,7 @@ export const secretRoutes = ({ auth, secrets }: { auth: Auth; secrets: SecretSto
     .get("/:name", ({ principal, params }) => secrets.get(principal, params.name), {
       operation: {
         id: "secrets.retrieve",
-        summary: "Retrieve what is known of a secret, but never its value",
+        summary: "Retrieve a secret, without its value",
         needs: "admin",
         returns: Secret,
       },

@@ -29,7 +29,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
     .post("/", async ({ principal, body, status }) => status(201, await suites.create(principal, body)), {
       operation: {
         id: "suites.create",
-        summary: "Pin runs as a suite",
+        summary: "Create a suite of pinned runs",
         needs: "admin",
         creates: Suite,
         errors: ["name_taken"],
@@ -68,7 +68,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
     .delete("/:id", ({ principal, params }) => service.remove(principal, params.id), {
       operation: {
         id: "suites.delete",
-        summary: "Delete a suite and what came of it; its runs stay",
+        summary: "Delete a suite with its results; the pinned runs stay",
         needs: "admin",
         returns: Deleted,
       },
@@ -105,7 +105,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
       {
         operation: {
           id: "suites.runs.list",
-          summary: "List what came of a suite",
+          summary: "List the runs of a suite",
           needs: "read_or_run",
           query: { ...listQuery, ...suiteRunFilters },
           returns: listOf(SuiteRunListItem),
@@ -132,7 +132,7 @@ export const suiteRoutes = ({ auth, suites, suiteRuns, service, closing }: Suite
       {
         operation: {
           id: "suites.runs.cancel",
-          summary: "End a suite run where it is",
+          summary: "Cancel a suite run",
           needs: "run",
           needsRoom: false,
           returns: SuiteRun,

@@ -54,7 +54,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
     .delete("/:id", ({ principal, params }) => threads.remove(principal, params.id), {
       operation: {
         id: "threads.delete",
-        summary: "Delete a thread and what was said in it; its runs stay",
+        summary: "Delete a thread with its messages; its runs stay",
         needs: "run",
         returns: Deleted,
         errors: ["run_not_terminal"],
@@ -67,7 +67,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
       {
         operation: {
           id: "threads.messages.create",
-          summary: "Put a message into a thread that was said elsewhere",
+          summary: "Add a message to a thread, from elsewhere",
           needs: "run",
           creates: ThreadMessage,
           errors: ["thread_busy"],
@@ -82,7 +82,7 @@ export const threadRoutes = ({ auth, threads }: { auth: Auth; threads: ThreadSto
       {
         operation: {
           id: "threads.messages.list",
-          summary: "List what was said in a thread",
+          summary: "List the messages of a thread",
           needs: "read_or_run",
           query: messageQuery,
           returns: listOf(ThreadMessage),

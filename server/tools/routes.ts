@@ -70,7 +70,7 @@ export const toolRoutes = ({ auth, tools, testCall }: ToolRoutes) =>
     .post("/:id/refresh", ({ principal, params }) => tools.refresh(principal, params.id), {
       operation: {
         id: "tools.refresh",
-        summary: "Ask an MCP server again what it can do",
+        summary: "Read the tools of an MCP server again",
         needs: "admin",
         returns: Tool,
       },

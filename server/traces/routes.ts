@@ -86,7 +86,7 @@ export const traceRoutes = ({ auth, traces, forget }: TraceRoutes) =>
       {
         operation: {
           id: "traces.delete",
-          summary: "Delete what the journal tells of a run",
+          summary: "Delete a run's trace",
           needs: "admin",
           returns: Deleted,
           errors: ["run_not_terminal", "run_pinned"],
@@ -187,7 +187,7 @@ export const capsuleRoutes = ({ auth, capsules }: { auth: Auth; capsules: Pick<C
     {
       operation: {
         id: "runs.capsule",
-        summary: "Download a run with all that it did as one SQLite file",
+        summary: "Download a run with its whole record as one SQLite file",
         needs: "read_or_run",
         query: { files: Type.Boolean({ default: true }) },
         responseHeaders: ["Content-Disposition"],

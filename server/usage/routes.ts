@@ -11,7 +11,7 @@ export const usageRoutes = ({ auth, usage, now }: { auth: Auth; usage: UsageStor
     .get("/usage", ({ principal, request }) => usage.report(principal, readUsageQuery(request.url, now())), {
       operation: {
         id: "usage.retrieve",
-        summary: "Retrieve what runs used, by day, agent or model",
+        summary: "Retrieve usage by day, agent or model",
         needs: "read",
         query: usageParameters,
         returns: UsageReport,

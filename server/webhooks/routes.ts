@@ -71,7 +71,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     .post("/:id/test", ({ principal, params }) => deliveries.test(principal, params.id), {
       operation: {
         id: "webhooks.test",
-        summary: "Send a webhook an event made for this",
+        summary: "Send a test event to a webhook",
         needs: "admin",
         returns: WebhookDelivery,
       },
@@ -81,7 +81,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
     .post("/:id/rotate_secret", ({ principal, params, body }) => webhooks.rotate(principal, params.id, body), {
       operation: {
         id: "webhooks.rotate_secret",
-        summary: "Give a webhook another secret; until the overlap ends both sign",
+        summary: "Rotate the secret of a webhook; until the overlap ends both secrets sign",
         needs: "admin",
         returns: Webhook,
       },
@@ -94,7 +94,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       {
         operation: {
           id: "webhooks.redeliver",
-          summary: "Send again what failed since a time",
+          summary: "Send failed deliveries again, since a time",
           needs: "admin",
           returns: WebhookRedelivery,
         },
@@ -108,7 +108,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       {
         operation: {
           id: "webhooks.deliveries.list",
-          summary: "List what a webhook heard, or did not",
+          summary: "List the deliveries of a webhook",
           needs: "read",
           query: { ...plainListQuery, ...deliveryFilters },
           returns: listOf(WebhookDeliveryListItem),
@@ -122,7 +122,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       {
         operation: {
           id: "webhooks.deliveries.retrieve",
-          summary: "Retrieve a delivery with every attempt",
+          summary: "Retrieve a delivery with its attempts",
           needs: "read",
           returns: WebhookDelivery,
         },
@@ -135,7 +135,7 @@ export const webhookRoutes = ({ auth, webhooks, deliveries }: WebhookRoutes) =>
       {
         operation: {
           id: "webhooks.deliveries.redeliver",
-          summary: "Send an event again",
+          summary: "Send a delivery again",
           needs: "admin",
           returns: WebhookDelivery,
         },
