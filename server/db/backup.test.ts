@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -292,6 +293,26 @@ describe("a restore", () => {
     expect(readFileSync(other.file("master.key"), "utf8").trim()).toBe(key.toHex());
     expect(readFileSync(path).includes(key.toHex())).toBe(false); // Not in the database, nor in what it has deleted.
     expect(readFileSync(at.file("with.db")).includes(key.toHex())).toBe(true);
+  });
+
+  // Only root may give a file to somebody else.
+  test.skipIf(process.getuid?.() !== 0)("by root leaves every file to the user whose data directory it is", () => {
+    using at = disk();
+    const key = new Uint8Array(32).fill(7);
+    noteMasterKeyId(at.db.sqlite, key);
+    const { path } = backUp(at.database, at.file("copy.db"), { masterKey: key });
+    const folder = at.file("other");
+    mkdirSync(folder, { mode: 0o700 });
+    chownSync(folder, 65534, 65534);
+    const dir = openDataDir(folder, { lock: true });
+    expect(restore(path, dir.database, { masterKey: null }).master_key).toBe("restored");
+    dir.release();
+    const files = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).uid]);
+    expect(files.toSorted()).toEqual([
+      ["lock.db", 65534],
+      ["master.key", 65534],
+      ["runnel.db", 65534],
+    ]);
   });
 
   test("believes what the database notes of its key, and no other key that came along", () => {

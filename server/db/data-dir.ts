@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { vecLibrary } from "../lib/assets.ts";
 import { loadMasterKey } from "../lib/master-key.ts";
 import { finishRestore, isRestoring } from "./finish-restore.ts";
+import { giveToFolderOwner } from "./folder-owner.ts";
 
 /** Another process serves from this folder: two writers of one journal would each believe to be the only one. */
 export class DataDirInUse extends Error {
@@ -86,7 +87,9 @@ function checkFolder(path: string): void {
 
 /** The operating system frees the lock with the process, however that ends: no stale file to delete after a crash. */
 function takeLock(path: string): Database {
-  const lock = new Database(join(path, "lock.db"), { create: true });
+  const file = join(path, "lock.db");
+  const lock = new Database(file, { create: true });
+  giveToFolderOwner(file);
   try {
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");

@@ -10,6 +10,7 @@ import { DataDirInUse } from "./data-dir.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { syncFile, syncFolder } from "./durable-file.ts";
 import { finishRestore, isRestoring, type Replaced, readyOf } from "./finish-restore.ts";
+import { giveToFolderOwner } from "./folder-owner.ts";
 import { masterKeyId, readMasterKeyId, unpackMasterKey } from "./key-fact.ts";
 import { DatabaseTooNew, requireOwn, versionOf } from "./version.ts";
 
@@ -50,8 +51,10 @@ export function restore(file: string, database: string, { force = false, masterK
     syncFile(partial);
     const master_key = judgeKey(packed, found.master_key_id, masterKey);
     rmSync(ready.key, { force: true });
-    if (packed && master_key === "restored")
+    if (packed && master_key === "restored") {
       writeFileSync(ready.key, `${packed.toHex()}\n`, { mode: 0o600, flush: true });
+      giveToFolderOwner(ready.key);
+    }
     mergeLog(database);
     failpoint?.("mid_restore");
     renameSync(partial, ready.database);
@@ -81,6 +84,7 @@ function bring(source: string, partial: string): void {
   for (const part of ["", "-wal"].filter((part) => part === "" || existsSync(source + part))) {
     copyFileSync(source + part, partial + part);
     chmodSync(partial + part, 0o600);
+    giveToFolderOwner(partial + part);
   }
 }
 
