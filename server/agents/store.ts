@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { AgentSnapshot, MemoryPolicy } from "../core/agent-snapshot.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Environment, Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Author, StoreBase } from "../db/audit.ts";
 import { createRows } from "../db/rows.ts";
@@ -66,11 +66,18 @@ export function createAgentStore({
   const tool = sqlite.query<ToolReference, [string, string, string]>(
     "SELECT id, name, type FROM tools WHERE project_id = ? AND environment = ? AND id = ?",
   );
-  const toolsOf = ({ project_id, environment }: Scope, id: string): ToolReference[] =>
+  const there = db.kept.rows((...key: [string, string, string]) => isThere.get(...key) !== null);
+  const toolReferences = db.kept.rows((project_id: string, environment: Environment, id: string): ToolReference[] =>
     attached
       .all(project_id, environment, id)
       .sort((a, b) => a.position - b.position)
-      .map(({ id, name, type }) => ({ id, name, type }));
+      .map(({ id, name, type }) => ({ id, name, type })),
+  );
+  const plain = db.kept.rows((project_id: string, environment: Environment, id: string) =>
+    made({ project_id, environment }, id, {}),
+  );
+  const toolsOf = ({ project_id, environment }: Scope, id: string): ToolReference[] =>
+    toolReferences.of(project_id, environment, id);
   const factsOf = (scope: Scope) => (id: string) => {
     const facts = memoryFacts(scope, id);
     return facts && { name: facts.name, kind: facts.kind, scope: facts.scope };
@@ -174,8 +181,14 @@ export function createAgentStore({
 
   /** The agent as a run pins it, with what this run has different. */
   function snapshot(scope: Viewer, id: string, overrides: AgentOverrides = {}): AgentSnapshot {
-    const row = find(scope, id);
+    if (Object.keys(overrides).length === 0) return plain.of(scope.project_id, scope.environment, id);
+    find(scope, id);
     requireOwn(scope, overrides);
+    return made(scope, id, overrides);
+  }
+
+  function made(scope: Scope, id: string, overrides: AgentOverrides): AgentSnapshot {
+    const row = find(scope, id);
     checkAgent(overrides, scope.environment, modelAvailable, "overrides.");
     const { tools: chosen, model = row.model, ...different } = overrides;
     const definition: Definition = { ...readDefinition(row.definition), ...different };
@@ -208,7 +221,7 @@ export function createAgentStore({
       tools ?? toolsOf(scope, id).map((each) => each.id),
     /** Whether there is such an agent, for whoever asks: of other agents a bound key knows nothing. */
     has: ({ project_id, environment, agent_ids }: Viewer, id: string): boolean =>
-      agent_ids?.includes(id) !== false && isThere.get(project_id, environment, id) !== null,
+      agent_ids?.includes(id) !== false && there.of(project_id, environment, id),
     snapshot,
     edited,
     versions,

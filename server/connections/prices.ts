@@ -18,8 +18,8 @@ export type PriceStore = ReturnType<typeof createPriceStore>;
 const priceMax = 100_000;
 
 /**
- * What models cost: the operator's word before the prices that come along. Read at every use, since the command line may
- * change them while the server runs.
+ * What models cost: the operator's word before the prices that come along. The command line may change them while the
+ * server runs.
  */
 export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
   const { orm } = db;
@@ -31,7 +31,9 @@ export function createPriceStore({ db, audit, now = Date.now }: StoreBase) {
   const selectAll = orm.select().from(modelPrices).orderBy(modelPrices.model).prepare();
 
   /** The operator's price of a model, or of all models of its server. */
-  const given = (model: string): Row | null => select.get({ model }) ?? select.get({ model: anyOf(model) }) ?? null;
+  const given = db.kept.rows(
+    (model: string): Row | null => select.get({ model }) ?? select.get({ model: anyOf(model) }) ?? null,
+  ).of;
 
   return {
     given,

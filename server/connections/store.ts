@@ -48,7 +48,7 @@ export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 /**
  * How to reach model providers: from the environment, and stored with the key encrypted. A stored one goes before one
- * of the environment. Read at every use: the command line may change them while the server runs.
+ * of the environment. The command line may change them while the server runs.
  */
 export function createConnectionStore({
   db,
@@ -67,10 +67,10 @@ export function createConnectionStore({
   const assumesOllama = !environment.OLLAMA_BASE_URL?.trim();
   const select = db.orm.select().from(modelConnections).orderBy(modelConnections.name).prepare();
   // Keys stay sealed here: one that cannot be opened may not stand in the way of the other connections.
-  const all = (): Stored[] => [
+  const all = db.kept.rows((): readonly Stored[] => [
     ...select.all().map(({ max_concurrent, ...row }) => ({ ...row, api_key: null, ...limitOf(max_concurrent) })),
     ...fromEnvironment.map((connection) => ({ ...connection, sealed_key: null })),
-  ];
+  ]).of;
   const open = ({ name, provider, base_url, api_key, sealed_key, max_concurrent }: Stored): Connection => ({
     name,
     provider,

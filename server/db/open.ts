@@ -6,6 +6,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import { truncateLog } from "./checkpoint.ts";
 import { DatabaseUnusable, looksLikeDatabase, nameDamage } from "./damage.ts";
 import { syncFile, syncFolder } from "./durable-file.ts";
+import { createKeeper, type Keeper } from "./kept.ts";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
 import { requireOwn } from "./version.ts";
@@ -21,8 +22,8 @@ export interface Db {
   readonly write: Writer;
   /** Lets all reads of this tick share one. */
   readonly snapshot: Snapshot;
-  /** Changes whenever another process commits: the command line may edit keys while the server runs. */
-  dataVersion(): number;
+  /** Rows in memory that are read again and again. */
+  readonly kept: Keeper;
   close(): void;
 }
 
@@ -67,14 +68,17 @@ function prepare(sqlite: Database, path: string, { vecLibrary, relieve }: OpenDa
   if (vecLibrary) sqlite.loadExtension(vecLibrary);
   migrate(sqlite, path);
   const version = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
-  const snapshot = createSnapshot(sqlite);
-  const write = createWriter(sqlite, { relieve, endRead: snapshot.end });
+  // Changes whenever another process commits: the command line may edit keys while the server runs.
+  const dataVersion = (): number => version.get()!.data_version;
+  const snapshot = createSnapshot(sqlite, () => kept.look());
+  const kept = createKeeper({ dataVersion, beginRead: snapshot.begin });
+  const write = createWriter(sqlite, { relieve, endRead: snapshot.end, kept });
   return {
     sqlite,
     orm: drizzle(sqlite, { schema }),
     write,
     snapshot,
-    dataVersion: () => version.get()!.data_version,
+    kept,
     close() {
       write.flush();
       snapshot.end();
@@ -133,7 +137,7 @@ interface Snapshot {
   end(): void;
 }
 
-function createSnapshot(sqlite: Database): Snapshot {
+function createSnapshot(sqlite: Database, begun: () => void): Snapshot {
   const [beginRead, endRead] = ["BEGIN", "COMMIT"].map((sql) => sqlite.query(sql));
   let open = false;
 
@@ -142,6 +146,7 @@ function createSnapshot(sqlite: Database): Snapshot {
     beginRead!.run();
     open = true;
     setImmediate(end);
+    begun();
   }
 
   function end(): void {

@@ -1,14 +1,16 @@
 import type { Database } from "bun:sqlite";
 import { isDiskFull } from "./disk-full.ts";
+import type { Keeper } from "./kept.ts";
 
 /**
  * Queues one job for the next commit and answers when it is durable. Jobs are synchronous, touch nothing but the
  * database and may run twice: those that wait share a transaction as far as they fit into a slice of time, and if one
  * throws, they run again in savepoints. Jobs of one owner become durable in their order, round robin over owners; that two
- * jobs become durable together is never certain.
+ * jobs become durable together is never certain. A job that `touches` "runs" changes nothing but runs and what comes of
+ * them: rows of all else that are kept in memory stay.
  */
 export interface Writer {
-  <T>(job: () => T, owner?: string): Promise<T>;
+  <T>(job: () => T, owner?: string, touches?: "runs"): Promise<T>;
   /** Commits what is queued, now. For shutdown; everybody else awaits their job. */
   flush(): void;
   /** Transactions committed so far: benchmarks and tests count them. */
@@ -30,17 +32,18 @@ type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 interface Options {
   relieve?: () => boolean;
   endRead?: () => void;
+  kept?: Pick<Keeper, "look" | "forget" | "change">;
   slice_ms?: number;
 }
 
 /**
  * Group commit: one durable commit (an fsync) for what arrives in one tick, unless it takes longer than a slice.
  * `relieve` makes room on a full disk: what was refused for want of it is then tried once more, before anybody hears of
- * it. `endRead` ends the transaction in which this connection reads, if there is one.
+ * it. `endRead` ends the transaction in which this connection reads, if there is one; `kept` is what is remembered of rows.
  */
 export function createWriter(
   sqlite: Database,
-  { relieve = () => false, endRead = () => {}, slice_ms = default_slice_ms }: Options = {},
+  { relieve = () => false, endRead = () => {}, kept = noneKept, slice_ms = default_slice_ms }: Options = {},
 ): Writer {
   // Prepared once: these run at every commit.
   const [begin, end, back] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => sqlite.query(sql));
@@ -48,7 +51,8 @@ export function createWriter(
   let scheduled = false;
   let commits = 0;
 
-  function write<T>(job: () => T, owner = ""): Promise<T> {
+  function write<T>(work: () => T, owner = "", touches?: "runs"): Promise<T> {
+    const job = touches ? work : () => kept.change(work);
     return new Promise<T>((resolve, reject) => {
       queue.push({ owner, job, resolve: resolve as Queued["resolve"], reject });
       schedule();
@@ -102,8 +106,10 @@ export function createWriter(
     try {
       // Immediate: a deferred transaction that turns into a write fails at once when another process wrote meanwhile.
       begin!.run();
+      kept.look();
       for (const { job } of waiting) {
         outcomes.push(run(sqlite, job));
+        if (!outcomes.at(-1)!.ok) kept.forget();
         if (performance.now() >= until) break;
       }
       end!.run();
@@ -112,12 +118,15 @@ export function createWriter(
     } catch (error) {
       // A full disk has already rolled back: a second ROLLBACK would throw and hide the cause.
       if (inTransaction(sqlite)) back!.run();
+      kept.forget();
       return run === plainly ? null : waiting.map(() => ({ ok: false, error }));
     }
   }
 
   return Object.assign(write, { flush, commits: () => commits });
 }
+
+const noneKept: NonNullable<Options["kept"]> = { look() {}, forget() {}, change: (job) => job() };
 
 /** The first job of each owner, then the second of each: one project's many jobs do not hold up another's. */
 function roundRobin(queue: readonly Queued[]): readonly Queued[] {

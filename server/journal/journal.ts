@@ -6,7 +6,7 @@ import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { runEvents } from "../db/schema.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import { createPack } from "./pack.ts";
+import { type Content, contentOf, createPack } from "./pack.ts";
 
 /** Where a run stands: what an append is checked against. */
 export interface RunHead extends Scope {
@@ -54,6 +54,8 @@ export function createJournal({
 }) {
   const { sqlite } = db;
   const pack = createPack(sqlite);
+  // Many runs pin the same agent.
+  const agents = new WeakMap<AgentSnapshot, Content>();
   const selectHead = sqlite.query<RunHead, [string]>(
     `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth,
        coalesce(root_run_id, id) AS root_run_id FROM runs WHERE id = ?`,
@@ -79,6 +81,12 @@ export function createJournal({
   const insertEvent = sqlite.query(
     "INSERT INTO run_events (run_id, seq, at_ms, type, data, blobs) VALUES (?, ?, ?, ?, ?, ?)",
   );
+
+  function stored(agent: AgentSnapshot): Content {
+    const content = agents.get(agent) ?? contentOf(JSON.stringify(agent));
+    agents.set(agent, content);
+    return content;
+  }
 
   /** Within a write: entries for these events, or `AppendRefused`. With an `attempt`, only while it is the run's. */
   function insert(runId: string, events: readonly RunEvent[], attempt?: number): JournalEntry[] {
@@ -124,7 +132,7 @@ export function createJournal({
 
   /** The same for the entries of several runs: all or nothing. */
   async function commitAll(produce: () => Inserted[], owner?: Scope): Promise<Inserted[]> {
-    const all = await db.write(produce, owner && nameOf(owner));
+    const all = await db.write(produce, owner && nameOf(owner), "runs");
     db.snapshot.begin(); // Whoever is woken reads now.
     if (failpoint)
       for (const [, entries] of all) for (const { event } of entries) failpoint(`after_${boundaryOf(event)}`);
@@ -180,9 +188,9 @@ export function createJournal({
       return selectHead.get(runId);
     },
     /** Stores an agent as a run pins it; within a write. Returns the hash by which `snapshot` finds it. */
-    pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, JSON.stringify(agent)),
+    pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, stored(agent)),
     /** Names what `pin` will call the same agent. */
-    hashOf: (agent: AgentSnapshot): string => pack.hashOf(JSON.stringify(agent)),
+    hashOf: (agent: AgentSnapshot): string => stored(agent).hash,
     snapshot: (scope: Scope, hash: string): AgentSnapshot => JSON.parse(pack.get(scope, hash)),
   };
 }

@@ -15,6 +15,14 @@ const ofRuns = new Set([
 ]);
 const ofSteps = new Set(["answer", "call"]);
 
+/** What a blob holds, and its name. */
+export interface Content {
+  content: string;
+  hash: string;
+}
+
+export const contentOf = (content: string): Content => ({ content, hash: sha256(content) });
+
 /** Moves large fields of events into content-addressed blobs and back. What stands twice is stored once. */
 export function createPack(sqlite: Database) {
   const insertBlob = sqlite.query(
@@ -40,8 +48,7 @@ export function createPack(sqlite: Database) {
      AND blobs.environment = runs.environment WHERE blobs.hash = ?`,
   );
 
-  function put({ project_id, environment }: Scope, runId: string, content: string): string {
-    const hash = sha256(content);
+  function put({ project_id, environment }: Scope, runId: string, { content, hash }: Content): string {
     insertBlob.run(project_id, environment, hash, content);
     insertUse.run(runId, hash);
     return hash;
@@ -55,7 +62,7 @@ export function createPack(sqlite: Database) {
     for (const [field, value] of Object.entries(event)) {
       const json = JSON.stringify(value) ?? "null";
       if (json.length < blobMin) kept[field] = value;
-      else moved[field] = put(scope, runId, json);
+      else moved[field] = put(scope, runId, contentOf(json));
     }
     return { data: JSON.stringify(kept), blobs: Object.keys(moved).length > 0 ? JSON.stringify(moved) : null };
   }
@@ -85,7 +92,7 @@ export function createPack(sqlite: Database) {
   const get = ({ project_id, environment }: Scope, hash: string): string =>
     found(selectBlob.get(project_id, environment, hash), hash).content;
 
-  return { pack, unpack, unpackBrief, put, get, hashOf: sha256 };
+  return { pack, unpack, unpackBrief, put, get };
 }
 
 function found<Row>(row: Row | null, hash: string): Row {

@@ -22,7 +22,12 @@ interface LastUse {
   ip: string | null;
 }
 
-/** Says whose a secret is. Asked of the database every time: no cache stands between a request and a revocation. */
+/** A key that admits, unless its time is over or it comes from elsewhere. */
+interface Admitted extends Pick<AdmissionRow, "expires_at_ms" | "allowed_cidrs"> {
+  identity: Identity;
+}
+
+/** Says whose a secret is. What is kept of a key ends with the write that revokes it, whoever writes that. */
 export function createAdmission({ db, now }: { db: Db; now: () => number }) {
   const { sqlite } = db;
   const used = new Map<string, LastUse>();
@@ -36,16 +41,23 @@ export function createAdmission({ db, now }: { db: Db; now: () => number }) {
     `SELECT k.expires_at_ms, k.revoked_at_ms IS NOT NULL AS revoked, p.archived_at_ms IS NOT NULL AS archived
      FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = ?`,
   );
+  // By the hash, as text: no secret stays in memory.
+  const admitted = db.kept.rows((hash: string): Admitted | null => {
+    const row = admission.get(Buffer.from(hash, "base64"));
+    if (!row || row.settings === null) return null;
+    const { expires_at_ms, allowed_cidrs } = row;
+    return { expires_at_ms, allowed_cidrs, identity: toIdentity(row) };
+  });
   const isCurrent = (expires: number | null) => expires === null || expires > now();
 
   return {
     /** Who a secret belongs to, or null. */
     authenticate(secret: string, ip: string | null): Identity | null {
       if (environmentOf(secret) === null) return null;
-      const row = admission.get(hashSecret(secret));
-      if (!row || row.settings === null || !isCurrent(row.expires_at_ms) || !isFrom(row.allowed_cidrs, ip)) return null;
-      used.set(row.id, { at: now(), ip });
-      return toIdentity(row);
+      const key = admitted.of(Buffer.from(hashSecret(secret)).toString("base64"));
+      if (!key || !isCurrent(key.expires_at_ms) || !isFrom(key.allowed_cidrs, ip)) return null;
+      used.set(key.identity.id, { at: now(), ip });
+      return key.identity;
     },
 
     /** Why a key that was accepted earlier would be accepted no longer; null while it would. Open streams ask this. */

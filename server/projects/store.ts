@@ -35,11 +35,12 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     .orderBy(projects.id)
     .prepare();
 
-  const settings = orm
-    .select({ settings: projects.settings })
+  const row = orm
+    .select()
     .from(projects)
     .where(eq(projects.id, sql.placeholder("id")))
     .prepare();
+  const kept = db.kept.rows((id: string) => row.get({ id }) ?? null);
 
   const note = (done: string, { id, name }: Project, actor: Actor, details: object = {}): void =>
     audit.note({ actor, project_id: id }, `project.${done}`, id, { name, ...details });
@@ -90,9 +91,9 @@ export function createProjectStore({ db, audit, now = Date.now }: StoreBase) {
     byId: find,
     byName: (name: string): Project | null => byName.get({ name }) ?? null,
     /** Never throws: runs of a project that is being deleted go on for a moment. */
-    settingsOf: (id: string): ProjectSettings => settings.get({ id })?.settings ?? {},
+    settingsOf: (id: string): ProjectSettings => kept.of(id)?.settings ?? {},
     /** Whether anybody may work with it: not while it is archived, nor after. */
-    isOpen: (id: string): boolean => byId.get({ id })?.archived_at_ms === null,
+    isOpen: (id: string): boolean => kept.of(id)?.archived_at_ms === null,
     /** What the first start makes; null when there are projects already. */
     async createDefault(): Promise<Project | null> {
       return all.get() ? null : await create("default");

@@ -57,6 +57,7 @@ export function createToolStore(options: ToolStoreOptions) {
   const isServer = db.sqlite.query<unknown, [string, string, string]>(
     "SELECT 1 FROM tools WHERE project_id = ? AND environment = ? AND id = ? AND type = 'mcp'",
   );
+  const server = db.kept.rows((...key: [string, string, string]) => isServer.get(...key) !== null);
   const named = db.sqlite.query<{ id: string }, [string, string, string]>(
     "SELECT id FROM tools WHERE project_id = ? AND environment = ? AND name = ?",
   );
@@ -167,7 +168,7 @@ export function createToolStore(options: ToolStoreOptions) {
   }
 
   function isStale(scope: Scope, id: string): boolean {
-    if (!isServer.get(scope.project_id, scope.environment, id)) return false;
+    if (!server.of(scope.project_id, scope.environment, id)) return false;
     const definition = definitionOf(find(scope, id));
     if (!definition.enabled) return false;
     const { listed_at_ms, last_error } = definition.mcp!.listing;

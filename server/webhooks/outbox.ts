@@ -1,5 +1,5 @@
 import { newId } from "../core/ids.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Environment, Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
 import type { Projector } from "../journal/journal.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -13,7 +13,7 @@ export interface WebhookKey extends Scope {
 }
 
 /** Notes what webhooks are to hear, in the transaction of what happened: after the run's row. */
-export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; now?: () => number }) {
+export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "kept">; now?: () => number }) {
   const { sqlite } = db;
   const selectListening = sqlite.query<{ id: string; events: string }, [string, string]>(
     "SELECT id, events FROM webhooks WHERE project_id = ? AND environment = ? AND enabled = 1",
@@ -25,11 +25,14 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite">; n
   );
   const noted = new Map<string, WebhookKey>();
 
-  /** The webhooks of this scope that hear of an event. */
-  const listening = ({ project_id, environment }: Scope) =>
+  const heard = db.kept.rows((project_id: string, environment: Environment) =>
     selectListening
       .all(project_id, environment)
-      .map(({ id, events }) => ({ id, events: JSON.parse(events) as string[] }));
+      .map(({ id, events }) => ({ id, events: JSON.parse(events) as string[] })),
+  );
+
+  /** The webhooks of this scope, with what they hear of. */
+  const listening = ({ project_id, environment }: Scope) => heard.of(project_id, environment);
 
   const hears = ({ events }: { events: string[] }, type: WebhookEvent) => events.includes(type) || events.includes("*");
 

@@ -69,12 +69,16 @@ function createLife(db: Db, world: ReturnType<typeof createWorld>, tell: Tell) {
   /** Starts the process on what the last one left in the database. */
   function start(): void {
     threads.living.length = 0;
-    const write = createWriter(db.sqlite, { endRead: db.snapshot.end, slice_ms: world.pick(slices_ms) });
-    const refusing = <T>(job: () => T): Promise<T> =>
-      write(() => {
-        if (full) throw refusal;
-        return job();
-      });
+    const write = createWriter(db.sqlite, { endRead: db.snapshot.end, kept: db.kept, slice_ms: world.pick(slices_ms) });
+    const refusing = <T>(job: () => T, owner?: string, touches?: "runs"): Promise<T> =>
+      write(
+        () => {
+          if (full) throw refusal;
+          return job();
+        },
+        owner,
+        touches,
+      );
     const disk: Db = { ...db, write: Object.assign(refusing, { flush: write.flush, commits: write.commits }) };
     fixture = runFixture({
       db: disk,

@@ -1,0 +1,125 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { temporaryFolder } from "../testing/temporary.ts";
+import { openDatabase } from "./open.ts";
+
+const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A database with a fact that is kept in memory, how often it was read, and another process that writes it. */
+function opened() {
+  const folder = temporaryFolder();
+  const path = folder.file("runnel.db");
+  const db = openDatabase(path);
+  const other = new Database(path);
+  const put = (value: string) => `INSERT OR REPLACE INTO facts (name, value) VALUES ('it', '${value}')`;
+  const select = db.sqlite.query<{ value: string }, [string]>("SELECT value FROM facts WHERE name = ?");
+  let reads = 0;
+  const fact = db.kept.rows((name: string): string => {
+    reads++;
+    return select.get(name)?.value ?? "none";
+  });
+  return {
+    ...{ db, fact },
+    reads: () => reads,
+    put: (value: string): void => void db.sqlite.run(put(value)),
+    byOther: (value: string): void => void other.run(put(value)),
+    [Symbol.dispose]() {
+      other.close();
+      db.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+test("a row is read once, also one that is not there, until a write may have changed it", async () => {
+  using fixture = opened();
+  const { db, fact, reads, put } = fixture;
+  expect([fact.of("it"), fact.of("it"), reads()]).toEqual(["none", "none", 1]);
+  await db.write(() => put("new"));
+  expect([fact.of("it"), fact.of("it"), reads()]).toEqual(["new", "new", 2]);
+});
+
+test("what another process has committed counts from the next tick on", async () => {
+  using fixture = opened();
+  const { fact, byOther } = fixture;
+  expect(fact.of("it")).toBe("none");
+  byOther("theirs");
+  await nextTick();
+  expect(fact.of("it")).toBe("theirs");
+});
+
+test("a write sees what another process has committed right before it", async () => {
+  using fixture = opened();
+  const { db, fact, byOther } = fixture;
+  expect(fact.of("it")).toBe("none");
+  byOther("theirs");
+  expect(await db.write(() => fact.of("it"), "", "runs")).toBe("theirs");
+});
+
+test("a write that touches runs alone leaves rows in memory, and notes what it has written itself", async () => {
+  using fixture = opened();
+  const { db, fact, reads, put } = fixture;
+  fact.of("it");
+  await db.write(() => {}, "", "runs");
+  expect([fact.of("it"), reads()]).toEqual(["none", 1]);
+  await db.write(
+    () => {
+      put("new");
+      fact.note("new", "it");
+    },
+    "",
+    "runs",
+  );
+  expect([fact.of("it"), reads()]).toEqual(["new", 1]);
+});
+
+test("within a write that may change it, and after it in the same transaction, a row is what the write made it", async () => {
+  using fixture = opened();
+  const { db, fact, put } = fixture;
+  fact.of("it");
+  const first = db.write(() => {
+    const before = fact.of("it");
+    put("new");
+    return [before, fact.of("it")];
+  });
+  const second = db.write(() => fact.of("it"), "", "runs");
+  expect([await first, await second]).toEqual([["none", "new"], "new"]);
+});
+
+test("a write that fails leaves memory as the database is, alone or among others", async () => {
+  using fixture = opened();
+  const { db, fact, put } = fixture;
+  const failing = (touches?: "runs") =>
+    db.write(
+      () => {
+        put("never");
+        fact.note("never", "it");
+        throw new Error("refused");
+      },
+      "",
+      touches,
+    );
+  fact.of("it");
+  const results = await Promise.allSettled([failing("runs"), db.write(() => fact.of("it"), "", "runs"), failing()]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected"]);
+  expect((results[1] as PromiseFulfilledResult<string>).value).toBe("none");
+  expect(fact.of("it")).toBe("none");
+});
+
+test("a commit that fails leaves memory as the database is", async () => {
+  using fixture = opened();
+  const { db, fact, put } = fixture;
+  db.sqlite.run("PRAGMA defer_foreign_keys = ON");
+  const refused = db.write(
+    () => {
+      db.sqlite.run("PRAGMA defer_foreign_keys = ON");
+      put("never");
+      fact.note("never", "it");
+      db.sqlite.run("INSERT INTO run_events (run_id, seq, at_ms, type, data) VALUES ('run_none', 1, 0, 'x', '{}')");
+    },
+    "",
+    "runs",
+  );
+  await expect(refused).rejects.toThrow("FOREIGN KEY");
+  expect(fact.of("it")).toBe("none");
+});

@@ -1,0 +1,76 @@
+/** Rows that are read again and again, in memory. What it gives is shared: nobody may change it. */
+export interface Kept<Key extends string[], Row> {
+  /** The row as the database has it. */
+  of(...key: Key): Row;
+  /** Within a write that says what it touches: the row as it has become. */
+  note(row: Row, ...key: Key): void;
+}
+
+export type Keeper = ReturnType<typeof createKeeper>;
+
+const most = 10_000;
+
+/**
+ * One rule for all that is kept in memory of the database: it is forgotten as soon as anything else might be true. That is
+ * when another process has committed, when a write was rolled back, and after every write that does not say that it leaves
+ * these rows alone. While such a write is at work, nothing is kept.
+ */
+export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number; beginRead(): void }) {
+  let version = dataVersion();
+  let generation = 0;
+  let changing = false;
+
+  const forget = (): void => void generation++;
+
+  /** Keeps what `read` gives, as long as it is true, of those that were read last. */
+  function rows<Key extends string[], Row>(read: (...key: Key) => Row): Kept<Key, Row> {
+    const known = new Map<string, Row>();
+    let of = generation;
+
+    function note(row: Row, ...key: Key): void {
+      if (changing) return;
+      if (of !== generation) known.clear();
+      of = generation;
+      const name = nameOf(key);
+      if (known.size >= most && !known.has(name)) known.delete(known.keys().next().value!);
+      known.set(name, row);
+    }
+
+    return {
+      of(...key) {
+        beginRead(); // It looks whether another process has committed.
+        const row = changing || of !== generation ? undefined : known.get(nameOf(key));
+        if (row !== undefined) return row;
+        const fresh = read(...key);
+        note(fresh, ...key);
+        return fresh;
+      },
+      note,
+    };
+  }
+
+  return {
+    rows,
+    forget,
+    /** To be called at the beginning of every transaction. */
+    look(): void {
+      const now = dataVersion();
+      if (now === version) return;
+      version = now;
+      forget();
+    },
+    /** Runs a job that may change any row. */
+    change<T>(job: () => T): T {
+      changing = true;
+      try {
+        return job();
+      } finally {
+        changing = false;
+        forget();
+      }
+    },
+  };
+}
+
+// What a client names comes last, so that no two keys have the same name.
+const nameOf = (key: readonly string[]): string => (key.length === 1 ? key[0]! : key.join(" "));
