@@ -1,9 +1,11 @@
 /** Rows that are read again and again, in memory. What it gives is shared: nobody may change it. */
-export interface Kept<Key extends string[], Row> {
+interface Kept<Key extends string[], Row> {
   /** The row as the database has it. */
   of(...key: Key): Row;
   /** Within a write that says what it touches: the row as it has become. */
   note(row: Row, ...key: Key): void;
+  /** Within such a write: the row may have become another one. */
+  drop(...key: Key): void;
 }
 
 export type Keeper = ReturnType<typeof createKeeper>;
@@ -32,8 +34,9 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
       if (of !== generation) known.clear();
       of = generation;
       const name = nameOf(key);
-      if (known.size >= most && !known.has(name)) known.delete(known.keys().next().value!);
+      known.delete(name); // The newest last.
       known.set(name, row);
+      if (known.size > most) known.delete(known.keys().next().value!);
     }
 
     return {
@@ -46,6 +49,7 @@ export function createKeeper({ dataVersion, beginRead }: { dataVersion(): number
         return fresh;
       },
       note,
+      drop: (...key) => void known.delete(nameOf(key)),
     };
   }
 

@@ -39,10 +39,10 @@ export function createOutputs({
     }
   }
 
-  const project: Projector = (head, entries) => {
+  const project: Projector = (run, entries) => {
     for (const { event } of entries)
       if (event.type === "tool.completed" && event.files)
-        insert(head!, event.files, { run_id: head!.run_id, tool_call_id: event.tool_call_id });
+        insert(run, event.files, { run_id: run.run_id, tool_call_id: event.tool_call_id });
   };
 
   return {

@@ -4,7 +4,7 @@ import { isOver, type RunStatus } from "../core/run-state.ts";
 import { type RunSummary, stripLength, stripTypes } from "../core/run-summary.ts";
 import { nameOf, type Scope } from "../core/scope.ts";
 import type { Db } from "../db/open.ts";
-import type { runEvents } from "../db/schema.ts";
+import type { runEvents, runs } from "../db/schema.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { type Content, contentOf, createPack } from "./pack.ts";
 
@@ -21,11 +21,30 @@ export interface RunHead extends Scope {
   root_run_id: string;
 }
 
+/** A run as its row has it, kept in memory while it works. */
+export interface RunFacts extends RunHead, Pick<typeof runs.$inferSelect, (typeof factColumns)[number]> {
+  /** When its newest entry was made; 0 where its journal was deleted. */
+  at: number;
+  /** Whether a call of it may wait for somebody. */
+  waits: 0 | 1;
+}
+
+const factColumns = [
+  ...(["agent_id", "model", "thread_id", "session_id", "user_id", "created_at_ms", "worked_ms"] as const),
+  ...(["status_since_ms", "timeout_ms", "action_timeout_ms", "expires_at_ms", "runs_below"] as const),
+];
+
 /** What was inserted for a run, within a write that may be about several. */
 export type Inserted = [runId: string, entries: JournalEntry[]];
 
-/** Keeps a table in step with the journal, in the same transaction. `head` is null for a run's first entries. */
-export type Projector = (head: RunHead | null, entries: readonly JournalEntry[]) => void;
+/** Keeps a table in step with the journal, in the same transaction. `run` is how it stands after these entries. */
+export type Projector = (run: RunFacts, entries: readonly JournalEntry[]) => void;
+
+/** Keeps the row of a run in step with the journal, and says what has become of it; null is a run that begins. */
+export type RunProjector = (before: RunFacts | null, entries: readonly JournalEntry[]) => RunFacts;
+
+/** Whether these are the first entries of a run. */
+export const areFirst = ([first]: readonly JournalEntry[]): boolean => first?.event.type === "run.created";
 
 /** The run is over, or driven by somebody else now: what comes late is refused. */
 export class AppendRefused extends Error {}
@@ -48,7 +67,7 @@ export function createJournal({
   now,
 }: {
   db: Db;
-  project: Projector;
+  project: RunProjector;
   wake: (runId: string, entries: readonly JournalEntry[]) => void;
   now: () => number;
 }) {
@@ -56,13 +75,13 @@ export function createJournal({
   const pack = createPack(sqlite);
   // Many runs pin the same agent.
   const agents = new WeakMap<AgentSnapshot, Content>();
-  const selectHead = sqlite.query<RunHead, [string]>(
+  const selectFacts = sqlite.query<RunFacts, [string]>(
     `SELECT id AS run_id, project_id, environment, status, seq, attempt, parent_run_id, depth,
-       coalesce(root_run_id, id) AS root_run_id FROM runs WHERE id = ?`,
+       coalesce(root_run_id, id) AS root_run_id, ${factColumns.join(", ")},
+       coalesce((SELECT at_ms FROM run_events WHERE run_id = runs.id AND seq = runs.seq), 0) AS at,
+       EXISTS (SELECT 1 FROM pending_calls WHERE run_id = runs.id) AS waits FROM runs WHERE id = ?`,
   );
-  const selectAt = sqlite.query<{ at: number }, [string, number]>(
-    "SELECT at_ms AS at FROM run_events WHERE run_id = ? AND seq = ?",
-  );
+  const facts = db.kept.rows((runId: string) => selectFacts.get(runId));
   const selectEvents = sqlite.query<EventRow, [string, number, number]>(
     "SELECT seq, at_ms, data, blobs FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
   );
@@ -91,24 +110,30 @@ export function createJournal({
   /** Within a write: entries for these events, or `AppendRefused`. With an `attempt`, only while it is the run's. */
   function insert(runId: string, events: readonly RunEvent[], attempt?: number): JournalEntry[] {
     if (events.length === 0) return [];
-    const head = selectHead.get(runId);
+    const head = facts.of(runId);
     const scope = head ?? scopeOf(events[0]!);
     if (head && isOver(head.status)) throw new AppendRefused(`Run ${runId} is ${head.status}.`);
     if (head && attempt !== undefined && head.attempt !== attempt)
       throw new AppendRefused(`Attempt ${attempt} is past.`);
     // A clock that was set back may not turn a run's history round: whoever takes differences would get negative ones.
-    const at = Math.max(now(), head ? (selectAt.get(runId, head.seq)?.at ?? 0) : 0);
+    const at = Math.max(now(), head?.at ?? 0);
     const first = (head?.seq ?? 0) + 1;
     const entries = events.map((event, index) => ({ seq: first + index, at, event }));
-    project(head, entries);
+    advance(head, entries);
     write(scope, runId, entries);
     return entries;
+  }
+
+  function advance(before: RunFacts | null, entries: readonly JournalEntry[]): void {
+    const run = project(before, entries);
+    facts.note(run, run.run_id);
+    if (!before && run.parent_run_id !== null) facts.drop(run.root_run_id); // It counts this one.
   }
 
   /** Within a write: a new run that begins with the record of another one, whose times these are. */
   function insertRecord(runId: string, record: readonly Omit<JournalEntry, "seq">[]): JournalEntry[] {
     const entries = record.map((entry, index) => ({ seq: index + 1, ...entry }));
-    project(null, entries);
+    advance(null, entries);
     write(scopeOf(entries[0]!.event), runId, entries);
     return entries;
   }
@@ -183,10 +208,8 @@ export function createJournal({
         .reverse(),
     /** How many entries of these types a run has. */
     count: (runId: string, types: readonly RunEventType[]): number => selectCount.get(runId, JSON.stringify(types))!.n,
-    head(runId: string): RunHead | null {
-      db.snapshot.begin();
-      return selectHead.get(runId);
-    },
+    /** Null for a run that is not there. */
+    head: (runId: string): RunFacts | null => facts.of(runId),
     /** Stores an agent as a run pins it; within a write. Returns the hash by which `snapshot` finds it. */
     pin: (scope: Scope, runId: string, agent: AgentSnapshot): string => pack.put(scope, runId, stored(agent)),
     /** Names what `pin` will call the same agent. */

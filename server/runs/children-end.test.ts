@@ -36,7 +36,8 @@ async function childOf(fixture: Fixture, id: string): Promise<string> {
 
 /** Has a run's time be up now: a short one might be over before its child has begun. */
 function bringForward({ db, watches }: Fixture, id: string): void {
-  db.sqlite.run("UPDATE runs SET expires_at_ms = ? WHERE id = ?", [Date.now(), id]);
+  void db.write(() => db.sqlite.run("UPDATE runs SET expires_at_ms = ? WHERE id = ?", [Date.now(), id]));
+  db.write.flush();
   watches.committed(id, []);
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { RunFacts } from "../journal/journal.ts";
 
 // No timer tells that somebody has set the clock, or that the machine has slept.
 const look_ms = 15_000;
@@ -6,20 +7,14 @@ const again_ms = 1000;
 // So many at once: after a long downtime everything may be due.
 const batch = 100;
 
-interface Row {
-  id: string;
-  /** What the run's row says. */
-  at: number | null;
-  since: number;
-  /** 1 while it waits for somebody. */
-  waits: number;
-}
+type Head = Pick<RunFacts, "run_id" | "expires_at_ms" | "status_since_ms" | "status">;
 
 /** When a run's time is up: as its row says it, and by a clock that nobody sets. */
 interface Deadline {
   at: number;
   due: number;
-  waits: number;
+  /** Whether it is somebody else who has to do something. */
+  waits: boolean;
 }
 
 const steadyNow = (): number => performance.now();
@@ -33,11 +28,15 @@ export function createDeadlines(
   sqlite: Database,
   expire: (runId: string, at: number) => Promise<void>,
   now: () => number,
-  { steady = steadyNow, every_ms = look_ms }: { steady?: () => number; every_ms?: number } = {},
+  {
+    headOf = () => null,
+    steady = steadyNow,
+    every_ms = look_ms,
+  }: { headOf?: (runId: string) => Head | null; steady?: () => number; every_ms?: number } = {},
 ) {
-  const columns = "id, expires_at_ms AS at, status_since_ms AS since, status = 'requires_action' AS waits";
-  const selectRun = sqlite.query<Row, [string]>(`SELECT ${columns} FROM runs WHERE id = ?`);
-  const selectAll = sqlite.query<Row, []>(`SELECT ${columns} FROM runs WHERE expires_at_ms IS NOT NULL`);
+  const selectAll = sqlite.query<Head, []>(
+    "SELECT id AS run_id, expires_at_ms, status_since_ms, status FROM runs WHERE expires_at_ms IS NOT NULL",
+  );
   const deadlines = new Map<string, Deadline>();
   let timer: Timer | null = null;
   let armed = Number.POSITIVE_INFINITY;
@@ -45,13 +44,14 @@ export function createDeadlines(
 
   /** To be called when a run may have got another deadline, or none. */
   function look(runId: string): void {
-    const row = selectRun.get(runId);
-    if (row) note(row);
+    const head = headOf(runId);
+    if (head) note(head);
     else deadlines.delete(runId);
   }
 
-  function note({ id, at, since, waits }: Row): void {
+  function note({ run_id: id, expires_at_ms: at, status_since_ms: since, status }: Head): void {
     const known = deadlines.get(id);
+    const waits = status === "requires_action";
     if (at === null) deadlines.delete(id);
     else if (known?.at !== at || known.waits !== waits) {
       // Never more than the run was given: a clock that was set back may not lend it time.
@@ -69,7 +69,7 @@ export function createDeadlines(
     timer = setTimeout(() => void fire(), Math.max(0, Math.ceil(next - steady())));
   }
 
-  const isOver = ({ at, due, waits }: Deadline): boolean => due <= steady() || (waits === 1 && at <= now());
+  const isOver = ({ at, due, waits }: Deadline): boolean => due <= steady() || (waits && at <= now());
 
   async function fire(): Promise<void> {
     armed = Number.POSITIVE_INFINITY;

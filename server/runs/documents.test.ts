@@ -3,6 +3,7 @@ import type { JournalEntry } from "../core/run-event.ts";
 import { createJournal } from "../journal/journal.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { type Client, testApp } from "../testing/test-app.ts";
+import { createRunProjector } from "./project.ts";
 
 // Files before the model, over HTTP, with a model that tells what it was asked.
 
@@ -19,7 +20,7 @@ async function begin() {
   await server.recover();
   const client = await server.client();
   const entriesOf = (id: string): JournalEntry[] =>
-    createJournal({ db: server.db, project() {}, wake() {}, now: Date.now }).read(id);
+    createJournal({ db: server.db, project: createRunProjector(server.db.sqlite), wake() {}, now: Date.now }).read(id);
   return { server, client, entriesOf };
 }
 

@@ -6,6 +6,7 @@ import type { Answer } from "../testing/expect-declared.ts";
 import { startChatServer } from "../testing/model-server.ts";
 import { testActor } from "../testing/test-actor.ts";
 import { type TestApp, testApp } from "../testing/test-app.ts";
+import { createRunProjector } from "./project.ts";
 
 // Runs that end, or whose server does, before their model is asked what it is to answer.
 
@@ -14,7 +15,7 @@ const made = ({ status, body }: Answer) => {
   return body;
 };
 const typesOf = ({ db }: TestApp, id: string): string[] =>
-  createJournal({ db, project() {}, wake() {}, now: Date.now })
+  createJournal({ db, project: createRunProjector(db.sqlite), wake() {}, now: Date.now })
     .read(id)
     .map(({ event }: JournalEntry) => event.type);
 

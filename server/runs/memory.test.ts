@@ -9,6 +9,7 @@ import { EmbeddingError } from "../models/embedding-error.ts";
 import { wordEmbedders } from "../testing/embedder.ts";
 import type { Answer } from "../testing/expect-declared.ts";
 import { type Client, type TestApp, testApp } from "../testing/test-app.ts";
+import { createRunProjector } from "./project.ts";
 
 async function start(options: Parameters<typeof testApp>[0] = {}): Promise<TestApp> {
   const server = testApp(options);
@@ -38,7 +39,7 @@ const calls = (name: string, args: Record<string, unknown>): ScriptEntry[] => [
   { text: "Done." },
 ];
 const entriesOf = ({ db }: TestApp, id: string): JournalEntry[] =>
-  createJournal({ db, project() {}, wake() {}, now: Date.now }).read(id);
+  createJournal({ db, project: createRunProjector(db.sqlite), wake() {}, now: Date.now }).read(id);
 const reset = "To reset the coffee machine hold the red button for ten seconds.";
 
 test("an agent shows its memory with what was left out, keeps it in its versions, and gives it up for null", async () => {

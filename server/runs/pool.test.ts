@@ -328,8 +328,10 @@ test("a run whose journal is gone fails alone: the server goes on", async () => 
   using fixture = runFixture();
   const { id } = await fixture.start(waits, { tools: [tool("look")] });
   await fixture.settled(id);
-  fixture.db.sqlite.run("DELETE FROM run_events WHERE run_id = ?", [id]);
-  fixture.db.sqlite.run("UPDATE runs SET status = 'in_progress' WHERE id = ?", [id]);
+  await fixture.db.write(() => {
+    fixture.db.sqlite.run("DELETE FROM run_events WHERE run_id = ?", [id]);
+    fixture.db.sqlite.run("UPDATE runs SET status = 'in_progress' WHERE id = ?", [id]);
+  });
   await fixture.service.recover();
   const next = await fixture.start([{ text: "Fine." }]);
   expect((await fixture.settled(next.id)).output).toBe("Fine.");

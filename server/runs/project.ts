@@ -2,19 +2,7 @@ import type { Database } from "bun:sqlite";
 import { originOf, sourceOf } from "../core/origin.ts";
 import type { JournalEntry, ToolRequest } from "../core/run-event.ts";
 import { isOver, type RunStatus } from "../core/run-state.ts";
-import type { Projector, RunHead } from "../journal/journal.ts";
-
-interface Times {
-  worked_ms: number;
-  status_since_ms: number;
-  timeout_ms: number;
-  action_timeout_ms: number;
-}
-
-interface Standing extends Times {
-  status: RunStatus;
-  attempt: number;
-}
+import { areFirst, type RunFacts, type RunProjector } from "../journal/journal.ts";
 
 /** How long a run may take in all, and since when it does. */
 interface Wall {
@@ -23,20 +11,17 @@ interface Wall {
 }
 
 /** Keeps the run's row and its pending calls in step with the journal, in the same transaction. */
-export function createRunProjector(sqlite: Database): Projector {
+export function createRunProjector(sqlite: Database): RunProjector {
   const insertRun = sqlite.query(
     `INSERT INTO runs (id, project_id, environment, agent_id, status, seq, attempt, thread_id, session_id, user_id,
-       metadata, created_at_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms, model, parent_run_id,
-       parent_call_id, depth, origin, source_run_id, root_run_id)
-     VALUES (?, ?, ?, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       metadata, created_at_ms, worked_ms, status_since_ms, timeout_ms, action_timeout_ms, expires_at_ms, ended_at_ms,
+       model, parent_run_id, parent_call_id, depth, origin, source_run_id, root_run_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const selectRoot = sqlite.query<{ id: string }, [string]>(
     "SELECT coalesce(root_run_id, id) AS id FROM runs WHERE id = ?",
   );
   const countBelow = sqlite.query("UPDATE runs SET runs_below = runs_below + 1 WHERE id = ?");
-  const selectTimes = sqlite.query<Times, [string]>(
-    "SELECT worked_ms, status_since_ms, timeout_ms, action_timeout_ms FROM runs WHERE id = ?",
-  );
   // A queued run's third entry is its start, or the first behind what guardrails say of its input; a fork's stand behind
   // what it has of its record.
   const selectWall = sqlite.query<Wall, [string]>(
@@ -62,56 +47,47 @@ export function createRunProjector(sqlite: Database): Projector {
   const deleteCall = sqlite.query("DELETE FROM pending_calls WHERE run_id = ? AND id = ?");
   const deleteCalls = sqlite.query("DELETE FROM pending_calls WHERE run_id = ?");
 
-  function created(entries: readonly JournalEntry[]): RunHead {
+  /** A run before its first entry. */
+  function fresh(entries: readonly JournalEntry[]): RunFacts {
     const { event: run } = entries[0]!;
-    const at = begunAt(entries);
     if (run.type !== "run.created") throw new Error(`A journal begins with ${run.type}.`);
-    const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, timeout_ms, action_timeout_ms } =
-      run;
-    const { parent_run_id, depth = 0 } = run;
+    const { run_id, project_id, environment, agent_id, thread_id, session_id, user_id, model, parent_run_id } = run;
+    const { timeout_ms, action_timeout_ms, depth = 0 } = run;
+    const at = begunAt(entries);
     const root = parent_run_id === null ? null : (selectRoot.get(parent_run_id)?.id ?? parent_run_id);
+    return {
+      ...{ run_id, project_id, environment, agent_id, thread_id, session_id, user_id, model, parent_run_id, depth },
+      ...{ status: "in_progress", seq: 0, attempt: 1, root_run_id: root ?? run_id, runs_below: 0, waits: 0 },
+      ...{ at, created_at_ms: at, worked_ms: 0, status_since_ms: at, timeout_ms, action_timeout_ms },
+      expires_at_ms: at + Math.min(timeout_ms, run.budget?.max_wall_ms ?? timeout_ms),
+    };
+  }
+
+  /** The row is written once: never `in_progress` for a moment, since another run of its thread may be. */
+  function insert(run: RunFacts, { event }: JournalEntry): void {
+    if (event.type !== "run.created") return;
+    const { metadata, parent_call_id = null } = event;
+    const root = run.parent_run_id === null ? null : run.root_run_id;
     insertRun.run(
-      run_id,
-      project_id,
-      environment,
-      agent_id,
-      standingAfter(entries), // Never `in_progress` for a moment: another run of its thread may be.
-      thread_id,
-      session_id,
-      user_id,
-      JSON.stringify(run.metadata),
-      at,
-      at,
-      timeout_ms,
-      action_timeout_ms,
-      at + Math.min(timeout_ms, run.budget?.max_wall_ms ?? timeout_ms),
-      run.model,
-      parent_run_id,
-      run.parent_call_id ?? null,
-      depth,
-      originOf(run),
-      sourceOf(run),
-      root,
+      ...[run.run_id, run.project_id, run.environment, run.agent_id, run.status, run.seq, run.attempt],
+      ...[run.thread_id, run.session_id, run.user_id, JSON.stringify(metadata), run.created_at_ms, run.worked_ms],
+      ...[run.status_since_ms, run.timeout_ms, run.action_timeout_ms, run.expires_at_ms, endOf(run), run.model],
+      ...[run.parent_run_id, parent_call_id, run.depth, originOf(event), sourceOf(event), root],
     );
     if (root !== null) countBelow.run(root);
-    const root_run_id = root ?? run_id;
-    const begun = { status: "in_progress", seq: 0, attempt: 1 } as const;
-    return { run_id, project_id, environment, ...begun, parent_run_id, depth, root_run_id };
   }
 
   /** When a run's wall time is used up: work, waiting for somebody and all. */
-  function wallEnd({ run_id }: RunHead, entries: readonly JournalEntry[]): number {
-    const [first] = entries;
-    const isNew = first!.event.type === "run.created";
-    const wall = isNew ? wallOf(entries) : selectWall.get(run_id);
+  function wallEnd({ run_id }: RunFacts, entries: readonly JournalEntry[]): number {
+    const wall = areFirst(entries) ? wallOf(entries) : selectWall.get(run_id);
     const begun = entries.findLast(({ event }) => event.type === "run.started")?.at;
     // A child run may have got nothing at all.
     return typeof wall?.max_ms === "number" ? (begun ?? wall.started_at) + wall.max_ms : Number.POSITIVE_INFINITY;
   }
 
-  function projectCalls(head: RunHead, { at, event }: JournalEntry): void {
-    const { run_id } = head;
-    if (event.type === "tool.requested" && event.call.needs) wait(head, event.call, at);
+  function projectCalls(run: RunFacts, { at, event }: JournalEntry): void {
+    const { run_id } = run;
+    if (event.type === "tool.requested" && event.call.needs) wait(run, event.call, at);
     else if (event.type === "tool.completed") deleteCall.run(run_id, event.tool_call_id);
     else if (event.type === "tool.decided" && event.needs)
       changeNeeds.run(event.needs, event.arguments && JSON.stringify(event.arguments), run_id, event.tool_call_id);
@@ -119,22 +95,39 @@ export function createRunProjector(sqlite: Database): Projector {
     else if (statusAfter(event.type) !== null && isOver(statusAfter(event.type)!)) deleteCalls.run(run_id);
   }
 
-  const wait = ({ run_id, project_id, environment }: RunHead, call: ToolRequest, at: number) =>
+  const wait = ({ run_id, project_id, environment }: RunFacts, call: ToolRequest, at: number) =>
     upsertCall.run(run_id, call.id, project_id, environment, call.needs, JSON.stringify(call), at);
 
-  return (known, entries) => {
-    const head = known ?? created(entries);
-    const last = entries.at(-1)!;
-    for (const entry of entries) projectCalls(head, entry);
-    if (!entries.some(({ event }) => changesStanding(event.type))) return void updateSeq.run(last.seq, head.run_id);
-    const before: Standing = { status: head.status, attempt: head.attempt, ...selectTimes.get(head.run_id)! };
-    const { status, attempt, worked_ms, status_since_ms, ...rest } = entries.reduce(stand, before);
-    const due = expiry({ status, attempt, worked_ms, status_since_ms, ...rest });
-    const expires_at_ms = due === null ? null : Math.min(due, wallEnd(head, entries));
-    const ended_at_ms = isOver(status) ? last.at : null;
-    updateRun.run(last.seq, status, attempt, worked_ms, status_since_ms, expires_at_ms, ended_at_ms, head.run_id);
+  /** How the run stands after these entries. */
+  function after(before: RunFacts, entries: readonly JournalEntry[]): RunFacts {
+    const { seq, at } = entries.at(-1)!;
+    const waits =
+      before.waits || entries.some(({ event }) => event.type === "tool.requested" && event.call.needs) ? 1 : 0;
+    const moved: RunFacts = { ...before, seq, at, waits };
+    if (!entries.some(({ event }) => changesStanding(event.type))) return moved;
+    const run = entries.reduce(stand, moved);
+    const due = expiry(run);
+    return { ...run, expires_at_ms: due === null ? null : Math.min(due, wallEnd(run, entries)) };
+  }
+
+  function update(run: RunFacts, entries: readonly JournalEntry[]): void {
+    const { run_id, seq, status, attempt, worked_ms, status_since_ms, expires_at_ms } = run;
+    if (!entries.some(({ event }) => changesStanding(event.type))) updateSeq.run(seq, run_id);
+    else updateRun.run(seq, status, attempt, worked_ms, status_since_ms, expires_at_ms, endOf(run), run_id);
+  }
+
+  return (before, entries) => {
+    const run = after(before ?? fresh(entries), entries);
+    if (before) update(run, entries);
+    else insert(run, entries[0]!);
+    // Most runs have no call that waits for anybody.
+    if (run.waits) for (const entry of entries) projectCalls(run, entry);
+    return run;
   };
 }
+
+/** When it ended: with its newest entry. */
+const endOf = ({ status, at }: RunFacts): number | null => (isOver(status) ? at : null);
 
 /** When a run was created: a fork when it left its record, whose times are older. */
 function begunAt(entries: readonly JournalEntry[]): number {
@@ -164,10 +157,7 @@ const statuses: Record<string, RunStatus> = {
 };
 const statusAfter = (type: string): RunStatus | null => statuses[type] ?? null;
 
-const standingAfter = (entries: readonly JournalEntry[]): RunStatus =>
-  entries.reduce<RunStatus>((status, { event }) => statusAfter(event.type) ?? status, "in_progress");
-
-function stand(standing: Standing, { at, event }: JournalEntry): Standing {
+function stand(standing: RunFacts, { at, event }: JournalEntry): RunFacts {
   if (event.type === "run.recovered") return { ...standing, attempt: event.attempt };
   const status = statusAfter(event.type);
   if (status === null) return standing;
@@ -177,7 +167,7 @@ function stand(standing: Standing, { at, event }: JournalEntry): Standing {
 }
 
 /** Waiting for somebody has a timeout of its own and does not use up the run's; waiting in the queue has none. */
-function expiry({ status, status_since_ms, worked_ms, timeout_ms, action_timeout_ms }: Standing): number | null {
+function expiry({ status, status_since_ms, worked_ms, timeout_ms, action_timeout_ms }: RunFacts): number | null {
   if (status === "in_progress") return status_since_ms + Math.max(0, timeout_ms - worked_ms);
   return status === "requires_action" ? status_since_ms + action_timeout_ms : null;
 }

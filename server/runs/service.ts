@@ -77,7 +77,7 @@ export function createRunService({ quarantine_ms, look_ms, ...options }: RunServ
   });
   const submit = createSubmissions({ journal, runs, pool, ends, insertAbove: children.insertAbove, now });
   const { cancel, expire } = createEndings({ journal, runs, pool, ends });
-  const deadlines = createDeadlines(db.sqlite, expire, now, { every_ms: look_ms });
+  const deadlines = createDeadlines(db.sqlite, expire, now, { headOf: journal.head, every_ms: look_ms });
   const fork = createForks({
     ...{ ...options, queue, editAgent, requireThere, windowOf },
     snapshot: freshSnapshot,

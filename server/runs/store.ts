@@ -85,21 +85,15 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     `SELECT ${columns} FROM runs WHERE project_id = ? AND environment = ? AND thread_id = ? AND ended_at_ms IS NULL
      ORDER BY status = 'queued', id`,
   );
-  const selectOwner = sqlite.query<Owner, [string]>("SELECT user_id, session_id FROM runs WHERE id = ?");
-  const selectThread = sqlite.query<{ thread_id: string | null }, [string]>("SELECT thread_id FROM runs WHERE id = ?");
   // The first condition names the index: without it, SQLite would look through all runs that ever were.
   const selectQueues = sqlite.query<Scope, []>(
     `SELECT DISTINCT project_id, environment FROM runs
      WHERE status IN ('in_progress', 'queued') AND status = 'queued'`,
   );
-  const selectExpiry = sqlite.query<{ at: number | null }, [string]>(
-    "SELECT expires_at_ms AS at FROM runs WHERE id = ?",
-  );
   const selectUnfinished = sqlite.query<{ id: string }, []>(
     "SELECT id FROM runs WHERE status IN ('in_progress', 'queued') AND status = 'in_progress' ORDER BY id",
   );
 
-  const selectRunsBelow = sqlite.query<{ n: number }, [string]>("SELECT runs_below AS n FROM runs WHERE id = ?");
   const selectChild = sqlite.query<{ id: string }, [string, string]>(
     "SELECT id FROM runs WHERE parent_run_id = ? AND parent_call_id = ?",
   );
@@ -124,12 +118,23 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
   const requireUnpinned = createRequireUnpinned(sqlite);
   const items = createRunItems({ journal, briefOf: createBriefs(journal), placeOf });
 
-  /** All runs below a run, deepest first. */
-  const below = (id: string) => selectBelow.all(id);
+  /** All runs below a run, deepest first; most have none, and those at the top of a tree know. */
+  const below = (id: string) => {
+    const head = journal.head(id);
+    return head?.parent_run_id === null && head.runs_below === 0 ? [] : selectBelow.all(id);
+  };
+
+  /** The row of a run that is not over, from memory: it has no summary yet. */
+  function underWay({ project_id, environment }: Scope, id: string): RunRow | null {
+    const head = journal.head(id);
+    if (!head || isOver(head.status) || head.project_id !== project_id || head.environment !== environment) return null;
+    const { agent_id, status, seq, attempt, created_at_ms, expires_at_ms } = head;
+    return { id, project_id, environment, agent_id, status, seq, attempt, created_at_ms, expires_at_ms, summary: null };
+  }
 
   /** The row of a run of this scope; another scope's run, or one of an agent that is not the viewer's, is not there. */
   function standing(viewer: Viewer, id: string): RunRow {
-    const row = select.get(id, viewer.project_id, viewer.environment);
+    const row = underWay(viewer, id) ?? select.get(id, viewer.project_id, viewer.environment);
     if (!row) throw notFound();
     requireAgent(viewer, row.agent_id);
     return row;
@@ -146,7 +151,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
 
   /** Counted from 1: it is the next to begin, of its thread where it waits for that, and else of all that could begin. */
   function positionOf({ id, project_id, environment }: Scope & { id: string }): number {
-    const inLine = inThread({ project_id, environment }, selectThread.get(id)?.thread_id ?? null);
+    const inLine = inThread({ project_id, environment }, journal.head(id)?.thread_id ?? null);
     const place = inLine.findIndex((run) => run.id === id);
     if (place > 0) return inLine.slice(0, place).filter(({ status }) => status === "queued").length + 1;
     const behind = countBehind.get(project_id, environment, id)!.n;
@@ -224,14 +229,14 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     },
     inThread,
     /** For whom a run is. */
-    ownerOf: (id: string): Owner => selectOwner.get(id) ?? { user_id: null, session_id: null },
-    threadOf: (id: string): string | null => selectThread.get(id)?.thread_id ?? null,
+    ownerOf: (id: string): Owner => journal.head(id) ?? { user_id: null, session_id: null },
+    threadOf: (id: string): string | null => journal.head(id)?.thread_id ?? null,
     /** Those that have waited longest, and wait for nothing but a slot. */
     firstQueued: ({ project_id, environment }: Scope, limit: number): string[] =>
       selectQueued.all(project_id, environment, limit).map(({ id }) => id),
     /** Every scope in which runs are queued. */
     queues: (): Scope[] => selectQueues.all(),
-    expiry: (id: string): number | null => selectExpiry.get(id)?.at ?? null,
+    expiry: (id: string): number | null => journal.head(id)?.expires_at_ms ?? null,
     /** Notes that the process ends in order: what it leaves unfinished did not bring it down. */
     async markCleanStop(): Promise<void> {
       await db.write(() => sqlite.run("INSERT OR REPLACE INTO facts (name, value) VALUES ('clean_stop', '1')"));
@@ -243,7 +248,7 @@ export function createRunStore({ db, journal, audit }: { db: Db; journal: Journa
     /** The run that a call started. */
     childOf: (runId: string, callId: string): string | null => selectChild.get(runId, callId)?.id ?? null,
     /** How many runs came of one at the top of a tree, also those that were deleted since. */
-    countBelow: (rootId: string): number => selectRunsBelow.get(rootId)?.n ?? 0,
+    countBelow: (rootId: string): number => journal.head(rootId)?.runs_below ?? 0,
     below: (id: string): string[] => below(id).map((run) => run.id),
     unfinishedBelow: (id: string): string[] => below(id).flatMap((run) => (isOver(run.status) ? [] : [run.id])),
     /** Runs that are over while one of theirs is not. */

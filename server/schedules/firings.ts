@@ -9,7 +9,7 @@ import type { Db } from "../db/open.ts";
 import { createRows } from "../db/rows.ts";
 import { scheduleRuns } from "../db/schema.ts";
 import { listPage, type Page } from "../http/page.ts";
-import type { Projector } from "../journal/journal.ts";
+import { areFirst, type Projector } from "../journal/journal.ts";
 import type { Outcome } from "../wire/names.ts";
 import { type Failure, type Row, shownFailure } from "./row.ts";
 
@@ -60,10 +60,10 @@ export function createFirings({ db, audit, now }: { db: Db; audit: Audit; now: (
   }
 
   /** Keeps what came of a run in step with its journal, in the same transaction. */
-  const project: Projector = (head, entries) => {
-    const last = head && entries.findLast(isEnd);
-    const found = last && byRun.get(head.run_id);
-    if (found) end(found, ends[last.event.type]!, failureOf(head.run_id, last));
+  const project: Projector = ({ run_id }, entries) => {
+    const last = areFirst(entries) ? null : entries.findLast(isEnd);
+    const found = last && byRun.get(run_id);
+    if (found) end(found, ends[last.event.type]!, failureOf(run_id, last));
   };
 
   return {

@@ -16,12 +16,15 @@ export const corpus = join(import.meta.dir, "../core/__fixtures__/journals/v1");
 export async function openUsageJournal(at: number) {
   const db = openDatabase(":memory:");
   const project = await createProjectStore({ db, audit: createAudit({ db }) }).create("shop");
-  const projectors = [createRunProjector(db.sqlite), createUsageProjector(db.sqlite)];
+  const projectRun = createRunProjector(db.sqlite);
+  const projectUsage = createUsageProjector(db.sqlite);
   const clock = { at };
   const journal = createJournal({
     db,
-    project: (head, entries) => {
-      for (const each of projectors) each(head, entries);
+    project: (before, entries) => {
+      const run = projectRun(before, entries);
+      projectUsage(run, entries);
+      return run;
     },
     wake: () => {},
     now: () => clock.at,

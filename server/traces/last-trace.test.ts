@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { answer, completed, created, entriesOf, started, text } from "../core/__fixtures__/events.ts";
-import type { RunHead } from "../journal/journal.ts";
+import type { RunFacts } from "../journal/journal.ts";
 import { createLastTrace } from "./last-trace.ts";
 
 const steps = (count: number) =>
@@ -14,7 +14,7 @@ function growingJournal(count: number) {
   const entries = entriesOf(created(), ...steps(count));
   let [end, reads] = [entries.length, 0];
   return {
-    head: () => (end === 0 ? null : ({ seq: end } as RunHead)),
+    head: () => (end === 0 ? null : ({ seq: end } as RunFacts)),
     read(_: string, after = 0, limit = -1) {
       if (after === 0) reads++;
       return entries.slice(after, Math.min(end, after + limit));

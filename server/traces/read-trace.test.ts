@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { answer, completed, created, entriesOf, started, text } from "../core/__fixtures__/events.ts";
 import type { JournalEntry } from "../core/run-event.ts";
 import { traceOf } from "../core/trace.ts";
-import type { RunHead } from "../journal/journal.ts";
+import type { RunFacts } from "../journal/journal.ts";
 import { readTrace } from "./read-trace.ts";
 
 const steps = Array.from({ length: 260 }, (_, i) => [
@@ -15,7 +15,7 @@ const entries = entriesOf(created(), ...steps);
 function journalOf(held: readonly JournalEntry[]) {
   let gone = false;
   const journal = {
-    head: () => ({ seq: held.length }) as RunHead,
+    head: () => ({ seq: held.length }) as RunFacts,
     read: (_: string, after = 0, limit = -1) => (gone ? [] : held.slice(after, after + limit)),
   };
   const remove = () => {

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { nanoUsd } from "../core/cost.ts";
 import type { JournalEntry, ModelSpend, RunEvent } from "../core/run-event.ts";
-import type { Scope } from "../core/scope.ts";
 import { timestamp } from "../core/time.ts";
 import type { Projector } from "../journal/journal.ts";
 import { rangeOf } from "./duration-range.ts";
@@ -25,26 +24,14 @@ export const counters = [
 ] as const;
 export type Counts = Record<(typeof counters)[number], number>;
 
-/** What a run is counted under. */
-interface Counted extends Scope {
-  agent_id: string;
-  model: string | null;
-  worked_ms: number;
-}
-
 /** The day of a time, in UTC: `2026-11-21`. */
 export const dayOf = (ms: number): string => timestamp(ms).slice(0, 10);
 
 /**
  * Adds what runs use to the usage of the day, in the transaction of the journal's entries that say so: each entry is
- * inserted once, so it is counted once, whatever is recovered or read again. After the run's row, which names the agent
- * and says how long the run has worked.
+ * inserted once, so it is counted once, whatever is recovered or read again.
  */
 export function createUsageProjector(sqlite: Database): Projector {
-  const selectRun = sqlite.query<Counted, [string]>(
-    "SELECT project_id, environment, agent_id, model, worked_ms FROM runs WHERE id = ?",
-  );
-  // Not one statement with the above: an upsert of what is selected takes twice as long as both.
   const add = sqlite.query(
     `INSERT INTO usage_days (project_id, environment, day, agent_id, model, ${counters.join(", ")})
      VALUES (?, ?, ?, ?, ?, ${counters.map(() => "?").join(", ")})
@@ -55,20 +42,14 @@ export function createUsageProjector(sqlite: Database): Projector {
      VALUES (?1, ?2, ?3, ?4, ?5, json_object(?6, 1))
      ON CONFLICT DO UPDATE SET runs_by_ms = json_set(runs_by_ms, '$.' || ?6, coalesce(runs_by_ms ->> ?6, 0) + 1)`,
   );
-  return (head, entries) => {
+  return ({ project_id, environment, agent_id, model, worked_ms }, entries) => {
     const counts = countsOf(entries);
     if (!counts) return;
-    const { project_id, environment, agent_id, model, worked_ms } = selectRun.get(head?.run_id ?? runOf(entries))!;
     const group = [project_id, environment, dayOf(entries[0]!.at), agent_id, model ?? ""] as const;
     add.run(...group, ...counters.map((name) => counts[name]));
     // How long a run took that somebody broke off says nothing about the next one.
     if (counts.runs_completed + counts.runs_failed > 0) addDuration.run(...group, String(rangeOf(worked_ms)));
   };
-}
-
-function runOf([first]: readonly JournalEntry[]): string {
-  if (first?.event.type !== "run.created") throw new Error("A journal begins with run.created.");
-  return first.event.run_id;
 }
 
 /** What these entries add; null for nothing, as most say. */

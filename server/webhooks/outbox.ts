@@ -21,7 +21,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
   const insert = sqlite.query(
     `INSERT INTO webhook_deliveries (project_id, environment, id, webhook_id, type, run_id, seq, run_expires_at_ms, body,
        status, next_at_ms, created_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT expires_at_ms FROM runs WHERE id = ?), ?, 'pending', ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
   );
   const noted = new Map<string, WebhookKey>();
 
@@ -36,31 +36,32 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
 
   const hears = ({ events }: { events: string[] }, type: WebhookEvent) => events.includes(type) || events.includes("*");
 
-  type Noted = Pick<DeliveryRow, "type" | "run_id" | "seq" | "created_at_ms">;
+  type Noted = Pick<DeliveryRow, "type" | "run_id" | "seq" | "run_expires_at_ms" | "created_at_ms">;
 
   function add(scope: Scope, webhook_id: string, event: Noted, object: Record<string, unknown> | null): void {
     const { project_id, environment } = scope;
-    const { type, run_id, seq, created_at_ms } = event;
+    const { type, run_id, seq, run_expires_at_ms, created_at_ms } = event;
     const id = newId("delivery", now());
     const body = object && writeEvent({ ...fresh, ...event, project_id, environment, id, webhook_id }, { object });
-    insert.run(project_id, environment, id, webhook_id, type, run_id, seq, run_id, body, now(), created_at_ms);
+    insert.run(
+      ...[project_id, environment, id, webhook_id, type, run_id, seq, run_expires_at_ms],
+      ...[body, now(), created_at_ms],
+    );
     noted.set(webhook_id, { project_id, environment, id: webhook_id });
   }
 
-  const project: Projector = (head, entries) => {
+  const project: Projector = (run, entries) => {
+    const { run_id, expires_at_ms: run_expires_at_ms } = run;
     const announced = entries.flatMap(({ seq, at, event }) => {
       const type = toldAs[event.type];
-      return type ? [{ type, seq, created_at_ms: at }] : [];
+      return type ? [{ type, run_id, seq, run_expires_at_ms, created_at_ms: at }] : [];
     });
     if (announced.length === 0) return;
-    const first = entries[0]!.event;
-    const run = head ?? (first.type === "run.created" ? first : null);
-    if (!run) throw new Error("A journal begins with run.created.");
     const webhooks = listening(run);
     for (const event of announced)
       for (const webhook of webhooks)
         if (hears(webhook, event.type)) {
-          add(run, webhook.id, { ...event, run_id: run.run_id }, null);
+          add(run, webhook.id, event, null);
           failpoint?.("mid_outbox");
         }
   };
@@ -70,7 +71,7 @@ export function createOutbox({ db, now = Date.now }: { db: Pick<Db, "sqlite" | "
 
     /** Within a write: notes an event of something that is no run, with the thing as it is now. */
     announce(scope: Scope, type: WebhookEvent, object: Record<string, unknown>): void {
-      const event = { type, run_id: null, seq: null, created_at_ms: now() };
+      const event = { type, run_id: null, seq: null, run_expires_at_ms: null, created_at_ms: now() };
       for (const webhook of listening(scope)) if (hears(webhook, type)) add(scope, webhook.id, event, object);
     },
 
