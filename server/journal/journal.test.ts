@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { created, started } from "../core/__fixtures__/events.ts";
 import { newId } from "../core/ids.ts";
 import type { RunEvent } from "../core/run-event.ts";
+import { noUsage } from "../core/usage.ts";
 import { runFixture } from "../testing/run-fixture.ts";
+import { testActor } from "../testing/test-actor.ts";
 import { AppendRefused } from "./journal.ts";
 
 const resumed: RunEvent = { type: "run.resumed" };
@@ -89,4 +91,37 @@ test("an agent is found by the hash of what a run pinned", async () => {
   expect(agent.instructions).toBe("Pinned. ".repeat(1000));
   expect(fixture.journal.hashOf(agent)).toBe(agent_hash);
   expect(() => fixture.journal.snapshot({ ...fixture.scope, environment: "live" }, agent_hash)).toThrow("is missing");
+});
+
+test("what is remembered of a run is what its row says, after every append, and nothing once it is deleted", async () => {
+  using fixture = await begun();
+  const { journal, db, run_id, runs, scope } = fixture;
+  const inRow = () =>
+    db.sqlite
+      .query("SELECT status, seq, attempt, worked_ms, status_since_ms, expires_at_ms FROM runs WHERE id = ?")
+      .get(run_id);
+  const steps: RunEvent[][] = [
+    [started(0)],
+    [resumed],
+    [recovered(2)],
+    [{ type: "run.cancelled", reason: null, output: null, usage: noUsage }],
+  ];
+  for (const events of steps) {
+    await journal.append(run_id, events);
+    expect(journal.head(run_id)).toMatchObject(inRow() as object);
+  }
+  await runs.remove({ ...scope, actor: testActor }, run_id);
+  expect([inRow(), journal.head(run_id)]).toEqual([null, null]);
+});
+
+test("what is remembered of a run is as before once an append of it was rolled back", async () => {
+  using fixture = await begun();
+  const { journal, run_id } = fixture;
+  const before = journal.head(run_id);
+  const broken = journal.commit(run_id, () => {
+    journal.insert(run_id, [recovered(2)]);
+    throw new Error("broken");
+  });
+  await expect(broken).rejects.toThrow("broken");
+  expect(journal.head(run_id)).toEqual(before);
 });
