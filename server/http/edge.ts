@@ -8,7 +8,7 @@ import { createRouteFinder, type Route } from "./find-routes.ts";
 import type { TransportGate } from "./https-only.ts";
 import { Replay, replayedHeader } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { isTold, rateLimitHeaders } from "./rate-limit-headers.ts";
+import { isTold, tell } from "./rate-limit-headers.ts";
 import { readOut } from "./read-out.ts";
 import { refuseLargeHead } from "./refuse-large-head.ts";
 import { appendRequestId, withRequestId } from "./response.ts";
@@ -45,9 +45,9 @@ export function createEdge({
 }: EdgeOptions) {
   let findRoutes: ReturnType<typeof createRouteFinder> | undefined;
 
-  // What an address has left of its failed authentications, until a project counts the request.
+  // What an address has left of its failed authentications, where no project counts the request.
   const tellOfAddress = (request: Request, headers: Record<string, unknown>): void =>
-    void Object.assign(headers, rateLimitHeaders(limiter.peekFailures(gate?.clientOf(request) ?? "local")));
+    tell(headers, limiter.peekFailures(gate?.clientOf(request) ?? "local"));
 
   function refusalOf(error: unknown, request: Request, headers: Record<string, unknown>): AppError {
     if (!(error instanceof NotFoundError)) return toAppError(error);
@@ -65,7 +65,8 @@ export function createEdge({
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = newId("request", now());
       set.headers["x-content-type-options"] = "nosniff";
-      tellOfAddress(request, set.headers);
+      // Of the API a project counts each request, and where none did `onError` tells.
+      if (!isApi(request.url)) tellOfAddress(request, set.headers);
       if (gate?.insists(request)) set.headers["strict-transport-security"] = "max-age=31536000";
       gate?.admit(request); // Before anybody reads the address, which may be none.
       refuseLargeHead(request);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, mock, test } from "bun:test";
 import { parseCidr } from "../lib/ip-address.ts";
 import {
   checkTransport,
@@ -109,6 +109,21 @@ test.each([
   expect(insists(request)).toBe(false);
 });
 
+// The system call costs a tenth of a read.
+test.each([
+  ["plain HTTP", local],
+  ["TLS of our own", encrypted],
+  ["TLS behind a proxy", { ...encrypted, trustProxy: [parseCidr("127.0.0.0/8")!] }],
+])("with %s the system is asked once for a request's peer, however many want to know", (_, rules) => {
+  const peerOf = mock(() => "127.0.0.1");
+  const gate = gateWith(rules, { peerOf });
+  for (const request of [1, 2].map(() => new Request("https://localhost/v1/me", { headers }))) {
+    gate.admit(request);
+    expect([gate.clientOf(request), gate.clientOf(request)]).toEqual(["127.0.0.1", "127.0.0.1"]);
+  }
+  expect(peerOf).toHaveBeenCalledTimes(2);
+});
+
 const insistCases: [string, boolean, TransportRules, string, boolean][] = [
   ["for a name, with a certificate that somebody vouches for", true, encrypted, "api.example.com:8443", true],
   ["with a self-signed one", false, encrypted, "api.example.com", false],
@@ -123,6 +138,13 @@ const insistCases: [string, boolean, TransportRules, string, boolean][] = [
 test.each(insistCases)("browsers are told to insist on HTTPS: %s", (_, vouched, rules, host, told) => {
   const { insists } = gateWith(rules, { isVouchedFor: () => vouched });
   expect(insists(new Request("https://localhost/", { headers: { host } }))).toBe(told);
+});
+
+test("with TLS of our own and no proxy nothing depends on the peer, and the system is not asked", () => {
+  const peerOf = mock(() => "127.0.0.1");
+  const { admit } = gateWith(encrypted, { peerOf });
+  admit(new Request("https://localhost/v1/me", { headers }));
+  expect(peerOf).not.toHaveBeenCalled();
 });
 
 test("what a listener with TLS takes is encrypted, whatever its address says", () => {

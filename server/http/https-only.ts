@@ -24,10 +24,20 @@ type TransportCheck = "allowed" | "insecure" | "bad_host";
 /** Whether a request came encrypted all the way. Nobody but a trusted proxy may claim it for somebody else. */
 export function checkTransport(transport: Transport, rules: TransportRules): TransportCheck {
   if (transport.host === null || !hostPattern.test(transport.host)) return "bad_host";
-  const peer = transport.peer === null ? null : parseAddress(transport.peer);
-  if (peer && rules.trustProxy.some((network) => holds(network, peer))) return checkProxied(transport, rules);
+  // The peer is looked at only where it counts: behind TLS of our own and no proxy it does not.
+  if (rules.trustProxy.length > 0 && isProxy(transport.peer, rules)) return checkProxied(transport, rules);
   if (rules.tls) return "allowed";
-  return rules.insecureHttp && peer && isLoopback(peer) ? "allowed" : "insecure";
+  return rules.insecureHttp && isLocal(transport.peer) ? "allowed" : "insecure";
+}
+
+function isProxy(peer: string | null, { trustProxy }: TransportRules): boolean {
+  const address = peer === null ? null : parseAddress(peer);
+  return address !== null && trustProxy.some((network) => holds(network, address));
+}
+
+function isLocal(peer: string | null): boolean {
+  const address = peer === null ? null : parseAddress(peer);
+  return address !== null && isLoopback(address);
 }
 
 // The last value is the one our own proxy added; those before it came from the client. With TLS between the proxy and us
@@ -87,11 +97,24 @@ const no = () => false;
 
 export function createTransportGate(options: GateOptions): TransportGate {
   const { rules, peerOf, isPlain = no, isVouchedFor = no, onExposed } = options;
+  // To ask the system for a peer costs a tenth of a read. All who ask do so before anything is awaited, one request after
+  // another, so that remembering the last one is enough.
+  let last: { request: Request; peer: string | null } | undefined;
+  const peerOnce = (request: Request): string | null => {
+    if (last?.request !== request) last = { request, peer: peerOf(request) };
+    return last.peer;
+  };
   const transportOf = (request: Request): Transport => ({
-    peer: peerOf(request),
+    get peer() {
+      return peerOnce(request);
+    },
     host: request.headers.get("host"),
-    forwardedProto: request.headers.get("x-forwarded-proto"),
-    forwardedFor: request.headers.get("x-forwarded-for"),
+    get forwardedProto() {
+      return request.headers.get("x-forwarded-proto");
+    },
+    get forwardedFor() {
+      return request.headers.get("x-forwarded-for");
+    },
   });
   return {
     admit(request) {
@@ -108,7 +131,8 @@ export function createTransportGate(options: GateOptions): TransportGate {
       // Never a redirect: it would work, and nobody would notice that the key went over the wire in clear text.
       throw new AppError("https_required", "Use https. A key that was sent over plain HTTP must be replaced.");
     },
-    clientOf: (request) => clientAddress(transportOf(request), rules),
+    clientOf: (request) =>
+      rules.trustProxy.length === 0 ? peerOnce(request) : clientAddress(transportOf(request), rules),
     // Behind a proxy the certificate that browsers see is the proxy's, and so is this promise.
     insists: (request) =>
       rules.tls &&

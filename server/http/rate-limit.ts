@@ -29,6 +29,7 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 export function createRateLimiter({ now = steadyNow }: { now?: () => number } = {}) {
   const scopes = new Map<string, Map<Bucket, Window>>();
   const addresses = new Map<string, Window>();
+  const unused = createWindow();
 
   function windowOf({ project_id, environment }: Scope, bucket: Bucket): Window {
     const key = `${project_id}/${environment}`;
@@ -63,7 +64,7 @@ export function createRateLimiter({ now = steadyNow }: { now?: () => number } = 
     /** Counts one failed authentication, which no project pays for. */
     takeFailure: (address: string): Standing => addressWindow(networkOf(address)).take(failuresPerMinute, now()),
     peekFailures: (address: string): Standing =>
-      (addresses.get(networkOf(address)) ?? createWindow()).peek(failuresPerMinute, now()),
+      (addresses.get(networkOf(address)) ?? unused).peek(failuresPerMinute, now()),
   };
 }
 
