@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { inProject } from "../scripts/root.ts";
 import { executable } from "./harness.ts";
 
-/** A command of the README that is run as it stands; others only show what could be typed. */
+/** A command of the README that is typed as it is; others only show what could be typed. */
 interface Block {
   /** `start`: `npm start`. `settings`: the reader copies what it printed. The others are typed. */
-  kind: "start" | "settings" | "quickstart" | "example";
+  kind: "start" | "settings" | "quickstart";
   code: string;
   /** What the README shows after it. */
   expected: string | null;
